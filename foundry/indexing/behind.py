@@ -7,16 +7,16 @@ from itertools import chain
 from pathlib import Path
 
 COPIED_BYTES = 1 << 20
-"""Bytes copied at a time: the whole of a mapped file would count as memory."""
+"""Bytes copied at a time, since all touched pages of a mapped file would count as memory."""
 
 HANDED_OVER = 16
-"""Queued blocks, or spans of another file, for slow disks."""
+"""Queued blocks, or spans of another file, which slow disks may need."""
 
 
 class FileBehind:
     """A file written by a background thread. Always call `close`.
 
-    A failure to write is raised by a later call, or by `close`.
+    Write errors are raised by a later call, or by `close`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -27,14 +27,14 @@ class FileBehind:
         self._handed_over: deque[Future[None]] = deque()
 
     def write(self, content: bytes | memoryview) -> None:
-        """Write bytes, which must not change from now on."""
+        """Write bytes, which must not change afterwards."""
         self._waiting.append(content)
         self._waiting_bytes += memoryview(content).nbytes
         if self._waiting_bytes >= COPIED_BYTES:
             self.copy(())
 
     def copy(self, blocks: Iterable[bytes]) -> None:
-        """Write blocks, which the thread computes."""
+        """Write blocks, which the background thread computes."""
         written = self._thread.submit(self._file.writelines, chain(self._waiting, blocks))
         self._handed_over.append(written)
         self._waiting, self._waiting_bytes = [], 0
@@ -42,7 +42,7 @@ class FileBehind:
             self._handed_over.popleft().result()
 
     def close(self, head: bytes = b"") -> None:
-        """Write everything in the queue, then `head` over the first bytes."""
+        """Write everything that is queued, then write `head` over the first bytes."""
         if not self._file.closed:
             with self._file:
                 self.copy(())

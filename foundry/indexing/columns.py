@@ -18,13 +18,13 @@ from foundry.runtime.retrieval.values import encode_value
 
 
 class DocumentColumns:
-    """Collects documents in index order; `filterable` are columns of metadata."""
+    """Collects documents in index order; `filterable` are metadata columns."""
 
     def __init__(self, sources: Iterable[str], filterable: Iterable[str], carried: Carried) -> None:
         self._carried = carried
         self._source_names = list(sources)
         self._filterable: Sequence[str] = sorted(set(filterable))
-        # The source of each chunk, and its date of modification.
+        # Source and modification date of each chunk.
         self._chunks = carried.table("chunks", "Hq")
         self._tags = NumbersByKey()
         self._values = NumbersByKey()
@@ -43,7 +43,7 @@ class DocumentColumns:
         self._links.add(links)
 
     def write(self, layout: IndexLayout) -> dict[str, Any]:
-        """Write the files; return their part of the manifest."""
+        """Write the files; return their section of the manifest."""
         self._copy_keys()
         rows = self._chunks.stored()
         write_array(layout.document_chunks, rows.offsets)
@@ -96,7 +96,7 @@ class NumbersByKey:
     def copy(
         self, keys: Sequence[bytes], offsets: NDArray[np.uint64], numbers: NDArray[np.int64]
     ) -> None:
-        """Add many: those of `keys[i]` start at `offsets[i]`; negative ones are skipped."""
+        """Add the numbers of `keys[i]`, from `offsets[i]` on; negative numbers are skipped."""
         known = [self._keys.setdefault(key, len(self._keys)) for key in keys]
         places = np.repeat(np.array(known, dtype=np.uint32), np.diff(offsets).astype(np.int64))
         kept = numbers >= 0
@@ -104,7 +104,7 @@ class NumbersByKey:
         self._numbers.frombytes(numbers[kept].astype(np.uint32).tobytes())
 
     def sorted(self) -> tuple[list[bytes], NDArray[np.uint64], NDArray[np.uint32]]:
-        """Return the keys with numbers, sorted, their offsets, and their numbers, ascending."""
+        """Return the sorted keys that have numbers, their offsets, and their ascending numbers."""
         keys = sorted(self._keys)
         ranks = np.zeros(len(keys), dtype=np.int64)
         ranks[[self._keys[key] for key in keys]] = np.arange(len(keys))
@@ -117,7 +117,7 @@ class NumbersByKey:
 
 
 def _values_of(document: Document, filterable: Sequence[str]) -> Iterable[tuple[str, str]]:
-    """Yield the fields and values by which a document can be filtered, maybe repeatedly."""
+    """Yield the fields and values that a document can be filtered by, possibly repeatedly."""
     yield "path", document.path
     for place in document.also_at:
         yield "path", place.path

@@ -58,7 +58,7 @@ def split(content: bytes, offsets: NDArray[np.uint64]) -> list[bytes]:
 def look_up(
     keys: NDArray[np.uint64], known: NDArray[np.uint64], holders: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the holder of each of `keys` among the sorted keys `known`; -1 if there is none."""
+    """Return the holder of each of `keys` among the sorted keys `known`; -1 if it has none."""
     if not len(known):
         return np.full(len(keys), -1, dtype=np.int64)
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
@@ -66,14 +66,14 @@ def look_up(
 
 
 def encode_json(value: object) -> bytes:
-    """Return a line of JSON in UTF-8, with keys in order."""
+    """Return a line of JSON in UTF-8, with sorted keys."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def describe_files(
     root: Path, begun: Mapping[Path, Future[str]] = MappingProxyType({})
 ) -> dict[str, dict[str, int | str]]:
-    """Return size and SHA-256 of every file below `root`, by path; some were `begun` before."""
+    """Return size and SHA-256 of every file below `root`, by path; `begun` has some of them."""
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     with ThreadPoolExecutor() as threads:
         hashes = [begun.get(path) or threads.submit(hash_file, path) for path in paths]
@@ -113,7 +113,7 @@ class ArrayFile:
         self._file.close(header)
 
     def read(self, first: int, count: int) -> NDArray[Any]:
-        """Return up to `count` rows from number `first`, once the file is closed."""
+        """Return up to `count` rows, starting at `first`, once the file is closed."""
         count = min(count, self._rows - first)
         width = int(np.prod(self._row_shape, dtype=np.int64))
         with self.path.open("rb") as file:
@@ -134,30 +134,30 @@ class ArrayFile:
 
 @dataclass(frozen=True, slots=True)
 class StoredRows:
-    """Stored rows: `offsets` (n + 1,) of their entries, and the columns."""
+    """Stored rows: the offsets (n + 1,) of their entries, and the columns."""
 
     offsets: NDArray[np.uint64]
     columns: Sequence[NDArray[Any]]
 
     @classmethod
     def open(cls, path: Path, columns: int = 1) -> Self:
-        """Map the files of `write`."""
+        """Map the files that `write` wrote."""
         paths = [_beside(path, str(number)) for number in range(columns)]
         return cls(open_stored(_beside(path, "offsets")), [*map(open_stored, paths)])
 
     def write(self, path: Path) -> None:
-        """Write a file for the offsets, and one per column, with the prefix `path`."""
+        """Write a file for the offsets, and a file per column, with the prefix `path`."""
         write_array(_beside(path, "offsets"), self.offsets)
         for number, column in enumerate(self.columns):
             write_array(_beside(path, str(number)), column)
 
     def span(self, first: int, last: int) -> slice:
-        """Return the positions of the entries of rows `first` to `last`."""
+        """Return the slice of the entries of rows `first` to `last`."""
         return slice(int(self.offsets[first]), int(self.offsets[last]))
 
     def bytes(self, row: int) -> bytes:
-        """Return a row of bytes."""
-        # NumPy converts elements to its own numbers, which would dominate the time.
+        """Return a row as bytes."""
+        # Indexing a NumPy array creates NumPy numbers, which would dominate the time.
         item = self.offsets.item
         return self.columns[0][item(row) : item(row + 1)].tobytes()
 
@@ -169,7 +169,7 @@ def _beside(path: Path, part: str) -> Path:
 class Rows:
     """Collects rows of different lengths; each entry has a value in every column.
 
-    `kinds` are the types of columns, as in `array`.
+    `kinds` are the column types, as in `array`.
     """
 
     def __init__(self, kinds: str) -> None:
@@ -209,7 +209,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class StoredRecords:
-    """Records of a published index, as lines of JSON, with the hashes of their ids."""
+    """The records of a published index, as lines of JSON, with the hashes of their ids."""
 
     path: Path
     offsets: NDArray[np.uint64]
@@ -217,7 +217,7 @@ class StoredRecords:
 
     @classmethod
     def open(cls, path: Path, offsets: Path, ids: Path) -> Self:
-        """Map the files of `RecordFile`."""
+        """Map the files that a `RecordFile` wrote."""
         keys, numbers = open_stored(ids)
         ends = open_stored(offsets)
         counts = np.bincount(numbers.astype(np.int64), minlength=len(ends) - 1)
@@ -245,8 +245,10 @@ class RecordFile:
         return len(self._lengths)
 
     def add(self, records: Iterable[tuple[dict[str, object], Sequence[str]]]) -> None:
-        """Write the next records, each of which can be found by its ids; without floats, which this
-        writes differently from `encode_json`."""
+        """Write the next records, with the ids that find each of them.
+
+        Records must not contain floats, which this writes differently from `encode_json`.
+        """
         lines = []
         for record, ids in records:
             lines.append(_RECORD.dump_json(record) + b"\n")
@@ -263,7 +265,7 @@ class RecordFile:
     def write_tables(self, offsets: Path, ids: Path) -> None:
         """Write the offsets of records, and the sorted hashes of their ids with their numbers.
 
-        Equal hashes are in the order of numbers.
+        Equal hashes are ordered by number.
         """
         write_array(offsets, offsets_of(self._lengths))
         rows = self._ids.stored()

@@ -2,8 +2,8 @@
 
 Links are resolved by address: a relative path within the source, a url, or the page name of a
 wikilink, which may be an alias unless a page has that name. Addresses are compared without
-fragment, query, suffix of a text format, and final `index`, since sites link by published urls and
-repositories by files.
+fragment, query, suffix of a text format, and final `index`, since websites link to published urls
+and repositories to files.
 """
 
 import posixpath
@@ -43,8 +43,11 @@ class LinksBuilder:
         self._links.add(keys.first, keys.other)
 
     def resolve(self) -> StoredRows:
-        """Return the numbers of the documents that each document links to, each once, in its
-        order. An address that two documents share belongs to the first."""
+        """Return the numbers of the documents that each document links to, without repetition.
+
+        They are in the order of the links. An address that two documents share belongs to the
+        first.
+        """
         addresses, links = self._addresses.stored(), self._links.stored()
         known, places = np.unique(addresses.columns[0], return_index=True)
         holders = np.searchsorted(addresses.offsets[1:], places, side="right")
@@ -65,7 +68,7 @@ class LinksBuilder:
 
 
 def link_keys(document: Document) -> LinkKeys:
-    """Return the targets of a document's links, and the names that links can find it by."""
+    """Return the targets of a document's links, and the addresses that links can find it by."""
     asked = [(first, other) for first, other in _asked_by(document) if first or other]
     return LinkKeys(
         first=_pack(first for first, _ in asked),
@@ -91,7 +94,7 @@ def _addresses_of(document: Document) -> Iterator[int]:
 
 
 def _asked_by(document: Document) -> Iterator[tuple[int, int]]:
-    """Yield the target of each link, and an alternative if that is missing; 0 for none."""
+    """Yield the target of each link, and an alternative if that does not exist; 0 for none."""
     source, url = document.source, document.url
     for link in document.reading.links:
         if link.kind == "wikilink":
@@ -118,13 +121,16 @@ def _key(*parts: str) -> int:
 
 
 def clean_path(path: str) -> str:
-    """Return a path as it is compared, without suffixes of text formats and `index`."""
+    """Return a path in the form in which it is compared, without text suffixes and `index`."""
     path = posixpath.normpath(path).lstrip("/")
     return _INDEX.sub("", _SUFFIX.sub("", path)).removesuffix("/").removeprefix("./") or "."
 
 
 def clean_url(url: str) -> str | None:
-    """Return the url of a page as it is compared, without scheme; None for other urls."""
+    """Return a page's url in the form in which it is compared; None for other urls.
+
+    The scheme is left out.
+    """
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")

@@ -1,4 +1,4 @@
-"""Records of documents and chunks, as they are written to an index."""
+"""Records of documents and chunks as they are stored in an index."""
 
 from dataclasses import asdict
 
@@ -7,7 +7,7 @@ from foundry.runtime.index.records import informative_title
 from foundry.runtime.retrieval.journal import MAX_TOP_K
 
 MAX_CHUNK_PLACES = MAX_TOP_K
-"""Places of copies that a chunk lists, at most; its document lists all."""
+"""Maximum number of copies' places that a chunk lists; its document lists all."""
 
 
 def chunk_headings(document: Document, chunk: Chunk) -> list[str]:
@@ -17,7 +17,7 @@ def chunk_headings(document: Document, chunk: Chunk) -> list[str]:
 
 
 def chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
-    """Return a record in the order of the fields of `ChunkRecord`: readers take them by place."""
+    """Return a record in the field order of `ChunkRecord`: readers use positions."""
     return {
         "id": chunk.id,
         "document_id": document.id,
@@ -35,7 +35,7 @@ def chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
 
 
 def document_record(document: Document) -> dict[str, object]:
-    """Return a record in the order of the fields of `DocumentRecord`, which are taken by place."""
+    """Return a record in the field order of `DocumentRecord`: readers use positions."""
     return {
         "id": document.id,
         "title": document.title,

@@ -35,7 +35,7 @@ from foundry.state.stamps import stamp_of
 KEPT_VERSIONS = 2
 
 _BLOCK_NUMBERS = 1_000_000
-"""Numbers checked at a time in an array."""
+"""How many numbers of an array are checked at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def index_folder(config: Config) -> Path:
 
 
 def require_index(config: Config) -> None:
-    """Raise IndexUnusableError if the project has no index yet, without reading one."""
+    """Raise IndexUnusableError if the project has no index yet; no index is opened."""
     if not (index_folder(config) / "CURRENT").exists():
         raise IndexUnusableError(
             f"{config.root}: has no index yet", hint=f"build it: {config.build_command}"
@@ -80,10 +80,10 @@ def built_index(config: Config) -> BuiltIndex:
 
 
 def _require_seen(index: BuiltIndex, config: Config) -> None:
-    """Compare files with their hashes, unless they are those compared last.
+    """Compare files with their hashes, unless they are unchanged since the last comparison.
 
-    Their sizes, times and inodes are signed for that. Copied files, and files whose mode was
-    changed, are compared again.
+    Their sizes, times and inodes are stored with a signature for that. Files that were copied, or
+    whose mode was changed, are compared again.
     """
     seen, subject = _seen_of(index.folder), f"seen {_subject(index.folder)}"
     stamps = _stamps(index.folder)
@@ -91,7 +91,7 @@ def _require_seen(index: BuiltIndex, config: Config) -> None:
         return
     check_index(index, config.root)
     if stamps == _stamps(index.folder):
-        # The folder may be read-only: files are compared again then.
+        # If the folder is read-only, files are compared again next time.
         with suppress(OSError):
             replace_file(seen, sign(config.state, subject, stamps).encode())
 
@@ -106,11 +106,11 @@ def describe_staleness(config: Config, manifest: Manifest) -> str | None:
 
 
 def refuse_stale(config: Config, manifest: Manifest) -> None:
-    """Refuse an index of another configuration. Raises StaleIndexError."""
+    """Raise StaleIndexError if the index was built from another configuration."""
     if said := describe_staleness(config, manifest):
         raise StaleIndexError(
             said,
-            hint=f"build it again: {config.build_command}; or pass --stale to take it as it is",
+            hint=f"build it again: {config.build_command}; or pass --stale to use it anyway",
         )
 
 
@@ -146,7 +146,7 @@ def intact_index(config: Config) -> BuiltIndex | None:
 
 @contextmanager
 def begun_version(config: Config) -> Iterator[Path]:
-    """Provide a folder for a new version, which is deleted at the end unless it was published.
+    """Create a folder for a new version; it is deleted at the end unless it was published.
 
     Raises BuildError if it cannot be written.
     """
@@ -168,12 +168,12 @@ def begin_version(index: Path) -> Path:
     """Create the folder for the next version; the caller holds the project's lock.
 
     Leftovers of interrupted builds are removed, and so are versions that never became current: the
-    two that are kept must be the current and the previous one.
+    two versions that are kept must be the current and the previous one.
     """
     index.mkdir(parents=True, exist_ok=True)
     (index / "CURRENT.tmp").unlink(missing_ok=True)
     if (index / "CURRENT").is_dir():
-        # No folder can be replaced atomically, and no current version has this name.
+        # A folder cannot be replaced atomically, and no version is named like this.
         shutil.rmtree(index / "CURRENT")
     for leftover in index.glob("v*.tmp"):
         shutil.rmtree(leftover)
@@ -188,7 +188,7 @@ def begin_version(index: Path) -> Path:
 
 
 def publish_version(folder: Path, state: Path) -> Path:
-    """Sign a finished version for this state, and make it current; return its folder."""
+    """Sign a finished version for this state and make it current; return its folder."""
     index, final = folder.parent, folder.with_suffix("")
     subject = _subject(final)
     code = _code_of(final)
@@ -207,18 +207,18 @@ def publish_version(folder: Path, state: Path) -> Path:
 def remove_older(index: Path) -> None:
     """Remove all versions but the latest ones."""
     for number in sorted(_versions(index))[:-KEPT_VERSIONS]:
-        # They are not needed: those that cannot be removed now are removed by the next build.
+        # Versions that cannot be removed now are removed by the next build.
         shutil.rmtree(index / f"v{number}", ignore_errors=True)
     _remove_codes(index)
 
 
 def _code_of(version: Path) -> Path:
-    """Return the file beside a version with its code."""
+    """Return the file next to a version that contains its signature."""
     return version.with_name(f"{version.name}.code")
 
 
 def _seen_of(version: Path) -> Path:
-    """Return the file beside a version with the stamps of verified files."""
+    """Return the file next to a version that contains the stamps of verified files."""
     return version.with_name(f"{version.name}.seen")
 
 
@@ -278,5 +278,5 @@ def check_numbers(index: Path) -> None:
         for start in range(0, len(numbers), _BLOCK_NUMBERS):
             if not np.isfinite(numbers[start : start + _BLOCK_NUMBERS]).all():
                 raise IndexUnusableError(
-                    f"{path}: has NaN or infinity", hint="build the index again"
+                    f"{path}: contains NaN or infinity", hint="build the index again"
                 )

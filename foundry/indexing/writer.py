@@ -1,4 +1,4 @@
-"""Writes an index: documents and chunks go in, a finished folder comes out.
+"""Writes an index from documents and chunks into a folder.
 
 Equal inputs give equal bytes: nothing depends on time, place, locale or hash order.
 """
@@ -48,7 +48,7 @@ EMBEDDING_BATCH = 1024
 
 
 class IndexWriter:
-    """Takes documents with their chunks, in the order of the index.
+    """Takes documents with their chunks, in index order.
 
     Call in this order: `add` for each document, or `copy` for documents of the previous index,
     `embed` unless documents have vectors, `write_lanes`, `make_query_encoder`, `finish`. Without
@@ -91,7 +91,7 @@ class IndexWriter:
 
     @property
     def document_count(self) -> DocumentNumber:
-        """Number of documents so far, which is the number of the next one."""
+        """Number of documents so far, which is also the number of the next one."""
         return DocumentNumber(len(self._documents))
 
     def add(self, prepared: PreparedDocument) -> None:
@@ -128,7 +128,7 @@ class IndexWriter:
         return self._vectors
 
     def embed(self, embedder: Embedder, step: StartStep) -> None:
-        """Embed all chunks, after all documents, as a step of work."""
+        """Embed all chunks, after all documents are added, as a step of work."""
         self._close_grown()
         self._vectors = None
         with step("Embedding", "chunks", self.chunk_count) as progress:
@@ -163,8 +163,7 @@ class IndexWriter:
         return written
 
     def _write_columns(self) -> dict[str, Any]:
-        """Write where records lie and what is known of documents; returns what the manifest says
-        of that."""
+        """Write record offsets and document columns; return their sections of the manifest."""
         layout = self._layout
         self._chunks.write_tables(layout.chunk_offsets, layout.chunk_ids)
         self._documents.write_tables(layout.document_offsets, layout.document_ids)
@@ -199,7 +198,7 @@ class IndexWriter:
         samples = [PROBE_TEXT, *(query.text for query in asked)]
         queries = encoder.encode([*samples, *BACKGROUND_QUESTIONS])
         has_vector = np.asarray(queries.any(axis=1))
-        # Without English words in the corpus, the usual probe may have no vector.
+        # If the corpus has no English words, the usual probe may have no vector.
         probe = int(np.argmax(has_vector[: len(samples)]))
         shapes = [query.shape for query, has in zip(asked, has_vector[1:], strict=False) if has]
         vectors, ours = queries[1:][has_vector[1:]], len(shapes)
@@ -218,7 +217,7 @@ class IndexWriter:
         )
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:
-        """Write everything else; return the manifest, written last."""
+        """Write everything else, and the manifest last; return the manifest."""
         assert self._lanes is not None and self._described is not None
         layout, lanes, described = self._layout, self._lanes.result(), self._described.result()
         for written in self._synced:
@@ -268,7 +267,7 @@ class IndexWriter:
             yield ["\n".join(chunk.headings()) for chunk in batch], [chunk.text for chunk in batch]
 
     def _known_items(self, frequencies: NDArray[np.int64]) -> Iterator[KnownItem]:
-        """Yield known-item queries, for which one document must come first."""
+        """Yield known-item queries, which must rank a certain document first."""
         layout = self._layout
         first, offsets = open_stored(layout.document_chunks), open_stored(layout.chunk_offsets)
         with layout.chunks.open("rb") as file:

@@ -1,7 +1,7 @@
-"""Data that a build takes over from the previous one, and leaves for the next.
+"""Data that a build takes from the previous one, and leaves for the next.
 
 An index does not contain everything that the next build needs: term counts of chunks, addresses of
-links, and the input of each document. These are kept in a folder beside the index. Code that writes
-a part of an index asks a `Carried` for tables and arrays by name; it does not see whether rows are
-new or copied from the previous index.
+links, and the input of each document. These are kept in a folder next to the index. Code that
+writes a part of an index gets tables and arrays from a `Carried` by name; it does not know whether
+rows are new or copied from the previous index.
 """

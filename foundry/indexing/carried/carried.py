@@ -1,4 +1,4 @@
-"""Takes over data from the previous build, and leaves data for the next one."""
+"""Takes data from the previous build, and leaves data for the next one."""
 
 import json
 import shutil
@@ -39,7 +39,7 @@ class _Before(NamedTuple):
 
     @classmethod
     def open(cls, folder: Path, state: str, index: Path) -> Self | None:
-        """Return None if the build left nothing for this state, or a file is missing."""
+        """Open the data; return None if there is none for this state, or a file is missing."""
         layout = IndexLayout(index)
         manifest = Manifest.read(layout.manifest)
         try:
@@ -55,8 +55,8 @@ class _Before(NamedTuple):
 class Carried:
     """Data from the previous build, and data for the next; empty by default.
 
-    `copy` takes over documents of the previous index. `document_numbers` (n,) and `chunk_numbers`
-    (m,) map its documents and chunks to numbers in the new index; -1 for those that are not copied.
+    `copy` copies documents of the previous index. `document_numbers` (n,) and `chunk_numbers` (m,)
+    map its documents and chunks to numbers in the new index; -1 for those that are not copied.
     """
 
     def __init__(self, begun: Path | None = None, before: _Before | None = None) -> None:
@@ -67,7 +67,7 @@ class Carried:
 
     @property
     def index(self) -> IndexLayout | None:
-        """The files of the previous index, if anything is taken over."""
+        """The files of the previous index, if anything is copied from it."""
         return self._before and self._before.layout
 
     @property
@@ -77,13 +77,13 @@ class Carried:
         return self._before.manifest
 
     def table(self, name: str, kinds: str, *, has_texts: bool = False) -> Table:
-        """Return the table of this name, with a row per document; see `Rows`."""
+        """Return the table of this name, which has a row per document; see `Rows`."""
         before = None if self._before is None else self._before.folder / name
         table = self._tables[name] = Table(kinds, before, has_texts=has_texts)
         return table
 
     def rows(self, name: str, kind: str) -> StoredRows:
-        """Return rows from the previous build by name; none by default."""
+        """Return rows from the previous build by name; empty if there are none."""
         if self._before is None:
             return Rows(kind).stored()
         return StoredRows.open(self._before.folder / name)
@@ -95,7 +95,7 @@ class Carried:
         return open_stored(path)
 
     def path(self, name: str) -> Path | None:
-        """Return the path of an array for the next build; None if nothing is left for it."""
+        """Return where to write an array for the next build; None if nothing is kept for it."""
         return None if self._begun is None else self._begun / f"{name}.npy"
 
     def leave(self, name: str, left: NDArray[Any] | StoredRows) -> None:
@@ -121,7 +121,7 @@ class Carried:
 
     @cached_property
     def vectors(self) -> tuple[NDArray[np.int8], NDArray[np.float32]] | None:
-        """The vectors of the index before, as stored; None if documents bring none along."""
+        """The stored vectors of the previous index; None if documents have none of their own."""
         dense = self.manifest.dense
         if dense is None or dense["provider"] != "static":
             return None
@@ -135,10 +135,10 @@ class Carried:
     def copy(
         self, documents: Span[PreviousDocument], start: DocumentNumber, chunk_start: int
     ) -> Span[PreviousChunk]:
-        """Copy the rows of documents in all tables; return the chunks of these documents.
+        """Copy the rows of documents in all tables; return the documents' chunks.
 
-        They are in the order of the previous index; `start` and `chunk_start` are the new numbers
-        of the first document and its first chunk.
+        Documents are in the order of the previous index; `start` and `chunk_start` are the new
+        numbers of the first document and its first chunk.
         """
         first, last = documents
         for table in self._tables.values():
@@ -149,15 +149,15 @@ class Carried:
         return chunks
 
     def chunks_left_out(self) -> Iterator[ChunkRecord]:
-        """Yield the chunks of the previous index that were not copied, after all copying."""
+        """Yield the previous index's chunks that were not copied; call it after all copying."""
         for number in np.flatnonzero(self.chunk_numbers < 0).tolist():
             line = b"".join(self.chunk_records.blocks(number, number + 1))
             yield make_record(ChunkRecord, json.loads(line))
 
     def finish(self, folder: Path, state: str, version: str) -> None:
-        """Replace the data in `folder` by that for the next build.
+        """Replace the data in `folder` by the data for the next build.
 
-        It is valid for the next build of this `state`, if this one has published `version`.
+        It is valid for the next build of this `state`, if this build has published `version`.
         """
         assert self._begun is not None
         for name, table in self._tables.items():
@@ -174,9 +174,9 @@ class Carried:
 
 @contextmanager
 def carrying(folder: Path, state: str, index: Path | None) -> Iterator[Carried]:
-    """Provide data from a verified `index` of this `state` and from `folder`, for a build.
+    """Open the data in `folder` for a build, with a verified `index` of this `state`.
 
-    New data is deleted at the end, unless `finish` has moved it there.
+    New data is deleted at the end, unless `finish` has moved it into `folder`.
     """
     begun = folder.with_suffix(".tmp")
     shutil.rmtree(begun, ignore_errors=True)

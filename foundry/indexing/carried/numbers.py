@@ -1,4 +1,4 @@
-"""Numbers of documents, which are told apart by their types: those of one kind are no others."""
+"""Numbers of documents and chunks, with types that keep the kinds apart."""
 
 from typing import Generic, NamedTuple, NewType, TypeVar
 
@@ -6,10 +6,10 @@ InputNumber = NewType("InputNumber", int)
 """The number of an input of this build, in the order of the sources."""
 
 PreviousDocument = NewType("PreviousDocument", int)
-"""The number of a document in the index before."""
+"""The number of a document in the previous index."""
 
 PreviousChunk = NewType("PreviousChunk", int)
-"""The number of a chunk in the index before."""
+"""The number of a chunk in the previous index."""
 
 DocumentNumber = NewType("DocumentNumber", int)
 """The number of a document in the index that is being written."""
@@ -18,7 +18,7 @@ Number = TypeVar("Number", InputNumber, PreviousDocument, PreviousChunk)
 
 
 class Span(NamedTuple, Generic[Number]):
-    """The numbers from `first` to `last`, which is the one after them."""
+    """A range of numbers from `first` up to, but excluding, `last`."""
 
     first: Number
     last: Number

@@ -10,10 +10,10 @@ from foundry.indexing.files import Rows, StoredRows
 
 
 class Table(Rows):
-    """Rows by document; those of copied documents come from the previous table, `before`.
+    """Rows by document; rows of copied documents come from the previous table, `before`.
 
-    A table that `has_texts` also has a text for each entry. Written values can be changed by
-    `replace`.
+    A table that `has_texts` also has a text for each entry. `replace` changes values that are
+    already written.
     """
 
     def __init__(self, kinds: str, before: Path | None, *, has_texts: bool = False) -> None:
@@ -23,7 +23,7 @@ class Table(Rows):
         self._replaced: dict[int, NDArray[np.generic]] = {}
 
     def add_texts(self, texts: Iterable[str]) -> None:
-        """Add the texts of entries that are added too."""
+        """Add texts for entries that are added at the same time."""
         assert self.texts is not None
         for text in texts:
             self.texts.add(text.encode("utf-8", "surrogatepass"))

@@ -1,9 +1,9 @@
 """Calibration queries of the dense lane: headings, and spans of words from chunks.
 
-Headings resemble their chunks more than real queries do, so with headings alone the depth of the
-sketch is too small: at 118,000 chunks by a factor of five. Spans stand for queries of one to six
-words. They come from the chunks whose ids have the smallest hashes, which also choose the words, so
-changing some documents leaves nearly all queries and their neighbours as they were.
+Headings resemble their chunks more than real queries do, so calibrating with headings alone makes
+the sketch depth too small: by a factor of five at 118,000 chunks. Spans imitate queries of one to
+six words. They come from the chunks whose ids have the smallest hashes; the hash also chooses the
+words, so changing some documents leaves nearly all queries and their neighbours unchanged.
 """
 
 import json
@@ -21,20 +21,20 @@ from foundry.runtime.index.tokens import Tokenizer
 HEADING = "heading"
 SPANS = 256
 MAX_SPAN_CHARACTERS = 200
-"""Longer words are data, which nobody types."""
+"""Longer spans are data that nobody types."""
 
 CHUNKS_A_SPAN = 4
-"""Chunks read per span at most, since some have too few words."""
+"""Maximum number of chunks read per span, since some have too few words."""
 
 TARGET_RECALL, LEAST_RECALL = 0.99, 0.985
-"""Least recall over all queries, and over the queries of each shape, which are few."""
+"""Minimum recall over all queries, and over the queries of each shape, which are few."""
 
 _WORDS = (("1 word", 1, 1), ("2 words", 2, 2), ("3 words", 3, 3), ("4 to 6 words", 4, 6))
 
 
 @dataclass(frozen=True, slots=True)
 class CalibrationQuery:
-    """A query and its shape: `heading`, or the number of words of a span."""
+    """A query and its shape: `heading`, or the number of words in a span."""
 
     text: str
     shape: str
@@ -80,7 +80,7 @@ def _depth(needed: NDArray[np.int64], recall: float) -> int:
 
 
 def recall_of(needed: NDArray[np.int64], shapes: Sequence[str], depth: int) -> dict[str, float]:
-    """Return the recall at a depth, 0 to 1, by the shape of queries."""
+    """Return the recall at a depth, 0 to 1, by query shape."""
     return {
         shape: round(float(np.mean(own <= depth)), 4)
         for shape, own in _by_shape(needed, shapes).items()

@@ -1,4 +1,4 @@
-"""The nearest vectors to calibration queries, found in one pass over all vectors."""
+"""The vectors nearest to calibration queries, found in one pass over all vectors."""
 
 from typing import NamedTuple, Self
 
@@ -9,20 +9,20 @@ UNKNOWN = -1
 
 
 class Nearest(NamedTuple):
-    """The numbers (q, depth) of the nearest vectors to q queries, and their cosines (q, depth)."""
+    """The numbers (q, depth) of the vectors nearest to q queries, and their cosines (q, depth)."""
 
     chunks: NDArray[np.int64]
     cosines: NDArray[np.float32]
 
     @classmethod
     def unknown(cls, queries: int, depth: int) -> Self:
-        """Return placeholders, which any vector replaces."""
+        """Return placeholders that any vector replaces."""
         return cls(np.full((queries, depth), UNKNOWN), np.full((queries, depth), -2.0, np.float32))
 
     def join(self, first: int, cosines: NDArray[np.float32]) -> Self:
         """Merge with the vectors from number `first` on, given their `cosines` (q, n).
 
-        The nearest come first, ties by number.
+        The nearest come first; ties are ordered by number.
         """
         queries, depth = self.chunks.shape
         least = self.cosines.min(axis=1, initial=2.0)

@@ -1,4 +1,4 @@
-"""Measures how well a query encoder's rankings agree with those of its model."""
+"""Measures how well a query encoder's rankings agree with those of its document model."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
@@ -20,10 +20,10 @@ SEMANTIC_WEIGHT, KEYWORD_WEIGHT = DEFAULT_WEIGHTS["linear"]
 
 
 class RankingOverlap:
-    """Ranks queries by the files of an unfinished index.
+    """Ranks queries with the files of an unfinished index.
 
-    `count` returns its numbers of terms and postings, once these are written; its vectors (n, d)
-    have this `shape`.
+    `count` returns the numbers of terms and postings, once these are written; the vectors have
+    shape (n, d).
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class RankingOverlap:
 
     @cached_property
     def _keyword_lane(self) -> KeywordLane:
-        # On first use: few embedders need rankings, and postings take a while to be written.
+        # Opened on first use: few embedders need rankings, and writing postings takes a while.
         return KeywordLane.map(self._layout, self._chunks, *self._count())
 
     @cached_property
@@ -51,10 +51,10 @@ class RankingOverlap:
     ) -> float | None:
         """Return the overlap of the ten best chunks of `first` and `second`, beyond chance.
 
-        Both are unit vectors (q, d) of the `queries`; for a zero row only keywords count. Rankings
+        Both are unit vectors (q, d) of the `queries`; for a zero row, only keywords count. Rankings
         use linear fusion with default weights. The mean overlap is corrected as (share - expected)
-        / (1 - expected), where random rankings share 10 / n of n chunks; None if that is all of
-        them.
+        / (1 - expected), where random rankings share 10 / n of n chunks; None if there are at most
+        ten chunks.
         """
         shares, expected = [], []
         for query, one, other in zip(queries, first, second, strict=True):

@@ -27,19 +27,19 @@ RECALL_DEPTH = 20
 MIN_CANDIDATES = 200
 CANDIDATE_STEP = 50
 BLOCK = 8_192
-"""Rows processed at a time, which bounds the memory of a pass over all vectors."""
+"""Rows processed at a time, which limits the memory of a pass over all vectors."""
 
 THREADS = 2
-"""Threads of a pass over all vectors, in which NumPy holds no lock; each has a block in memory."""
+"""Threads of a pass over all vectors; NumPy releases the GIL. Each holds a block in memory."""
 
 SKETCHED_ROWS = 1_024
-"""Rows whose signs a thread takes at a time."""
+"""Rows whose signs a thread computes at a time."""
 
 FIRST_ROWS = 64
-"""Rows that are compared with all queries first."""
+"""Rows in the first block that is compared with all queries."""
 
 CACHED_ROWS = 256
-"""Rows that fit a processor's cache as floats, where summing is ten times as fast."""
+"""Rows that fit into a processor's cache as floats, where summing is ten times as fast."""
 
 
 DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
@@ -47,20 +47,19 @@ LEAST_SPREAD = 0.03
 """With a smaller spread, texts are so similar that small differences would be exaggerated."""
 
 SPREAD_CHUNKS = 50
-"""With fewer vectors the centre says little about the topics of documents."""
+"""With fewer vectors, the centre is not representative of the corpus."""
 
 BACKGROUND_QUESTIONS = (
     Path(__file__).with_name("background_questions.txt").read_text(encoding="utf-8").splitlines()
 )
-"""Questions of everyday life, of which few corpora answer more than one or two."""
+"""Everyday questions; few corpora answer more than one or two of them."""
 
 Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True, slots=True)
 class SketchDepth:
-    """How many candidates the sketch must deliver, and the recall@20 that this reached, by the
-    shape of the queries."""
+    """How many candidates the sketch must return, and the recall@20 reached, by query shape."""
 
     candidates: int
     recall: dict[str, float]
@@ -76,7 +75,7 @@ class VectorsBuilder:
         self._scales: list[NDArray[np.float32]] = []
 
     def add(self, vectors: NDArray[np.float32]) -> None:
-        """Add the embeddings (n, d) of the next chunks; a zero row for no embedding."""
+        """Add the embeddings (n, d) of the next chunks; a chunk without one has a zero row."""
         self.add_rows(*quantise(vectors))
 
     def add_rows(self, rows: NDArray[np.int8], scales: NDArray[np.float32]) -> None:
@@ -85,11 +84,11 @@ class VectorsBuilder:
         self._scales.append(scales)
 
     def close(self) -> None:
-        """Close the file of rows; no more can be added."""
+        """Close the file of rows; no more rows can be added."""
         self._rows.close()
 
     def write(self) -> "WrittenVectors":
-        """Write the other files, after all chunks."""
+        """Write the other files, once all chunks are added."""
         self.close()
         layout = self._layout
         scales = np.concatenate([np.zeros(0, dtype=np.float32), *self._scales])
@@ -111,15 +110,17 @@ class VectorsBuilder:
         if (count := len(scales)) < SPREAD_CHUNKS:
             return written
         deviation = math.sqrt(max(0.0, squares / count - (total / count) ** 2))
-        # Three digits: further ones of a matrix product differ between machines.
+        # Three digits: further digits of a matrix product differ between machines.
         return replace(written, spread=max(LEAST_SPREAD, round(deviation, 3)))
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenVectors:
-    """What was written: n vectors of d `dimensions` as `rows` (n, d) with `scales` (n,), their
-    `centre` (d,), `sketch` (words, n), and the `spread` of their products with the centre: None of
-    a few vectors."""
+    """What was written for n vectors of d `dimensions`.
+
+    `rows` (n, d) with `scales` (n,), their `centre` (d,), the `sketch` (words, n), and the `spread`
+    of the vectors' products with the centre, which is None if there are few vectors.
+    """
 
     dimensions: int
     rows: ArrayFile
@@ -140,12 +141,12 @@ class WrittenVectors:
         return rows
 
     def nearest(self, queries: NDArray[np.float32]) -> Nearest:
-        """Return the RECALL_DEPTH vectors of highest cosine to each of `queries` (q, d)."""
+        """Return the RECALL_DEPTH vectors with the highest cosine to each of `queries` (q, d)."""
         count = len(self.scales)
         nearest = Nearest.unknown(len(queries), min(RECALL_DEPTH, count))
         for start in range(0, count, BLOCK):
             found = (self.block(start, BLOCK) @ queries.T).T
-            # If parts grow slowly, few vectors of a part are nearer than the best before it.
+            # If blocks grow slowly, few vectors of a block are nearer than the best before it.
             part, size = 0, max(FIRST_ROWS, start)
             while part < found.shape[1]:
                 nearest = nearest.join(start + part, found[:, part : part + size])
@@ -156,12 +157,11 @@ class WrittenVectors:
     def measure(
         self, queries: NDArray[np.float32], nearest: NDArray[np.int64], shapes: Sequence[str]
     ) -> SketchDepth:
-        """Return the least number of candidates that finds enough of the `nearest` (q, depth) to
-        queries (q, d) of these shapes (q,); see `depth_of`.
+        """Return the smallest number of candidates that finds enough of the `nearest` (q, depth).
 
-        A neighbour is found by as many candidates as there are chunks nearer to the query by
-        Hamming distance, and one; if half of the bits come first, it must be among those that
-        pass.
+        The queries (q, d) have these shapes (q,); see `depth_of`. The rank of a neighbour is one
+        more than the number of chunks that are nearer to the query by Hamming distance. If half of
+        the bits are compared first, the neighbour must also be among the candidates that pass.
         """
         if not nearest.size:
             return SketchDepth(MIN_CANDIDATES, {})
@@ -188,7 +188,7 @@ def background_of(cosines: NDArray[np.float32]) -> float:
     """Return the median cosine (q,) of the nearest vectors to everyday questions."""
     if not len(cosines):
         return DEFAULT_BACKGROUND
-    # Two digits: further ones of a matrix product differ between machines.
+    # Two digits: further digits of a matrix product differ between machines.
     median = float(np.median(cosines))
     return round(min(max(median, 0.0), MAX_BACKGROUND), 2)
 
@@ -196,10 +196,10 @@ def background_of(cosines: NDArray[np.float32]) -> float:
 def _count_nearer(
     distances: NDArray[np.unsignedinteger], chunks: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return how many of `distances` (n,) are smaller than those of chunks (m,)."""
+    """Return how many of `distances` (n,) are smaller than those of the given chunks (m,)."""
     own = distances[chunks].astype(np.int64)
     most = int(own.max(initial=1))
-    # Counting a few takes a tenth of the time of counting all.
+    # Counting only small distances takes a tenth of the time of counting all.
     up_to = np.cumsum(np.bincount(distances[distances < most], minlength=most))
     return np.where(own > 0, up_to[own - 1], 0)
 

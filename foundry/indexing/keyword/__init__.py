@@ -1,1 +1,1 @@
-"""Writes the keyword lane: terms, postings, and the names that queries may have."""
+"""Writes the keyword lane: terms, postings, and the names that queries may contain."""

@@ -1,7 +1,7 @@
 """Finds the terms that a text defines: `SLAM is ...`, `"Consumer" means ...`, glossary entries.
 
-A query for a name finds what is called so first, then the text that defines it. Only the first
-sentence below a heading defines by `is`: later ones continue about a known subject.
+A query for a name first finds chunks with that name, then the text that defines it. `is` only
+defines in the first sentence below a heading: later sentences continue about a known subject.
 """
 
 import re
@@ -15,7 +15,7 @@ _POINTERS = ENGLISH_STOP_WORDS - _CONNECTORS | frozenset(
     " este esto every following here il no one other said sie since some the un una une"
     " whose".split()
 )
-"""Words that no defined name contains, in any of the languages below."""
+"""Words that no defined name contains, in all of the languages below."""
 
 _MARKS = r"[*_`\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb\u00a0]*"
 _NAME = (
@@ -40,7 +40,7 @@ _NO_SENTENCE = ("#", "|", "!", "<", "[")
 
 
 def defined_names(text: str, headings: Sequence[str]) -> Iterator[str]:
-    """Yield the names that a chunk's text defines, below its title and headings."""
+    """Yield the names that a chunk's text defines, given its title and headings."""
     lines = [line.strip() for line in _FENCE.sub("", text).splitlines()]
     first = next((line for line in lines if line and not line.startswith(_NO_SENTENCE)), "")
     patterns = [_MEANS] if _MEANING.search(text) else []

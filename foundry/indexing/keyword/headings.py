@@ -1,7 +1,7 @@
 """Collects the headings of an index, each with its chunk and its quality as a query.
 
-The dense lane is calibrated with them. Headings of only one chunk become known items: queries with
-one right answer, which verify an index, and which the start page suggests.
+Headings calibrate the dense lane. Headings with only one chunk become known items: queries with one
+right answer, which verify an index and are suggested on the start page.
 """
 
 import re
@@ -41,7 +41,7 @@ Item = TypeVar("Item")
 
 
 class Kind(IntEnum):
-    """Quality of a heading as a query: the higher, the better."""
+    """Quality of a heading as a query; higher is better."""
 
     UNWANTED = 0
     OF_A_PROGRAM = 1
@@ -53,11 +53,11 @@ class HeadingsBuilder:
     """Collects the headings of documents."""
 
     def __init__(self, carried: Carried) -> None:
-        # Hash, chunk of the document, number of the heading term, kind.
+        # Columns: hash, chunk within the document, number of the heading term, kind.
         self._headings = carried.table("headings", "QIII", has_texts=True)
 
     def add(self, headings: Sequence[NamedHeading], numbers: Sequence[int]) -> None:
-        """Add the headings of the next document, with the numbers of its vocabulary's terms."""
+        """Add the headings of the next document, with the term numbers of its vocabulary."""
         self._headings.add_texts(heading.text for heading in headings)
         self._headings.add(
             [hash_key(heading.text) for heading in headings],
@@ -67,7 +67,7 @@ class HeadingsBuilder:
         )
 
     def samples(self) -> list[str]:
-        """Return a sample of the distinct headings, evenly spread."""
+        """Return an evenly spread sample of the distinct headings."""
         texts = self._headings.stored_texts()
         return [
             texts.bytes(entry).decode("utf-8", "surrogatepass")
@@ -75,10 +75,10 @@ class HeadingsBuilder:
         ]
 
     def known_items(self, frequencies: NDArray[np.int64]) -> list[tuple[str, int, int]]:
-        """Return headings of only one chunk, with their documents and chunks.
+        """Return headings that only one chunk has, with their documents and chunks.
 
-        `frequencies` (v,) are the numbers of chunks with each term. Of several kinds of a heading,
-        the best is used.
+        `frequencies` (v,) is the document frequency of each term, counted in chunks. If a heading
+        occurs with several kinds, the best one counts.
         """
         rows, texts = self._headings.stored(), self._headings.stored_texts()
         _, chunks, terms, kinds = rows.columns
@@ -94,14 +94,16 @@ class HeadingsBuilder:
         ]
 
     def number_by_rank(self, ranks: NDArray[np.uint32]) -> None:
-        """Have terms kept by their ranks (v,) in the vocabulary, which are their numbers in the
-        next build."""
+        """Renumber the terms kept for the next build by their ranks (v,) in the vocabulary.
+
+        These are their numbers in the next build.
+        """
         terms = self._headings.stored().columns[2]
         ranked = np.append(ranks, NO_TERM)[np.minimum(terms, len(ranks))]
         self._headings.replace(2, ranked.astype(np.uint32))
 
     def _first_entries(self) -> NDArray[np.int64]:
-        """Return the positions of the distinct headings, at their first occurrence."""
+        """Return the positions at which the distinct headings first occur."""
         _, first = np.unique(self._headings.stored().columns[0], return_index=True)
         return np.sort(first)
 
@@ -130,8 +132,10 @@ def _kind_of(heading: str) -> int:
 
 
 def kind_of(heading: str) -> Kind:
-    """Return how a heading reads: several words before single ones, both before names that programs
-    have, and what is boilerplate not at all."""
+    """Return the quality of a heading as a query.
+
+    Several words rank before single words, both before names in programs; boilerplate is not used.
+    """
     if _is_boilerplate(heading):
         return Kind.UNWANTED
     if _OF_A_PROGRAM.search(heading):

@@ -1,6 +1,6 @@
 """The names by which queries find a chunk: headings, and title, aliases and path of its document.
 
-Each gives heading terms; a query with that name has one of them.
+Each name has heading terms; a query for the name contains one of them.
 """
 
 import re
@@ -14,17 +14,17 @@ from foundry.runtime.index.remembering import remember
 from foundry.runtime.index.tokens import SURFACE_MARK, Token, Tokenizer, heading_term, surface_term
 
 REMEMBERED_NAMES = 16_384
-"""Documents of one kind share most headings."""
+"""Size of the cache, which works because similar documents share most headings."""
 
 MAX_NAMED_COPIES = 10
-"""Copies whose paths find a document too."""
+"""How many copies also make a document findable by their paths."""
 
 MAX_PATH_PARTS = 4
-"""Number of parts at the end of a path that find a document, besides the whole path."""
+"""How many parts at the end of a path make up its names, besides the whole path."""
 
 _ARTICLES = frozenset("ai")
 _URL = re.compile(r"https?://[^/?#]*([^?#]*)")
-# A number, as in the id `75.1725`, is no suffix.
+# A number is not a suffix, as in the id `75.1725`.
 _ENDING = re.compile(r"(?<=[^/.])\.[A-Za-z]\w{0,15}$")
 _QUALIFIER = re.compile(r"(?<=\S)\s+\([^()]*\)$")
 _DIVISIONS = frozenset(
@@ -42,11 +42,11 @@ _EXPLANATION = re.compile(
 
 
 class NamedTerms(NamedTuple):
-    """The terms of a name; `named` and `others` are sorted, so equal names give equal terms.
+    """The terms of a name; `named` and `others` are sorted, so equal names have equal terms.
 
     `whole` is the heading term of the whole name, if it has one. `named` are the heading terms that
-    find it, `others` those of its parts, and its identifiers: identifiers that find a chunk are
-    among its terms, so that the index has them.
+    find it. `others` are the terms of its parts and its identifiers: a chunk needs these terms so
+    that the index has them.
     """
 
     whole: str | None
@@ -82,13 +82,13 @@ class Namer:
         return NamedTerms(whole, tuple(sorted(named)), tuple(sorted(others)))
 
 
-# A signature: words of a language, a name, and arguments in brackets up to the end.
+# A signature: keywords, a name, and arguments in brackets up to the end.
 _SIGNATURE = re.compile(
     r"(?:[\w<>\[\]:,.*&]{1,40}+[ ]+[*&]*){0,4}(?P<name>[A-Za-z_~][\w.:]*[\w])"
     r"(?:\(.*\)|(?=:[ ]|[ ]=[ ]))"
     r"(?:\s*(?:->|\u2192|:|=|const\b|noexcept\b|throws\b).*)?"
 )
-# An attribute of a class, but not a file or a project, such as `Node.js`.
+# An attribute of a class, but not a file or project name such as `Node.js`.
 _MEMBER = re.compile(r"[A-Z]\w*\.(?P<name>[a-z_]\w{3,})")
 _OPTION = re.compile(r"(?:^|,\s+|\s\|\s)(?P<option>-{1,2}[\w?][\w.-]*)")
 
@@ -96,15 +96,15 @@ _OPTION = re.compile(r"(?:^|,\s+|\s\|\s)(?P<option>-{1,2}[\w?][\w.-]*)")
 def heading_names(heading: str) -> list[str]:
     """Return the names that a heading stands for: itself, and the names in it.
 
-    `strtol, wcstol (CRT)` gives `strtol, wcstol`, `strtol` and `wcstol`: a final qualifier in
-    brackets tells the kind, and commas separate names of one word. A signature,
-    `Cursor.execute(query) -> Cursor`, gives `Cursor.execute` and `execute`; options of a command,
-    `-f FILE, --file FILE`, give `-f` and `--file`.
+    `strtol, wcstol (CRT)` returns `strtol, wcstol`, `strtol` and `wcstol`: a final qualifier in
+    brackets is not part of the name, and commas separate single-word names. A signature,
+    `Cursor.execute(query) -> Cursor`, returns `Cursor.execute` and `execute`; command-line options,
+    `-f FILE, --file FILE`, return `-f` and `--file`.
     """
     if (signature := _SIGNATURE.fullmatch(heading)) is not None:
         name = signature["name"]
         names = heading, name, re.split(r"\.|::", name)[-1]
-        # Brackets alone are no other name, and words before a colon no signature.
+        # Brackets alone do not make another name, and words before a colon do not make a signature.
         if "(" in heading or re.search(r"[._]|[a-z][A-Z]", name):
             return list(dict.fromkeys(each for each in names if f"{each}()" != heading))
     if (member := _MEMBER.fullmatch(heading)) is not None:
@@ -122,8 +122,8 @@ def heading_names(heading: str) -> list[str]:
 def heading_parts(heading: str) -> Iterator[str]:
     """Yield shorter names of a heading.
 
-    `Article 17 Right to erasure: notes` gives `Article 17 Right to erasure`, `Article 17` and
-    `Right to erasure`; `3.2 Tools` gives `Tools`.
+    For `Article 17 Right to erasure: notes`, these are `Article 17 Right to erasure`, `Article 17`
+    and `Right to erasure`; for `3.2 Tools`, `Tools`.
     """
     beginning = _EXPLANATION.split(heading, 1)[0]
     if beginning != heading:
@@ -135,9 +135,10 @@ def heading_parts(heading: str) -> Iterator[str]:
 
 
 def path_names(path: str) -> list[str]:
-    """Return the names of a file or page by its path: the path and ends of it.
+    """Return the names that a path gives a file or page: the path, and its last parts.
 
-    `guide/training.html` gives `training.html`, `guide/training.html`, and both without the suffix.
+    For `guide/training.html`, these are `training.html` and `guide/training.html`, each with and
+    without its suffix.
     """
     url = _URL.match(path)
     parts = [part for part in (url[1] if url else path).split("/") if part]
@@ -147,9 +148,9 @@ def path_names(path: str) -> list[str]:
 
 
 def document_names(document: Document) -> list[str]:
-    """Return the names of a document's path and of its first copies' paths.
+    """Return the names that a document has from its path and from its first copies' paths.
 
-    Data has only names with its suffix: `search` does not find `search.json`.
+    Data files are only named with their suffix: `search` does not find `search.json`.
     """
     places = document.also_at[:MAX_NAMED_COPIES]
     paths = [document.path, *(place.path for place in places)]
@@ -173,9 +174,10 @@ class ChunkNames(NamedTuple):
 def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
     """Return the names of a document's chunks.
 
-    A chunk has the names of the headings in it, and of the heading that it is the first below; the
-    first chunk also has title, aliases and path of the document. Keys of data are no names: a query
-    for `authentication` wants a page about it, not any file with that key.
+    A chunk has the names of the headings in it, and of the heading above it if it is the first
+    chunk below that; the first chunk also has title, aliases and path of the document. Keys of data
+    are not names: a query for `authentication` is looking for a page about it, not for any file
+    with that key.
     """
     titles = document.title, *document.reading.aliases
     of_path = document_names(document)
@@ -205,11 +207,12 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
 def heading_terms(tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
     """Return the heading terms of a heading, and those of the names inside it.
 
-    These are the whole heading; and each identifier in it, alone and with adjacent numbers and
-    acronyms: `30 CFR 75.1725 Machinery` is found as such, as `30 CFR 75.1725` and as `75.1725`,
-    which is inside `Comment on 75.1725`. A heading that is only a name has one more term, so it
-    ranks before those that contain the name. A letter that may be an article (`Level A compliance`)
-    is optional, and a name that may be one word or several is both.
+    These are the whole heading, and each identifier in it, alone and with adjacent numbers and
+    acronyms: `30 CFR 75.1725 Machinery` is found by itself, by `30 CFR 75.1725` and by `75.1725`;
+    the heading `Comment on 75.1725` contains the last one. A heading that is only a name has one
+    more term, so it ranks before headings that contain the name. A letter that may be an article
+    (`Level A compliance`) is optional, and a name that may be written as one word or several has
+    both forms.
     """
     groups: list[Sequence[Token]] = [tokens]
     others = [token for token in tokens if token.text.casefold() not in _ARTICLES]
@@ -237,11 +240,11 @@ def _heading_terms(groups: Sequence[Sequence[Token]]) -> Iterator[str | None]:
 
 
 _DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))
-"""Readers of the languages that write `Store::size` for `Store.size`."""
+"""Readers of languages that write `Store::size` instead of `Store.size`."""
 
 
 def qualified_names(document: Document, path: tuple[str, ...]) -> list[str]:
-    """Return the name with more and more of its qualifiers: `Store.size`, then `shop.Store.size`.
+    """Return a name with more and more of its qualifiers: `Store.size`, then `shop.Store.size`.
 
     The module is the file's name without its suffix.
     """

@@ -1,11 +1,11 @@
-"""Builds the keyword lane's files: vocabulary, postings and impacts.
+"""Builds the files of the keyword lane: vocabulary, postings and impacts.
 
-The impact of a text's term is its BM25 weight. That of a heading term, which a chunk has when its
-heading or its document's title says the same as a query, is `HEADING_FACTOR` times the sum of the
-idf of the terms that it is made of: more than a text could reach by repeating them. Counts above or
-below `NAMED` change that in proportion: titles come before headings, and these before their parts.
-The impact of a name as it is written is its own idf in the same way, so that it counts beside the
-heading term.
+The impact of a text term is its BM25 weight. A chunk has a heading term if its heading or its
+document's title matches a whole query. Its impact is `HEADING_FACTOR` times the summed idf of the
+terms in the heading, which is more than a text could reach by repeating them. The impact scales
+with the term's count relative to `NAMED`: titles rank before headings, and headings before their
+parts. The term for a name's exact spelling has `HEADING_FACTOR` times its own idf as its impact, in
+addition to that of the heading term.
 """
 
 import math
@@ -33,13 +33,13 @@ COUNTS = "postings.counts"
 """The array of term counts per posting, left for the next build."""
 
 MEAN_BITS = 6
-"""Bits of a rounded mean length: it is off by at most 1.6 %."""
+"""Bits of a rounded mean length; the rounding error is at most 1.6 %."""
 
 
 class PostingsBuilder:
     """Collects term counts by document, and writes them as a compressed sparse matrix.
 
-    Until then they are in a file in `folder`.
+    Until then, they are in a file in `folder`.
     """
 
     def __init__(self, folder: Path, carried: Carried) -> None:
@@ -50,7 +50,7 @@ class PostingsBuilder:
         self._terms, self._chunks, self._counts = array("I"), array("I"), array("I")
 
     def add(self, terms: ChunkTerms) -> list[int]:
-        """Add the terms of the next document's chunks; return the numbers of its vocabulary."""
+        """Add the terms of the next document's chunks; return its vocabulary's term numbers."""
         places = self.vocabulary.numbers(terms.vocabulary)
         own, first = unpack(terms.numbers, np.uint32), self._lengths.entries
         self._lengths.add(terms.lengths)
@@ -66,9 +66,9 @@ class PostingsBuilder:
     def write(
         self, layout: IndexLayout, statistics: Path | None = None, *, in_steps: bool = False
     ) -> "WrittenPostings":
-        """Write the files; counts and lengths also go to the folder of `statistics`.
+        """Write the files; counts and lengths are also written to the `statistics` folder.
 
-        The mean length is rounded if it moves `in_steps`.
+        `in_steps` rounds the mean length, so that small changes do not move it.
         """
         self._end_run()
         self._copy_postings()
@@ -113,14 +113,14 @@ class PostingsBuilder:
         return WrittenPostings(len(order), int(offsets[-1]), frequencies, ranks)
 
     def _copy_postings(self) -> None:
-        """Add the postings of all copied documents, with the new numbers of chunks."""
+        """Add the postings of all copied documents, with the new chunk numbers."""
         index, counts = self._carried.index, self._carried.array(COUNTS)
         if index is not None and counts is not None:
             chunks, offsets = open_stored(index.posting_chunks), open_stored(index.posting_offsets)
             self._runs.copy(chunks, counts, offsets, self._carried.chunk_numbers)
 
     def _end_run(self) -> None:
-        """Move the postings in memory to a run."""
+        """Write the postings in memory as a run."""
         self._runs.add(
             np.array(self._terms, dtype=np.uint32),
             np.array(self._chunks, dtype=np.uint32),
@@ -132,8 +132,11 @@ class PostingsBuilder:
 
 @dataclass(frozen=True, slots=True)
 class WrittenPostings:
-    """How many terms and postings were written; by the numbers of terms, how many chunks have each,
-    and their ranks in the vocabulary."""
+    """What was written: the numbers of terms and postings.
+
+    By term number, also the document frequencies, counted in chunks, and the ranks in the
+    vocabulary.
+    """
 
     terms: int
     postings: int
@@ -147,14 +150,14 @@ class WrittenPostings:
 
 
 def _round_mean(mean: float) -> float:
-    """Return the nearest number of MEAN_BITS bits."""
+    """Round to MEAN_BITS significant bits."""
     fraction, exponent = math.frexp(mean)
     return math.ldexp(round(math.ldexp(fraction, MEAN_BITS)), exponent - MEAN_BITS)
 
 
 def _idf(chunk_count: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the idf (v,) of terms by their numbers of chunks."""
+    """Return the idf (v,) of terms from their document frequencies, counted in chunks."""
     different, places = np.unique(frequencies, return_inverse=True)
     ratios = (chunk_count - different + 0.5) / (different + 0.5)
-    # Arithmetic rounds alike everywhere; logarithms may not, so they are rounded.
+    # Arithmetic rounds alike on every machine; logarithms may not, so they are rounded.
     return np.array([round(math.log(1 + ratio), 9) for ratio in ratios.tolist()])[places]

@@ -1,7 +1,7 @@
 """External merge sort of postings: sorted runs on disk, merged by ranges of terms.
 
 (Heinz and Zobel 2003, Efficient Single-Pass Index Construction for Text Databases.) Memory does not
-grow with the corpus, except 8 bytes for each term of each run.
+grow with the corpus, except for 8 bytes per term and run.
 """
 
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from foundry.indexing.keyword.vocabulary import Vocabulary
 
 RUN_POSTINGS = 2**21
-"""Postings of a run, and of a range in merging, unless a single term has more."""
+"""Postings of a run, and of a merged range, unless a single term has more."""
 
 RANGE_POSTINGS = 2**18
-"""Postings of a range in small indexes, which fit a processor's cache."""
+"""Postings of a range in small indexes, chosen to fit into a processor's cache."""
 
 MAX_RANGES = 64
 """Larger indexes have larger ranges, since each range visits all terms."""
@@ -29,7 +29,7 @@ _WORD = 4
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Terms by number, ascending by bytes, with numbers and offsets of their postings."""
+    """Terms by number, in byte order, with the counts and offsets of their postings."""
 
     terms: NDArray[np.uint32]
     frequencies: NDArray[np.uint32]
@@ -38,9 +38,9 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class TermRange:
-    """The postings (p,) of consecutive terms, by term, then by chunk.
+    """The postings (p,) of consecutive terms, ordered by term, then by chunk.
 
-    `terms` are ranks in the vocabulary, `counts` are counts of the term in the chunk.
+    `terms` are ranks in the vocabulary, `counts` are the term frequencies in the chunk.
     """
 
     terms: NDArray[np.uint32]
@@ -52,8 +52,8 @@ class TermRange:
 class _Copied:
     """The postings (p,) of the previous index, by the `offsets` (v + 1,) of its terms.
 
-    `renumbered` maps its chunks to new numbers, ascending; those that are `gone` have none. `terms`
-    (u,) are those with deleted postings, and `frequencies` (u,) the numbers of these.
+    `renumbered` maps its chunks to new numbers, ascending; chunks that are `gone` have none.
+    `terms` (u,) are the terms with deleted postings, and `frequencies` (u,) how many each has lost.
     """
 
     chunks: NDArray[np.uint32]
@@ -67,9 +67,9 @@ class _Copied:
     def merged(
         self, ranks: NDArray[np.int64], added: TermRange, first: int, last: int
     ) -> TermRange:
-        """Return the postings of terms by rank from `first` to `last`, with those `added`.
+        """Return the postings of the terms with ranks `first` to `last`, merged with those `added`.
 
-        `ranks` are those of its terms.
+        `ranks` are the ranks of the previous index's terms.
         """
         inside = slice(*np.searchsorted(ranks, [first, last]).tolist())
         if inside.start == inside.stop:
@@ -90,7 +90,7 @@ class _Copied:
 
 
 class PostingRuns:
-    """Sorted runs of postings, consecutive in the file `path`. Always call `remove`."""
+    """Sorted runs of postings, one after another in the file `path`. Always call `remove`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -107,8 +107,8 @@ class PostingRuns:
         """Add the postings (p,) of the next chunks, by term number.
 
         If 0 is `pump` and 1 is `oil`, the terms [0, 1, 0] in the chunks [4, 4, 5] become a run of
-        the terms [1, 0], with 1 and 2 postings, in the chunks [4, 4, 5]: first that of `oil`, then
-        those of `pump`.
+        the terms [1, 0], with 1 and 2 postings, in the chunks [4, 4, 5]: the posting of `oil` comes
+        first, then those of `pump`.
         """
         frequencies = np.bincount(terms, minlength=len(vocabulary))
         found = np.flatnonzero(frequencies).tolist()
@@ -129,9 +129,10 @@ class PostingRuns:
         offsets: NDArray[np.uint64],
         renumbered: NDArray[np.int64],
     ) -> None:
-        """Add the postings (p,) of the previous index, whose sorted terms have the first numbers.
+        """Add the postings (p,) of the previous index, whose sorted terms have the lowest numbers.
 
-        `renumbered` maps its chunks to new numbers, ascending; negative ones are dropped.
+        `renumbered` maps its chunks to new numbers, ascending; chunks with negative numbers are
+        dropped.
         """
         ends, is_gone = offsets.astype(np.int64), renumbered < 0
         frequencies = np.diff(ends)
@@ -152,8 +153,10 @@ class PostingRuns:
         return total
 
     def merged(self, rank: NDArray[np.uint32]) -> Iterator[TermRange]:
-        """Yield all postings by the rank (v,) of their term in the sorted vocabulary, then by
-        chunk; terms without postings have no rank."""
+        """Yield all postings, ordered by the rank (v,) of their term, then by chunk.
+
+        A rank is a position in the sorted vocabulary; terms without postings have none.
+        """
         frequencies = self.frequencies(len(rank))
         used = np.flatnonzero(frequencies)
         by_rank = np.zeros(len(used), dtype=np.int64)

@@ -16,15 +16,17 @@ from foundry.runtime.index.records import informative_title
 from foundry.runtime.index.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Tokenizer
 
 TITLED, SPELT = 2 * NAMED, 3 * NAMED
-"""The counts of the title's heading terms, and of a name as it is written: a chunk under
-`FileUpload` comes before a page with the title `file_upload`."""
+"""Counts of the heading terms of a title, and of a name's exact spelling.
+
+A chunk below the heading `FileUpload` ranks before a page with the title `file_upload`.
+"""
 
 PART_NAMED = 3 * NAMED // 4
-"""The count of heading terms of parts of names."""
+"""Count of the heading terms for parts of names."""
 
 
 class TermCounter:
-    """Counts the terms of documents; `fields` as in `IndexOptions`."""
+    """Counts the terms of documents; `fields` is as in `IndexOptions`."""
 
     def __init__(self, tokenizer: Tokenizer, fields: Mapping[str, int] = DEFAULT_FIELDS) -> None:
         self._tokenizer = tokenizer
@@ -32,7 +34,7 @@ class TermCounter:
         self.namer = Namer(tokenizer)
 
     def count(self, document: Document, chunks: Sequence[Chunk], names: ChunkNames) -> ChunkTerms:
-        """Return the terms of a document's chunks, which have these names."""
+        """Return the terms of a document's chunks, which have the given names."""
         # Chunks share most titles, headings and tags.
         field_terms = cache(self._tokenizer.terms)
         return make_chunk_terms(
@@ -43,20 +45,20 @@ class TermCounter:
     def _terms(
         self, document: Document, chunk: Chunk, field_terms: Callable[[str], list[str]]
     ) -> list[str]:
-        """Return the terms of a chunk, with those of fields repeated by weight."""
+        """Return the terms of a chunk; terms of fields are repeated according to their weight."""
         terms = self._tokenizer.terms(chunk.text)
         for field, weight in self._fields.items():
             if field == "headings" and is_data(document):
-                # Keys recur in many files, and are no names of their content.
+                # Keys recur in many files, so they do not name the content.
                 weight = min(weight, 1)
             for text in _field_texts(field, document, chunk) if weight else ():
                 terms += field_terms(text) * weight
         return terms
 
     def _count_names(self, names: ChunkNames, place: int) -> dict[str, int]:
-        """Return the terms of the names of a chunk.
+        """Return the terms of a chunk's names, with their counts.
 
-        Names from its path have no term of their exact spelling: the heading `read` ranks before
+        Names from its path have no term for their exact spelling: the heading `read` ranks before
         `_read` in `read.md`.
         """
         counts: defaultdict[str, int] = defaultdict(int)
@@ -81,15 +83,15 @@ class TermCounter:
 def make_chunk_terms(
     terms: Sequence[Sequence[str]], names: Sequence[Mapping[str, int]]
 ) -> ChunkTerms:
-    """Return the terms of chunks as a matrix, from their terms and the counts of names.
+    """Return the terms of chunks as a matrix, from text terms and the counts of names.
 
-    The count of a name is used only if the chunk does not have the term already.
+    The count of a name is only used if the chunk does not contain the term already.
     """
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__
     places, lengths = _place(terms, vocabulary)
     named_places, named_lengths = _place(names, vocabulary)
-    # Chunk and term in one number, so that all pairs are counted together.
+    # Chunk and term are combined into one number, so that all pairs are counted together.
     starts = np.arange(len(terms) + 1) * len(vocabulary)
     keys, counts = np.unique(np.repeat(starts[:-1], lengths) + places, return_counts=True)
     named = np.repeat(starts[:-1], named_lengths) + named_places
@@ -110,8 +112,10 @@ def make_chunk_terms(
 def _place(
     terms: Sequence[Collection[str]], vocabulary: Mapping[str, int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the places of all terms in a vocabulary, which takes up new ones, and the number of
-    terms of each chunk."""
+    """Return the vocabulary positions of all terms, and the number of terms per chunk.
+
+    New terms are added to the vocabulary.
+    """
     places = map(vocabulary.__getitem__, chain.from_iterable(terms))
     return np.fromiter(places, dtype=np.int64), np.array([*map(len, terms)], dtype=np.int64)
 

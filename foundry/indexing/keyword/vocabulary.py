@@ -1,6 +1,6 @@
 """Numbers the terms of an index, and computes the impacts of its heading terms.
 
-Terms of the previous index are numbered by position in its sorted vocabulary, and copied from its
+Terms of the previous index are numbered by position in its sorted vocabulary and copied from its
 files, so most are neither looked up nor written one by one.
 """
 
@@ -22,7 +22,7 @@ _AFTER_HEADINGS = chr(ord(HEADING_MARK) + 1).encode()
 
 
 class _Numbers(dict[str, int]):
-    """The numbers of terms; a term that is looked up for the first time gets one."""
+    """The numbers of terms; a term that is looked up for the first time gets the next number."""
 
     def __init__(self, number: Callable[[str], int]) -> None:
         super().__init__()
@@ -37,13 +37,12 @@ class Vocabulary:
     """Numbers terms: those of the previous index by position, new ones consecutively.
 
     If the previous index has `oil` and `pump`, these are 0 and 1, and the first new term, `lamp`,
-    is 2. In sorted order, from `sorted`, the numbers are 2, 0, 1: `lamp` is written before the old
-    terms.
+    is 2. `sorted` returns the numbers 2, 0, 1: `lamp` precedes the old terms.
     """
 
     def __init__(self, before: IndexLayout | None = None) -> None:
         self._numbers = _Numbers(self._number)
-        # For new terms: the old term that they precede, and their text.
+        # For each new term: the old term that follows it, and its text.
         self._new: list[tuple[int, bytes]] = []
         self._old, self._offsets = b"", np.zeros(1, dtype=np.uint64).data
         if before is not None:
@@ -67,7 +66,7 @@ class Vocabulary:
         return number
 
     def sorted(self, numbers: Iterable[int]) -> list[int]:
-        """Return numbers in the byte order of their terms."""
+        """Return numbers sorted by the bytes of their terms."""
         return sorted(numbers, key=self._key if self._old_count else self._text_of)
 
     def write(self, layout: IndexLayout, frequencies: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -88,12 +87,12 @@ class Vocabulary:
     def heading_impacts(
         self, order: NDArray[np.int64], idf: NDArray[np.float64]
     ) -> tuple[int, NDArray[np.float64]]:
-        """Return the rank of the first heading term among all (v,), and for it and those after it
-        the sums of the idf (v,) of their parts.
+        """Return the rank of the first heading term in the vocabulary (v,), and summed idfs.
 
-        `order` has the numbers of the sorted terms. What a heading consists of need not be a term
-        of a text, as the whole of `shop.Store.size` is not where it is put together from its parts:
-        then it is as rare as the heading. A name as it is written has no parts.
+        From that rank on, each term has the sum of the idfs (v,) of its parts. `order` has the
+        numbers of the sorted terms. A part need not be a text term: where `shop.Store.size` is
+        built from its parts, no text contains the whole. Then the part is as rare as the heading. A
+        name's exact spelling has no parts.
         """
         terms = [*map(self._text_of, order.tolist())]
         first, last = (bisect_left(terms, mark) for mark in (_HEADING, _AFTER_HEADINGS))
@@ -110,7 +109,7 @@ class Vocabulary:
         return first, sums.astype(np.float64)
 
     def _place_of(self, text: bytes) -> int:
-        """Return the old term that a text precedes."""
+        """Return the number of the first old term after a text."""
         return bisect_left(range(self._old_count), text, key=self._text_of)
 
     def _text_of(self, number: int) -> bytes:
@@ -119,14 +118,14 @@ class Vocabulary:
         return self._new[number - self._old_count][1]
 
     def _key(self, number: int) -> tuple[float, bytes]:
-        # New terms at the position of an old one precede it.
+        # New terms at the position of an old term precede it.
         is_old = number < self._old_count
         return (number + 0.5, b"") if is_old else self._new[number - self._old_count]
 
     def _stretches(
         self, inserted: Iterable[tuple[int, bytes]], gone: Iterable[int]
     ) -> Iterator[bytes]:
-        """Yield the old terms, without some and with others inserted."""
+        """Yield the old terms, with `inserted` terms added and `gone` terms removed."""
         start = 0
         edits = [(place, 0, text) for place, text in inserted]
         edits += [(number, 1, b"") for number in gone]

@@ -1,1 +1,1 @@
-"""Writes files for stages before a search: completion, correction, synonyms, pinned answers."""
+"""Writes files for query stages: completion, correction, synonyms, pinned answers."""

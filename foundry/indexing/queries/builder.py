@@ -1,4 +1,4 @@
-"""Writes the index files of the chosen stages that rewrite or complete queries."""
+"""Writes the index files for the chosen stages that rewrite or complete queries."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,7 +26,7 @@ from foundry.runtime.retrieval.stages.synonyms import FOLDER as SYNONYMS
 
 
 class QueryFilesBuilder:
-    """Collects what those stages need of documents."""
+    """Collects what those stages need from documents."""
 
     def __init__(self, options: IndexOptions, tokenizer: Tokenizer, carried: Carried) -> None:
         self._options, self._tokenizer = options, tokenizer
@@ -38,7 +38,7 @@ class QueryFilesBuilder:
             self._completions = CompletionsBuilder(carried)
 
     def add(self, prepared: PreparedDocument) -> None:
-        """Take the next document with its chunks."""
+        """Add the next document with its chunks."""
         if self._words is not None:
             self._words.add(prepared.forms)
         if self._completions is not None:
@@ -46,7 +46,7 @@ class QueryFilesBuilder:
             self._completions.add(heading for above in headings for heading in above)
 
     def write(self, layout: IndexLayout, read_all: Callable[[], Iterator[ChunkRecord]]) -> None:
-        """Write the files of each chosen stage; `read_all` gives all chunks."""
+        """Write the files of each chosen stage; `read_all` returns all chunks."""
         options = self._options
         if self._words is not None:
             words = self._words.finish(read_all)
@@ -71,7 +71,7 @@ class QueryFilesBuilder:
 
 MIN_WORD_LENGTH = 3
 MIN_CHUNKS = 2
-"""A word of one chunk alone says more about that chunk than about the corpus."""
+"""A word in only one chunk says more about that chunk than about the corpus."""
 
 
 def write_expansion(
@@ -91,7 +91,7 @@ def write_expansion(
 def frequent_words(texts: Iterable[str], tokenizer: Tokenizer, count: int) -> list[str]:
     """Return the `count` words that occur in most texts, the most frequent first.
 
-    The most frequent form of a stem stands for all its forms; identifiers, numbers and runs of
+    The most frequent form of a stem represents all its forms; identifiers, numbers and text in
     scripts without spaces do not count as words.
     """
     forms: Counter[tuple[str, str]] = Counter()

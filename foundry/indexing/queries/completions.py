@@ -1,6 +1,6 @@
 """Writes the completions of queries: frequent words, and the headings of a corpus.
 
-Positions of words in headings are sorted by the text from there.
+The positions at which words start in headings are sorted by the text that follows.
 """
 
 import re
@@ -18,7 +18,7 @@ from foundry.runtime.retrieval.stages.suggestions import FOLDER, SuggestionsLayo
 
 MAX_HEADINGS = 200_000
 MAX_HEADING_LENGTH = 120
-"""Length limit: nobody types a longer heading."""
+"""Maximum length, since nobody types a longer heading."""
 
 MAX_HEADING_WORDS = 12
 
@@ -42,7 +42,7 @@ class CompletionsBuilder:
         self._headings.add_texts(found)
 
     def write(self, root: Path, words: CorpusWords, most_words: int) -> None:
-        """Write the files, with the `most_words` most frequent words, to an index."""
+        """Write the files, with the `most_words` most frequent words, into an index."""
         layout = SuggestionsLayout(root / FOLDER)
         layout.root.mkdir()
         _write_words(layout, words, most_words)
@@ -67,7 +67,7 @@ def _places_in(heading: str) -> list[tuple[str, int]]:
 
 def _write_words(layout: SuggestionsLayout, words: CorpusWords, most_words: int) -> None:
     chosen = sorted(words.most_frequent(most_words))
-    # Words that begin sentences and headings are no names.
+    # Words at the start of sentences and headings are not necessarily names.
     texts = [words.best[word] for word in chosen]
     written = [(text if _is_name(text) else text.lower()).encode() for text in texts]
     write_stretches(layout.words, layout.word_offsets, written)

@@ -25,15 +25,15 @@ def write_correction(
 ) -> None:
     """Write the files, with the `most_words` most frequent words of a corpus.
 
-    `known` are texts with correct words, even if no chunk has them.
+    `known` are texts whose words are spelled correctly, even if no chunk contains them.
     """
     frequencies = {word: words.frequencies[word] for word in words.most_frequent(most_words)}
-    # Words of the language in no chunk prevent correct words from being changed.
+    # Words of the language that no chunk contains protect correct queries from being changed.
     others = filter(words.is_word, map(str.casefold, count_forms(known)))
     frequencies |= {word: 0 for word in (*others, *words.of_language) if word not in frequencies}
     spelt = sorted(sorted(frequencies), key=len)
     counts = np.array([frequencies[word] for word in spelt], dtype=np.int64)
-    # By word and letter (n, MAX_LENGTH): code points, 0 after the end.
+    # Code points by word and letter (n, MAX_LENGTH), 0 after the end.
     points = np.array(spelt, dtype=f"U{MAX_LENGTH}").view(np.uint32).reshape(-1, MAX_LENGTH)
     alphabet = _choose_letters(points, counts)
     codes = np.zeros(_CODE_POINTS, dtype=np.uint8)
@@ -48,14 +48,14 @@ def write_correction(
 
 
 def weights_of(frequencies: Sequence[int] | NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return the logarithms of frequencies (n,) as bytes (n,); 0 for 0."""
+    """Return the logarithms of frequencies (n,) as bytes (n,); 0 stays 0."""
     different, places = np.unique(np.asarray(frequencies, dtype=np.int64), return_inverse=True)
     weights = [min(255, round(WEIGHT_UNIT * math.log2(1 + each))) for each in different.tolist()]
     return np.array(weights, dtype=np.uint8)[places]
 
 
 def _choose_letters(points: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the code points of the letters in most words, most frequent first."""
+    """Return the code points of the letters that occur in most words, most frequent first."""
     ordered = np.sort(points, axis=1)
     is_counted = (ordered > 0) & (np.diff(ordered, axis=1, prepend=0) > 0)
     # Integer sums, far below the range in which floats round.
@@ -72,7 +72,7 @@ def _write(
     weights: NDArray[np.uint8],
     forms: Sequence[bytes],
 ) -> None:
-    """Write words by their codes (n, MAX_LENGTH), 0 after the end; shorter ones first."""
+    """Write words by their codes (n, MAX_LENGTH), 0 after the end; shorter words come first."""
     is_letter = rows > 0
     lengths = np.count_nonzero(is_letter, axis=1)
     starts = np.searchsorted(lengths, np.arange(MAX_LENGTH + 2)).astype(np.uint32)

@@ -1,4 +1,4 @@
-"""Forms, which are words as texts spell them, and their frequencies."""
+"""Forms: words as texts spell them, and their frequencies."""
 
 import re
 import unicodedata
@@ -11,18 +11,18 @@ from foundry.documents.prepared import FormCounts, pack
 
 SEPARATOR = "\n"
 MAX_COUNTED = 2_000_000
-"""Distinct forms in memory; above it, forms seen once are dropped."""
+"""Maximum number of distinct forms in memory; above it, forms seen once are dropped."""
 
 _WORD = re.compile(r"(?<!\w)[^\W\d]+(?!\w)")
 
 
 def find_forms(text: str) -> list[str]:
-    """Return the words of a text in their spelling, in order."""
+    """Return the words of a text in their original spelling, in order."""
     return _WORD.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
 
 
 def count_forms(texts: Iterable[str]) -> Counter[str]:
-    """Return the words of texts in their spelling, with their frequencies."""
+    """Return the words of texts in their original spelling, with their frequencies."""
     forms: Counter[str] = Counter()
     for text in texts:
         forms.update(find_forms(text))

@@ -22,7 +22,7 @@ def write_pinned(
 ) -> None:
     """Write the ids of pinned documents, by the keys of their queries.
 
-    Raises ConfigError for a name of no document, or of several.
+    Raises ConfigError for a name that no document has, or several have.
     """
     named, known = _find(layout.documents, {answer.document for answer in answers})
     problems = []

@@ -1,11 +1,11 @@
 """Writes the synonyms of an index: those of the project's file, and acronyms from the documents.
 
-Documents explain acronyms as `forward kinematics (FK)` or `FK (forward kinematics)`, or are titled
-`Simultaneous localisation and mapping` and go on about SLAM. The letters of
-the short form must follow each other in the long one, the first of them at the beginning of a word
-(Schwartz and Hearst 2003, A simple algorithm for identifying abbreviation definitions in biomedical
-text), more than half of them must begin words, and every word but stop words must begin with one.
-A long form has two terms or more: `N/A (not applicable)` would widen every query with `applicant`.
+Documents explain acronyms as `forward kinematics (FK)` or `FK (forward kinematics)`, or have a
+title such as `Simultaneous localisation and mapping` and then use SLAM. The letters of the short
+form must occur in the long form in order, the first at the start of a word (Schwartz and Hearst
+2003, A simple algorithm for identifying abbreviation definitions in biomedical text). More than
+half of them must start words, and every word except stop words must start with one. A long form has
+two terms or more: `N/A (not applicable)` would expand every query that contains `applicant`.
 """
 
 import re
@@ -21,7 +21,7 @@ MAX_ACRONYMS = 20_000
 MIN_LONG_TERMS = 2
 MIN_INITIALS = 3
 MAX_LONG_FORMS = 3
-"""Long forms kept per acronym, by frequency."""
+"""Maximum number of long forms per acronym; the most frequent are kept."""
 
 _BRACKETS = re.compile(r"(?<=\s)\(([^()\n]{2,100})\)")
 _SHORT = re.compile(r"(?=(?:.*[A-Z]){2})[A-Za-z][A-Za-z0-9&/-]{1,9}")
@@ -68,7 +68,7 @@ def _add_group(
 
 
 def find_acronyms(texts: Iterable[str], tokenizer: Tokenizer) -> list[tuple[str, str, int]]:
-    """Return acronyms with a long form each, and its frequency; sorted."""
+    """Return acronyms, each with a long form and its frequency; sorted."""
     times: Counter[tuple[str, str]] = Counter()
     written: dict[tuple[str, str], Counter[tuple[str, str]]] = defaultdict(Counter)
     for text in texts:
@@ -89,7 +89,7 @@ def find_acronyms(texts: Iterable[str], tokenizer: Tokenizer) -> list[tuple[str,
 
 
 def explained_by_title(title: str, text: str) -> Iterator[str]:
-    """Yield a title with its initials in brackets, if a text below it has them as a word."""
+    """Yield a title with its initials in brackets if the text below it uses them as a word."""
     words = _WORD.findall(title)
     telling = [word for word in words if word.lower() not in ENGLISH_STOP_WORDS]
     for named in (words, telling) if len(telling) < len(words) else (words,):
@@ -120,7 +120,8 @@ def _explained(text: str) -> Iterator[tuple[str, str]]:
 def _long_form(short: str, text: str) -> str | None:
     """Return the long form of an acronym at the end of a text, if there is one.
 
-    It is the words that begin with exactly its letters, or the shortest end that has them in order.
+    It consists of the words whose initials are exactly the acronym's letters; otherwise, it is the
+    shortest ending that contains the letters in order.
     """
     whole = text.split()
     for start, first in enumerate(whole):

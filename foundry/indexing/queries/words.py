@@ -1,7 +1,7 @@
-"""The words of a corpus as its texts write them, counted; and what completes and corrects by them.
+"""Counts the words of a corpus in their original spelling, for completion and correction.
 
-The counts of the index before are updated: the words of texts that are gone are subtracted, and
-those of new ones added. All texts are read again only where one of these counts is missing.
+The counts of the previous index are updated: words of removed texts are subtracted, and words of
+new ones added. All texts are read again only if counts are missing.
 """
 
 from collections import Counter, defaultdict
@@ -27,7 +27,7 @@ RIGHT_WORDS = MODEL_FOLDER.parent / "english-words" / "stems.npy"
 def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str], dict[str, str]]:
     """Return how often words occur in any spelling, and the usual spelling of each.
 
-    `spellings` are words with a form of each, and how often that comes up.
+    `spellings` yields each word with one of its forms and the frequency of that form.
     """
     frequencies: Counter[str] = Counter()
     best: dict[str, tuple[int, str]] = {}
@@ -40,7 +40,7 @@ def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str]
 
 
 class CorpusWords:
-    """The words of a corpus, folded: how often each comes up, and how it is mostly written."""
+    """The case-folded words of a corpus: their frequencies, and their usual spelling."""
 
     def __init__(self, forms: Mapping[str, int], tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
@@ -53,14 +53,15 @@ class CorpusWords:
         return sorted(sorted(frequencies), key=frequencies.__getitem__, reverse=True)
 
     def most_frequent(self, most: int) -> list[str]:
-        """Return those among the `most` most frequent that are words to the tokenizer."""
+        """Return those of the `most` most frequent words that are words to the tokenizer."""
         return [word for word in self._ranked[:most] if self.is_word(word)]
 
     def is_word(self, word: str) -> bool:
-        """Return whether a form, in lower case, is one word: of scripts without spaces few are."""
+        """Return whether a lower-case form is a single word; few are in scripts without spaces."""
         if not MIN_LENGTH <= len(word) <= MAX_LENGTH:
             return False
-        # The tokenizer divides none of these, and takes a hundred times as long to say so.
+        # The tokenizer never splits ASCII words, and would take a hundred times as long to find
+        # out.
         if word.isascii():
             return True
         tokens = self._tokenizer.tokenize(word)
@@ -69,14 +70,16 @@ class CorpusWords:
 
     @cached_property
     def right(self) -> NDArray[np.uint32]:
-        """Hashes of the stems of the language's common words; none for other than English."""
+        """Hashes of the stems of the language's common words; empty for languages other than
+        English.
+        """
         if self._tokenizer.language != "english":
             return np.empty(0, dtype=np.uint32)
         return open_stored(RIGHT_WORDS)
 
     @cached_property
     def of_language(self) -> list[str]:
-        """The whole words among the pieces of the built-in encoder, and their stems."""
+        """The whole words in the vocabulary of the built-in encoder, and their stems."""
         tokenizer = self._tokenizer
         if tokenizer.language != "english":
             return []
@@ -87,11 +90,11 @@ class CorpusWords:
 
 
 class WordsBuilder:
-    """Counts the words of documents as they come, on top of those of the index before."""
+    """Counts the words of new documents, starting from the counts of the previous index."""
 
     def __init__(self, tokenizer: Tokenizer, carried: Carried) -> None:
         self._tokenizer, self._carried = tokenizer, carried
-        # None where the texts have to be read in the end.
+        # None if all texts have to be read at the end.
         self._forms = _forms_before(carried)
 
     def add(self, found: FormCounts) -> None:
@@ -104,7 +107,7 @@ class WordsBuilder:
                 self._forms = None
 
     def finish(self, read_all: Callable[[], Iterator[ChunkRecord]]) -> CorpusWords:
-        """Return the words of all chunks, which `read_all` gives."""
+        """Return the words of all chunks; `read_all` returns these."""
         forms = self._forms
         if forms is None:
             return CorpusWords(count_forms(map(_text_of, read_all())), self._tokenizer)
@@ -124,8 +127,10 @@ def _text_of(chunk: ChunkRecord) -> str:
 
 
 def _forms_before(carried: Carried) -> defaultdict[str, int] | None:
-    """Return the forms of the index before, if there is one; None if they were too many to be
-    left."""
+    """Return the form counts of the previous index.
+
+    They are empty without one, and None if there were too many forms to keep.
+    """
     if carried.index is None:
         return defaultdict(int)
     joined, counts = carried.array("words.forms"), carried.array("words.counts")
