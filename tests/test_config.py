@@ -111,14 +111,14 @@ PROBLEMS = {
         CONFIG + 'metadata = ["team"]\n[search]\nfilterable = ["product"]\n'
         "[search.fields]\nmetadata = { author = 2 }\n",
         [
-            "search.filterable: 'product' is kept by no source;",
+            "search.filterable: no source keeps 'product';",
             "(kept now: 'team')",
-            "search.fields.metadata: 'author' is kept by no source;",
+            "search.fields.metadata: no source keeps 'author';",
         ],
     ),
     "column that is called like a filter": (
         CONFIG + 'metadata = ["path"]\n[search]\nfilterable = ["path"]\n',
-        ["search.filterable: 'path' is a filter of every index"],
+        ["search.filterable: every index can be filtered by 'path' already"],
     ),
     "suffix of urls that there are none of": (
         CONFIG + 'url_suffix = "/"\n',
@@ -164,7 +164,7 @@ PROBLEMS = {
     ),
     "parent without its strategy": (
         CONFIG + "[chunking]\nparent_max_chars = 2000\n",
-        ["chunking.parent_max_chars: strategy 'headings' takes no such key; 'parent' does"],
+        ["chunking.parent_max_chars: only applies to strategy 'parent', not 'headings'"],
     ),
     "parent below its chunks": (
         CONFIG + '[chunking]\nstrategy = "parent"\nparent_max_chars = 300\n',
@@ -213,11 +213,11 @@ PROBLEMS = {
     ),
     "weight above 1 by itself": (
         CONFIG + "[search]\nkeyword_weight = 3\n",
-        ["search.keyword_weight: a weight given alone must be at most 1", "got 3"],
+        ["search.keyword_weight: a weight without the other must be at most 1", "got 3"],
     ),
     "rank constant of another fusion": (
         CONFIG + "[search]\nk = 10\n",
-        ["search.k: fusion 'linear' takes no such key; 'rrf' does"],
+        ["search.k: only applies to fusion 'rrf', not 'linear'"],
     ),
     "rank constant of 0": (CONFIG + '[search]\nfusion = "rrf"\nk = 0\n', ["search.k: ", "got 0"]),
     "fusion without vectors": (
@@ -342,7 +342,7 @@ def test_name_of_another_module_is_refused(
         config = CONFIG + f'[export]\npackage = "{package}"\n'
     result = make_project(NOTE, config=config).run("build")
     assert result.exit_code == 2
-    assert f"{key}: {package!r} is the name of a Python module or keyword" in result.stderr
+    assert f"{key}: {package!r} is a Python module or keyword" in result.stderr
 
 
 @pytest.mark.parametrize("package", ["a_", "a__b", "_a", "a-b", "é", "A", ""])

@@ -641,7 +641,7 @@ def test_without_its_record_the_index_is_still_known_to_be_old(
         record.write_bytes(content)
     assert built.succeed("query", "seal").stderr == ""
     change(built, SMALLER)
-    assert "something that the index depends on" in built.succeed("query", "seal").stderr
+    assert "an input of the index" in built.succeed("query", "seal").stderr
     assert built.run("export").exit_code == 1
     built.succeed("build", "--quiet")
     assert built.succeed("query", "seal").stderr == ""

@@ -147,8 +147,8 @@ def test_what_does_without_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtraError) as caught:
         require(["sentence-transformers"])
     assert caught.value.hint == (
-        'provider = "transformer" runs a model of BERT\'s family from its folder, and needs numpy'
-        " alone"
+        'provider = "transformer" runs models of the BERT family from a folder, and only needs'
+        " numpy"
     )
 
 

@@ -149,7 +149,7 @@ ODD: dict[str, tuple[Callable[[Path], None], str]] = {
     "a device": (make_device, "is a device, not a file|lies outside|leaves the folder"),
     "a socket": (make_socket, "is a socket, not a file"),
     "a folder": (Path.mkdir, "is a folder, not a file|is a directory"),
-    "3 GB without content": (make_large, "bytes; shorten or divide it"),
+    "3 GB without content": (make_large, "bytes; shorten or split it"),
     "a link to itself": (make_loop, "Too many levels|does not exist"),
 }
 """What may be in the place of a file, and what is said of it."""

@@ -162,7 +162,7 @@ def test_a_path_that_two_sources_have_is_refused(make_project: MakeProject) -> N
 REFUSED = {
     "no_words": (
         'answers = [{ query = "?!", document = "a" }]',
-        "answers[0].query: '?!' has no word that is searched for, or too many",
+        "answers[0].query: '?!' has no searchable word, or too many",
     ),
     "twice": (
         'answers = [{ query = "pump", document = "b" }, { query = "The Pumps?", document = "b" }]',
@@ -172,7 +172,7 @@ REFUSED = {
         "answers = ["
         + ", ".join(f'{{ query = "a pump", document = "{n}" }}' for n in range(7))
         + "]",
-        "answers[5]: is the answer number 6 to this query, which may have 5",
+        "answers[5]: is answer 6 to this query; at most 5 are allowed",
     ),
     "nothing": ("answers = []", "answers: "),
     "empty": ('answers = [{ query = "", document = "" }]', "answers[0].document: "),

@@ -21,12 +21,12 @@ class AnySource(Table):
     @property
     @abstractmethod
     def stem(self) -> str:
-        """The text from which a default name is made."""
+        """The text that a default name is made from."""
 
     def find_problems(self, _key: str, _project: Path, /) -> list[str]:
-        """Return problems that types do not show; `key` is the source's path in the file."""
+        """Return problems that the types do not catch; `key` is the source's path in the file."""
         return []
 
     def resolve(self, name: str, _root: Path, /) -> Self:
-        """Return the source with a name, and with absolute paths instead of paths from `root`."""
+        """Return the source with a name, and with paths made absolute from `root`."""
         return self.model_copy(update={"name": name})

@@ -1,4 +1,4 @@
-"""Finds the keys on which an index depends, and those that changed since it was built.
+"""Finds the keys that an index depends on, and those that changed since it was built.
 
 Every key counts unless `EXEMPT` lists it with a reason.
 """
@@ -18,19 +18,19 @@ from foundry.features.stages import STAGES
 from foundry.files import replace_file
 from foundry.runtime.index.layout import Manifest
 
-_RANKING = "ranks what the lanes have found"
-_SERVING = "says how a server answers"
-_NAMING = "is what a server is called"
-_SHIPPING = "says what an export consists of"
-_FETCHING = "says how pages are fetched; what comes of it decides"
-_REACHING = "says how to reach a model; a server compares its probe with that of the index"
+_RANKING = "only ranks the candidates of the lanes"
+_SERVING = "only affects how a server answers"
+_NAMING = "only names the server"
+_SHIPPING = "only affects the contents of an export"
+_FETCHING = "only affects how pages are fetched; the index depends on the fetched pages"
+_REACHING = "only affects how a model is reached; a server compares probes to recognise the model"
 
 EXEMPT: Mapping[str, str] = {
     "project.name": _NAMING,
     "project.title": _NAMING,
     "project.description": _NAMING,
-    "build.max_unaccounted": "is compared by every build with what it has read",
-    "sources.min_coverage": "is compared by every build with what it has fetched",
+    "build.max_unaccounted": "every build checks it against what was read",
+    "sources.min_coverage": "every build checks it against what was fetched",
     "sources.requests_per_second": _FETCHING,
     "sources.timeout_seconds": _FETCHING,
     "sources.user_agent": _FETCHING,
@@ -47,19 +47,19 @@ EXEMPT: Mapping[str, str] = {
     "search.identifier_patterns": _RANKING,
     **{f"search.{name}": _RANKING for name, stage in STAGES.items() if not stage.built_in},
     **{
-        f"search.{name}.{key}": f"{_RANKING}; what it needs is in the index"
+        f"search.{name}.{key}": f"{_RANKING}; the index has the data that it needs"
         for name, stage in STAGES.items()
         for key in stage.model_fields
         if stage.built_in and key not in stage.built_in
     },
-    "store": "says where the lanes are published",
+    "store": "only affects where the lanes are published",
     "server": _SERVING,
     "export": _SHIPPING,
 }
 """Keys of foundry.toml that do not affect an index, with reasons."""
 
 _RECORD = "configuration.json"
-"""The file in a project's state with the configuration of the published index, by key."""
+"""The file in a project's state that records the published index's configuration, by key."""
 
 STATISTICS = "server.access_statistics"
 """The only key of [server] that affects an index."""
@@ -68,11 +68,11 @@ ENGINE = "store.engine"
 """Decides whether an index has term counts, and how its mean length is rounded."""
 
 _LONG_CHARS = 60
-"""Characters of a value that are shown."""
+"""How many characters of a value are shown."""
 
 
 def hash_config(config: Config) -> str:
-    """Return the SHA-256, in hex, of all of a configuration that affects the index."""
+    """Return the SHA-256, in hex, of the part of a configuration that affects the index."""
     return _hash(deciding_values(config))
 
 
@@ -104,12 +104,12 @@ def find_changes(config: Config, manifest: Manifest) -> list[str]:
     with suppress(OSError, ValueError):
         built_with = json.loads((config.state / _RECORD).read_bytes())
     if not isinstance(built_with, dict) or _hash(built_with) != manifest.config_sha256:
-        return ["something that the index depends on"]
+        return ["an input of the index"]
     return list(_compare(built_with, deciding_values(config)))
 
 
 def _walk(value: object, path: str, config: Config) -> Iterator[tuple[str, object]]:
-    """Yield key paths and JSON values of everything that is not exempt."""
+    """Yield the key paths and JSON values of everything that is not exempt."""
     if re.sub(r"\[\d+\]", "", path) in EXEMPT:
         return
     children: Iterable[tuple[str, object]] | None = None

@@ -1,4 +1,4 @@
-"""Describes the problems of a foundry.toml: key paths, and what is allowed there."""
+"""Describes the problems of a foundry.toml: key paths, and the values allowed there."""
 
 import re
 from collections.abc import Sequence
@@ -27,11 +27,11 @@ def describe(details: Sequence[ErrorDetails]) -> list[str]:
 
 def _describe(detail: ErrorDetails) -> str:
     parts = detail["loc"]
-    # The type of a source, which follows its number, is no key.
+    # Pydantic adds the type of a source after its number; it is not a key.
     parts = parts[:2] + parts[3:] if parts[0] == "sources" else parts
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
     key = key.lstrip(".")
-    # A TOML array, for people a list, is a tuple once it is read.
+    # Pydantic reports TOML arrays as tuples.
     kind, message = detail["type"], re.sub("(?i)tuple", "list", detail["msg"])
     if kind == "extra_forbidden":
         known = _known_keys(detail["loc"])
@@ -47,10 +47,10 @@ def _describe(detail: ErrorDetails) -> str:
     elif kind in {"union_tag_not_found", "union_tag_invalid"}:
         key, message = f"{key}.type", f"must be one of {', '.join(map(repr, SOURCES))}"
     elif kind == "value_error":
-        # Our own message, which quotes only what may be shown.
+        # One of Foundry's own messages, which never quote secrets.
         message = str(detail["ctx"]["error"])
     elif parts[0] == "store" and "://" in str(detail["input"]):
-        # Not quoted, since it may contain a password.
+        # The value is not quoted, since it may contain a password.
         message = f"must be a name; {WHERE_ADDRESSES_ARE}"
     elif "input" in detail and not isinstance(detail["input"], (dict, list)):
         text = repr(detail["input"])
@@ -71,7 +71,7 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 
 def _find_table(annotation: Any) -> type[BaseModel] | None:
-    """Return the table in a field, which may be in a list, or an alternative to None."""
+    """Return the table model in a field's type, also within a list or an optional type."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_find_table, get_args(annotation))), None)

@@ -1,7 +1,7 @@
 """Finds the extras of Foundry that a configuration needs.
 
 Commands check for them before they render, build or write anything. An exported server declares its
-own dependencies; only what runs in Foundry is checked here.
+own dependencies; this only checks what runs inside Foundry.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,15 +28,18 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 INSTEAD = {
     "sentence-transformers": (
-        'provider = "transformer" runs a model of BERT\'s family from its folder, and needs numpy'
-        " alone"
+        'provider = "transformer" runs models of the BERT family from a folder, and only needs'
+        " numpy"
     )
 }
-"""Alternatives to an extra, by name; they have to be chosen, since vectors differ a little."""
+"""Alternatives to an extra; users must choose them, since the vectors differ slightly."""
 
 
 def require(names: Iterable[str]) -> None:
-    """Raise MissingExtraError if a module is missing; other names need none."""
+    """Raise MissingExtraError if a module for one of the features is missing.
+
+    Names that are not in EXTRAS need no modules.
+    """
     lacking = {
         name: missing
         for name in dict.fromkeys(names)
@@ -67,7 +70,7 @@ def of_build(config: Config, engine: str) -> Iterator[str]:
 
 
 def of_server(config: Config, kind: str) -> Iterator[str]:
-    """Yield the features that a server needs to search here; `kind` is that of its encoder."""
+    """Yield the features that a server needs here, if its query encoder is of this `kind`."""
     if kind == "model":
         yield config.embedding.provider
     yield config.store.engine
@@ -75,7 +78,7 @@ def of_server(config: Config, kind: str) -> Iterator[str]:
 
 
 def of_figures(config: Config, kind: str) -> Iterator[str]:
-    """Yield the features of a server that is evaluated at export; see `asking.record_figures`."""
+    """Yield the features for evaluating a server at export; see `asking.record_figures`."""
     if kind not in {"model", "service"}:
         yield from config.stages
 

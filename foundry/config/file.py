@@ -1,4 +1,4 @@
-"""foundry.toml as users write it: its sections, their keys, and what each key may hold."""
+"""foundry.toml as users write it: its sections, their keys, and the allowed values."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -18,7 +18,7 @@ from foundry.runtime.hosts import HOST, HOSTS_HINT, plain_host
 from foundry.runtime.settings import ADDRESS
 
 DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
-"""Defaults other than 1200: pages are long, and a chunk with a parent only serves to find it."""
+"""Defaults other than 1200: pages are long, and a chunk with a parent is only used for finding."""
 
 MINIMUM_MAX_TOKENS = 32
 
@@ -54,7 +54,7 @@ class ChunkingSection(Table):
     Attributes:
         strategy: What a chunk is.
         max_chars: The longest chunk; by default 4,000 for `page` and 400 for `parent`.
-        overlap: How many characters a chunk repeats of the one before.
+        overlap: How many characters of the previous chunk a chunk repeats.
         parent_max_chars: The longest passage around a chunk; only for `parent`.
         max_tokens: A further limit on a chunk with its headings, estimated; 0 for none.
     """
@@ -68,12 +68,12 @@ class ChunkingSection(Table):
     @model_validator(mode="before")
     @classmethod
     def _choose_size(cls, written: object) -> object:
-        """Set the default size of the strategy."""
+        """Set the strategy's default size."""
         size = isinstance(written, dict) and DEFAULT_MAX_CHARS.get(str(written.get("strategy")))
         return {"max_chars": size, **written} if isinstance(written, dict) and size else written
 
     def find_problems(self) -> list[str]:
-        """Return problems between keys that are valid each, with key paths."""
+        """Return conflicts between keys that are valid by themselves, with key paths."""
         problems = []
         if self.overlap >= self.max_chars:
             problems.append(
@@ -82,8 +82,8 @@ class ChunkingSection(Table):
             )
         if self.strategy != "parent" and "parent_max_chars" in self.model_fields_set:
             problems.append(
-                f"chunking.parent_max_chars: strategy {self.strategy!r} takes no such key;"
-                " 'parent' does"
+                "chunking.parent_max_chars: only applies to strategy 'parent', not"
+                f" {self.strategy!r}"
             )
         elif self.strategy == "parent" and self.parent_max_chars < self.max_chars:
             problems.append(
@@ -118,11 +118,11 @@ class EmbeddingSection(Table):
 
     Attributes:
         provider: What embeds: the built-in table, a library, a service, or nothing.
-        model: The provider's name for it, or the path of a folder; required except for
+        model: The model's name at the provider, or the path of a folder; required except for
             `static` and `none`.
         base_url: The address of the service, without a slash at the end.
-        api_key_env: The variable that holds the service's key; it may be unset. With a `base_url`
-            its name begins with EMBEDDING.
+        api_key_env: The variable that holds the service's key; it may be unset. With a `base_url`,
+            its name must begin with EMBEDDING.
         dimensions: How many dimensions to request from the service; by default the model's own.
         document_prefix: Put before each chunk; known for common models.
         query_prefix: Put before each query; known for common models.
@@ -148,7 +148,7 @@ class EmbeddingSection(Table):
     distillation_texts: int = Field(default=16_000, ge=100, le=1_000_000)
 
     def find_problems(self) -> list[str]:
-        """Return problems between keys that are valid each, with key paths."""
+        """Return conflicts between keys that are valid by themselves, with key paths."""
         allowed = PROVIDERS[self.provider].keys
         problems = []
         for key in EmbeddingSection.model_fields:
@@ -168,7 +168,8 @@ class EmbeddingSection(Table):
         declared, written = PROVIDERS[self.provider], self.model_fields_set
         defaults = {
             "base_url": declared.base_url,
-            # A key belongs to one service, and is sent to no other unless its variable says so.
+            # A key is for one service; it is only sent to another if the variable's name allows
+            # that.
             "api_key_env": OTHER_KEY_VARIABLE if "base_url" in written else declared.api_key_env,
             "dimensions": declared.dimensions,
         }
@@ -178,16 +179,16 @@ class EmbeddingSection(Table):
 
 
 class ServerOptions(Table):
-    """[server] but for the keys of its interfaces.
+    """[server] except for the keys of its interfaces.
 
     Attributes:
         port: The port to listen on.
         allowed_hosts: Host names of the server besides localhost; the variable `ALLOWED_HOSTS`
             adds to them.
         max_body_bytes: The largest request body.
-        max_connections: Open connections.
-        concurrent_searches: Searches at a time; others wait for up to a second.
-        concurrent_streams: Streamed responses at a time, such as whole documents.
+        max_connections: The maximum number of open connections.
+        concurrent_searches: Maximum concurrent searches; others wait for up to a second.
+        concurrent_streams: Maximum concurrent streamed responses, such as whole documents.
     """
 
     port: int = Field(default=8000, ge=1, le=65535)
@@ -208,7 +209,9 @@ class ServerOptions(Table):
         return Callers.name in self.interfaces
 
     def find_problems(self) -> list[str]:
-        """Return keys of disabled interfaces, interfaces that need others, and invalid hosts."""
+        """Return keys of disabled interfaces, missing requirements of interfaces, and invalid
+        hosts.
+        """
         return [
             *(
                 f"server.{name}: needs {needed} = true; set that, or remove {name}"
@@ -241,8 +244,8 @@ class ExportSection(Table):
 
     Attributes:
         package: The name to import; by default `name` with underscores.
-        targets: Where the export will run; adds the files for each platform. Without
-            `server.callers` none, by default.
+        targets: Where the export will run; adds the files for each platform. None by default,
+            without `server.callers`.
         templates: A folder of templates that replace Foundry's by name; needs `--trust`.
     """
 
@@ -253,8 +256,8 @@ class ExportSection(Table):
     def find_problems(self, name: str, project: Path, *, has_tokens: bool) -> list[str]:
         """Return problems of a server with this name, with key paths."""
         problems = [
-            f"export.targets: {target!r} lets other machines reach the server, which needs"
-            " server.callers = true; leave callers in, or remove the target"
+            f"export.targets: {target} lets other machines reach the server, which needs"
+            " server.callers = true; set that, or remove the target"
             for target in self.targets
             if TARGETS[target].is_open and "targets" in self.model_fields_set and not has_tokens
         ]
@@ -262,15 +265,15 @@ class ExportSection(Table):
             longest = TARGETS[target].longest_name
             if longest and len(name) > longest:
                 problems.append(
-                    f"project.name: the target {target!r} takes {longest} characters at most;"
-                    f" drop {len(name) - longest}, or drop it from export.targets"
+                    f"project.name: {target} allows {longest} characters at most; drop"
+                    f" {len(name) - longest}, or remove {target} from export.targets"
                 )
         if self.templates and (reason := why_no_folder(project / self.templates)):
             problems.append(f"export.templates: {reason}")
         return problems
 
     def resolve(self, *, has_tokens: bool) -> Self:
-        """Return each target once, with "docker" first if one of them needs the image."""
+        """Return each target once, with "docker" first if a target needs the image."""
         if not has_tokens and "targets" not in self.model_fields_set:
             return self.model_copy(update={"targets": ()})
         image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []

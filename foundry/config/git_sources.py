@@ -1,4 +1,4 @@
-"""[[sources]] of git: files of a repository at a branch, tag or commit."""
+"""Git sources: files of a repository at a branch, tag or commit."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from foundry.documents import OCR_PAGES
 from foundry.features.feature import Slug, Strings
 
 VERSION = "version"
-"""The metadata that tells versions apart."""
+"""The metadata key that distinguishes versions."""
 
 _REF = re.compile(r"(?!.*(?:\.\.|//|@\{|\.lock$))[A-Za-z0-9_][A-Za-z0-9_./+#@-]*")
 _URL = re.compile(
@@ -32,29 +32,29 @@ Ref = Annotated[str, AfterValidator(_as_ref)]
 
 
 class GitSource(AnySource):
-    """The files of a git repository, which needs no working tree: only commits are read.
+    """The files of a git repository; only commits are read, so no working tree is needed.
 
     Attributes:
         type: What kind of source this is.
         name: The name in results and filters; by default the repository's name.
         repository: Its url, or its path relative to foundry.toml.
         ref: A branch, a tag or a full commit id; by default the repository's default branch.
-        versions: Branches or tags to read instead of `ref`; a document's `version`, by which
-            results can be filtered, says which it is from, and its path begins with it.
+        versions: Branches or tags to read instead of `ref`. Each document has its branch or tag as
+            the metadata `version`, a filter of searches, and as the first part of its path.
         include: Patterns as in .gitignore of the files to read.
         exclude: Patterns of files to leave out.
         base_url: Put before each path to make the urls of results; `{commit}` in it becomes the
-            commit that last changed the file, or without `history` the one that is read.
-        url_suffix: Stands in urls in place of the endings of pages, such as .md or .mdx, and of
-            `index` and `README`: "" as with Docusaurus, "/" as with MkDocs, or ".html".
+            commit that last changed the file, or without `history` the commit that is read.
+        url_suffix: Replaces the extension of pages, such as .md or .mdx, and `index` and `README`
+            in urls: "" as with Docusaurus, "/" as with MkDocs, or ".html".
         tags: Tags for all of its documents.
         metadata: Keys of Markdown front matter to keep.
         history: Whether to fetch earlier commits, without their files, to date files that do
-            not state a date themselves.
+            not contain a date themselves.
         max_bytes: Larger files are skipped.
         ocr: Whether to read pictures and scanned pages; needs the extra `ocr`, and takes seconds
-            a page.
-        ocr_pages: How many pages of a document are read from pictures at most.
+            per page.
+        ocr_pages: The maximum number of pages per document that are read from pictures.
     """
 
     type: Literal["git"] = "git"
@@ -84,13 +84,13 @@ class GitSource(AnySource):
         return re.split(r"[/:\\]", self.repository.rstrip("/"))[-1].removesuffix(".git")
 
     def find_problems(self, key: str, project: Path, /) -> list[str]:
-        """Return problems that types do not show; `key` is the source's path in the file."""
+        """Return problems that the types do not catch; `key` is the source's path in the file."""
         problems = []
         if self.versions and self.ref != "HEAD":
             problems.append(f"{key}.versions: replaces ref; remove one of them")
         for number, version in enumerate(self.versions):
             if version in self.versions[:number]:
-                problems.append(f"{key}.versions[{number}]: {version!r} is there twice")
+                problems.append(f"{key}.versions[{number}]: {version!r} is listed twice")
         if not is_repository_url(self.repository):
             if re.search(r"://|^-|^\w+::", self.repository):
                 problems.append(
@@ -102,7 +102,7 @@ class GitSource(AnySource):
         return problems
 
     def resolve(self, name: str, root: Path, /) -> Self:
-        """Return the source with a name, and with an absolute path if it has one."""
+        """Return the source with a name, and with an absolute path unless it is a url."""
         if is_repository_url(self.repository):
             return self.model_copy(update={"name": name})
         path = str((root / self.repository).resolve())

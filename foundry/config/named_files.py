@@ -1,8 +1,8 @@
 """Opens the files that a configuration or a command names: regular files of limited size.
 
-A configuration's files must be in its project, after resolving links, since a project may come from
-anywhere. Files named on the command line may be anywhere. Errors name the file and a remedy, and
-never quote content.
+A configuration's files must be inside its project, after resolving links, since a project may come
+from anywhere. Files named on the command line may be anywhere. Errors name the file and a remedy,
+and never quote content.
 """
 
 import errno
@@ -16,13 +16,13 @@ CONFIG_BYTES = 4_000_000
 SYNONYMS_BYTES = 16_000_000
 TEMPLATE_BYTES = 1_000_000
 MODEL_TEXT_BYTES = 128_000_000
-"""Files of models: a vocabulary of 250,000 tokens has a fifth of that."""
+"""Limit for text files of models; a vocabulary of 250,000 tokens takes a fifth of it."""
 
 _REMEDIES = {
-    errno.EFBIG: "shorten or divide it",
-    errno.EINVAL: "put a regular file there",
+    errno.EFBIG: "shorten or split it",
+    errno.EINVAL: "use a regular file",
     errno.ENAMETOOLONG: "correct the name",
-    errno.ELOOP: "put a regular file there",
+    errno.ELOOP: "use a regular file",
 }
 
 
@@ -48,7 +48,7 @@ def read_named(path: Path, most_bytes: int, *, key: str = "", inside: Path | Non
         raise NamedFileError(path, reason, key)
     real = Path(os.path.realpath(path))
     if inside is not None and not real.is_relative_to(os.path.realpath(inside)):
-        reason = f"lies outside of {shown(str(inside))}; copy the file into that folder"
+        reason = f"is outside {shown(str(inside))}; copy the file into that folder"
         raise NamedFileError(path, reason, key)
     try:
         return read_file(real, most_bytes)
@@ -65,24 +65,24 @@ def read_named_text(
     try:
         return read_named(path, most_bytes, key=key, inside=inside).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        reason = f"cannot be read: is not UTF-8 at byte {error.start}; save it as UTF-8"
+        reason = f"is not UTF-8 at byte {error.start}; save it as UTF-8"
         raise NamedFileError(path, reason, key) from None
 
 
 def why_no_folder(path: Path) -> str | None:
-    """Return why a path is no folder; None if it is one."""
+    """Return why a path is not a folder; None if it is one."""
     return _why_not(path, is_folder=True)
 
 
 def why_no_file(path: Path) -> str | None:
-    """Return why a path is no regular file; None if it is one."""
+    """Return why a path is not a regular file; None if it is one."""
     return _why_not(path, is_folder=False)
 
 
 def _why_not(path: Path, *, is_folder: bool) -> str | None:
     kind = "folder" if is_folder else "file"
     try:
-        # It exists, but is of another type.
+        # It exists, but has another type.
         is_there = path.is_dir() if is_folder else path.is_file()
     except OSError as error:
         return f"{error.strerror}: {shown(str(path))}"

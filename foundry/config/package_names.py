@@ -1,4 +1,4 @@
-"""Checks names of exported packages against names that are taken."""
+"""Checks the names of exported packages against names that are taken."""
 
 import keyword
 import sys
@@ -7,11 +7,11 @@ from functools import cache
 from foundry.files import read_beside, templates_folder
 
 _SERVER = "server"
-"""Name of the project itself in the lock."""
+"""Name of the project itself in the lock file."""
 
-# Modules that may be installed next to the package, and are not in the lock under this name: those
-# called otherwise than their distribution, tools that install and build, modules that Python looks
-# for, the export's own, and clients of services.
+# Modules that may be installed next to the package but are not in the lock file under this name:
+# modules named differently from their distribution, tools that install and build, modules that
+# Python looks for, the export's own modules, and clients of services.
 _TAKEN = frozenset("""
     attr blib2to3 blackd cuda functorch google grpc isympy jwt markdown_it multipart mypyc nvidia
     opentelemetry pkg_resources py pythoncom pywintypes rpds sklearn torchgen yaml
@@ -24,14 +24,14 @@ _PYTHONS = frozenset(read_beside(__file__, "stdlib_modules.toml")["modules"].spl
 
 
 def is_taken(package: str) -> bool:
-    """Return whether a package of this name would shadow another, or a module of Python."""
+    """Return whether a package of this name would shadow another package or a Python module."""
     is_pythons = package in sys.stdlib_module_names or package in _PYTHONS
     is_module = is_pythons or package in _TAKEN or _is_locked(package)
     return keyword.iskeyword(package) or is_module
 
 
 def _is_locked(package: str) -> bool:
-    """Return whether a server's lock has a distribution of this name."""
+    """Return whether a server's lock file has a distribution of this name."""
     name = package.replace("_", "-")
     return name != _SERVER and f'\nname = "{name}"\n'.encode() in _lock()
 

@@ -1,14 +1,14 @@
-r"""Refuses identifier patterns that could hang a search: reads off a pattern what it may cost.
+r"""Rejects identifier patterns that could hang a search, by estimating their cost.
 
-Python's `re` tries one way after the other: `(?:[A-Z]+-?)+\d+` has 2^n ways to cut n letters, and
-fails only when all are tried. Here every place of choice (how often to repeat, which alternative to
-take) is looked at. Where the next character tells which way is right, there is nothing to try.
-Where it does not, the ways multiply: those of a repetition by its length, those of an alternative
-by their number. Within a repetition they would multiply with each round; that is refused, unless
-the choice is final: `a++` and `(?>a|ab)` are never tried again.
+Python's `re` backtracks: `(?:[A-Z]+-?)+\d+` can split n letters in 2^n ways, and only fails once it
+has tried them all. The estimate looks at every choice in a pattern: how often to repeat, and which
+alternative to take. If the next character decides, only one way is tried. Otherwise the ways
+multiply: a repetition by its length, an alternative by the number of its options. Inside a
+repetition, they would multiply with each round, which is rejected unless the choice is final: `a++`
+and `(?>a|ab)` are never tried again.
 
-The estimate errs on the side of refusing: a character that is not ASCII stands for all others, and
-what is behind an assertion counts as possible.
+The estimate errs on the side of rejecting: one non-ASCII character represents all others, and what
+follows an assertion is assumed to be possible.
 """
 
 import re
@@ -20,7 +20,7 @@ from operator import or_
 from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT
 
 MAX_WAYS = 100_000
-"""Ways in which a pattern may match an input of `MAX_PATTERN_INPUT` characters."""
+"""Limit on the ways to match an input of `MAX_PATTERN_INPUT` characters."""
 
 _TOKEN = re.compile(r"""(?sx)
     (?P<refers> \\[1-9] | \(\?P= | \(\?\( )
@@ -34,7 +34,8 @@ _TOKEN = re.compile(r"""(?sx)
     | (?P<characters> \[\^?\]?(?:\\.|[^\]\\])*\] | \\x.. | \\u.{4} | \\U.{8} | \\N\{[^}]*\} | \\?. )
     """)
 
-# Of what is not ASCII: letters, four of them other cases of ASCII's, a digit, a space, a sign.
+# Non-ASCII samples: letters, four of which are case variants of ASCII letters, a digit, a space, a
+# sign.
 _SAMPLES = [*map(chr, range(128)), *"\u00e9\u0131\u0130\u212a\u017f\u0663\u2003\u2192"]
 _ALL = (1 << len(_SAMPLES)) - 1
 _NOT_ASCII = _ALL & ~((1 << 128) - 1)
@@ -45,9 +46,9 @@ _TIMES = {"*": (0, MAX_PATTERN_INPUT), "+": (1, MAX_PATTERN_INPUT), "?": (0, 1)}
 
 
 def check_pattern(pattern: str) -> None:
-    """Raise ValueError, with the reason, for an invalid pattern or one that may take long.
+    """Raise ValueError, with the reason, for an invalid pattern or one that may be slow.
 
-    This includes patterns whose cost cannot be estimated, such as those with references to groups.
+    Patterns whose cost cannot be estimated are also rejected, such as those with back references.
     """
     try:
         re.compile(pattern)
@@ -60,12 +61,12 @@ def check_pattern(pattern: str) -> None:
                 "Python fails on some groups beside `++` or `(?>...)`; write `(?:...)` instead of"
                 " `(...)`"
             )
-        # A pattern must match the whole input, so nothing follows.
+        # A pattern must match the whole input, so nothing follows it.
         ways = _read(iter(tokens), "").ways(0, in_repeat=False)
         if ways > MAX_WAYS:
             raise ValueError(
                 f"{ways:,} ways to match {MAX_PATTERN_INPUT} characters may have to be tried; let"
-                " what follows a repetition begin with a character that it cannot contain"
+                " a repetition be followed by a character that it cannot contain"
             )
     except (ValueError, RecursionError) as error:
         raise ValueError(f"may take too long on some queries: {pattern!r}: {error}") from None
@@ -73,7 +74,7 @@ def check_pattern(pattern: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a pattern with a single way; the characters it can begin with are a bit set."""
+    """A part of a pattern with a single way; `first` is a bit set of its first characters."""
 
     first: int = 0
     is_nullable: bool = True
@@ -102,7 +103,7 @@ class _Sequence(_Part):
 
     def ways(self, after: int, *, in_repeat: bool) -> int:
         ways = 1
-        # From the end, so that the following characters are known.
+        # Backwards, so that the following characters are known.
         for item in reversed(self.items):
             ways *= item.ways(after, in_repeat=in_repeat)
             after = item.first | (after if item.is_nullable else 0)
@@ -130,8 +131,9 @@ class _Branch(_Part):
             seen |= first
         if in_repeat and not is_told:
             raise ValueError(
-                "within a repetition, alternatives begin with the same character, so that the ways"
-                " to try double with each round; put what they share before them, or both in a set"
+                "inside a repetition, alternatives begin with the same character, so the number of"
+                " ways"
+                " to try grows exponentially; move the common part before them, or use a set"
             )
         ways = [option.ways(after, in_repeat=in_repeat) for option in self.options]
         return max(ways) if is_told else sum(ways)
@@ -139,7 +141,7 @@ class _Branch(_Part):
 
 @dataclass(frozen=True, slots=True)
 class _Final(_Part):
-    """An atomic group or an assertion: once matched, it is not tried another way."""
+    """An atomic group or an assertion: once matched, no other way is tried."""
 
     body: _Part = _Part()
     is_assertion: bool = False
@@ -147,7 +149,7 @@ class _Final(_Part):
     def ways(self, after: int, *, in_repeat: bool) -> int:
         del after
         if in_repeat and self.has_repeat and self.is_assertion:
-            raise ValueError("an assertion within a repetition repeats something itself")
+            raise ValueError("an assertion inside a repetition contains a repetition")
         return self.body.ways(0, in_repeat=False)
 
 
@@ -174,17 +176,19 @@ class _Repeat(_Part):
     def ways(self, after: int, *, in_repeat: bool) -> int:
         if self.body.is_nullable and self.rounds > 0:
             raise ValueError(
-                "what is repeated or optional can be empty, which is matched in more ways than one"
+                "a repeated or optional part can be empty, so there are several ways to match"
+                " nothing"
             )
         is_chosen = self.least < self.rounds and bool(self.first & after)
         if is_chosen and in_repeat:
             raise ValueError(
-                "within a repetition, a repetition or an option may be followed by what it can"
-                " begin with, so that the ways to try multiply with each round"
+                "inside a repetition, a repeated or optional part may be followed by a character"
+                " that it"
+                " can begin with, so the number of ways to try grows with each round"
             )
         if self.rounds <= 1:
             return self.body.ways(after, in_repeat=in_repeat) * (2 if is_chosen else 1)
-        # A round may be followed by the beginning of another.
+        # A round may be followed by the beginning of the next.
         ways = self.body.ways(after | self.first, in_repeat=True)
         if ways > 1:
             ways *= self.rounds
@@ -220,9 +224,9 @@ def _read(tokens: Iterator[re.Match[str]], flags: str) -> _Part:
             case "flags":
                 flags = _add_flags(flags, f"{token[0][:-1]}:")
             case "refers":
-                raise ValueError("how long a reference to a group takes cannot be told")
+                raise ValueError("the cost of a reference to a group cannot be estimated")
     shared: list[_Part] = []
-    # In `AB|AC` the A is no choice: after it, B and C decide.
+    # In `AB|AC`, the A is not a choice: B and C decide.
     while len(options) > 1 and all(options) and all(each[0] == options[0][0] for each in options):
         shared.append(options[0][0])
         options = [each[1:] for each in options]
@@ -242,12 +246,12 @@ def _read_group(tokens: Iterator[re.Match[str]], opened: str, flags: str) -> _Pa
 
 def _add_flags(flags: str, opened: str) -> str:
     if "x" in opened:
-        raise ValueError("how long a verbose pattern takes is not told; write it without `x`")
+        raise ValueError("the cost of a verbose pattern cannot be estimated; write it without `x`")
     return flags + opened
 
 
 def _samples(written: str, flags: str) -> int:
-    """Return the samples that a single item matches; all others too if it names one of them."""
+    """Return the samples that an item matches, plus all others if it names one of them."""
     match = re.compile(flags + written + ")" * flags.count("(")).fullmatch
     found = sum(1 << number for number, sample in enumerate(_SAMPLES) if match(sample))
     return found | _NOT_ASCII if _NAMES_OTHERS.search(written) else found

@@ -1,6 +1,6 @@
 """Turns foundry.toml into `Config`: resolved and frozen, with absolute paths.
 
-All problems of a file are reported at once, each with its key path and what is allowed.
+All problems of a file are reported at once, each with its key path and the allowed values.
 """
 
 import tomllib
@@ -38,7 +38,7 @@ LANGUAGES = frozenset(
 class Config(ConfigFile):
     """A project's configuration, with defaults filled in and absolute paths."""
 
-    # Built from validated values, so it needs no validators.
+    # Built from validated values, so validators are not needed.
     model_config = ConfigDict(defer_build=True)
 
     root: Path
@@ -46,7 +46,7 @@ class Config(ConfigFile):
 
     @property
     def stages(self) -> dict[str, Stage]:
-        """The optional stages that were chosen, by name, in their order."""
+        """The chosen optional stages, by name, in order."""
         parents = {Parents.name: Parents()} if self.chunking.strategy == "parent" else {}
         return {**self.search.stages, **parents}
 
@@ -95,7 +95,7 @@ class Config(ConfigFile):
 
     @property
     def title(self) -> str:
-        """The title that people see."""
+        """The title shown to people."""
         return self.project.title or self.project.name
 
     @property
@@ -105,7 +105,7 @@ class Config(ConfigFile):
 
     @property
     def names_files(self) -> bool:
-        """Whether files that it names decide how a server answers."""
+        """Whether the configuration names files that decide how a server answers."""
         return "synonyms" in self.search.stages or self.templates is not None
 
     @cached_property
@@ -159,8 +159,9 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     )
     if parsed.project.language not in LANGUAGES:
         problems.append(
-            f"project.language: there is no stemmer for {parsed.project.language!r};"
-            f" write 'none' to do without, or one of {', '.join(sorted(LANGUAGES - {'none'}))}"
+            f"project.language: there is no stemmer for {parsed.project.language!r}; write 'none'"
+            " to"
+            f" do without, or one of {', '.join(sorted(LANGUAGES - {'none'}))}"
         )
     problems += parsed.chunking.find_problems()
     has_vectors = parsed.embedding.provider != "none"
@@ -186,8 +187,8 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     if is_taken(package):
         where = "export.package" if parsed.export.package else "project.name"
         problems.append(
-            f"{where}: {package!r} is the name of a Python module or keyword, or of what a server"
-            " depends on; set export.package to another name"
+            f"{where}: {package} is a Python module or keyword, or a dependency of the server; set"
+            " export.package to another name"
         )
     problems += config_sources.find_problems(parsed.sources, project, parsed.project.language)
     if parsed.project.language in LANGUAGES:
@@ -199,7 +200,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
 
 
 def _read_synonyms(parsed: ConfigFile, project: Path) -> tuple[tuple[Group, ...], list[str]]:
-    """Return the groups in the file of synonyms, and problems."""
+    """Return the groups in the synonyms file, and its problems."""
     stage = parsed.search.stages.get(Synonyms.name)
     if not isinstance(stage, Synonyms) or not stage.file:
         return (), []

@@ -20,10 +20,10 @@ from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 from foundry.runtime.retrieval.stages.pinned import pinned_key
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
-"""Filters of every index that are dates, or have values that a language model can be told."""
+"""Filters that every index has: dates, and fields whose values a language model can be given."""
 
 DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
-"""Semantic and keyword weight by fusion. Ranks say less than scores, so RRF trusts both alike."""
+"""Semantic and keyword weight by fusion; equal for RRF, since ranks carry less information."""
 
 MAX_WEIGHT = 1_000_000.0
 
@@ -37,7 +37,7 @@ class FieldsSection(Table):
         title: The title of the document.
         headings: The headings above the chunk.
         tags: The tags of the document.
-        metadata: Keys of metadata, each with its own number.
+        metadata: Metadata keys, each with its own weight.
     """
 
     title: FieldWeight = 2
@@ -52,18 +52,18 @@ class FieldsSection(Table):
 
 
 class SearchOptions(Table):
-    """[search] but for its stages.
+    """[search] except for its stages.
 
     Attributes:
-        fusion: How the scores or ranks of both lanes become one.
-        semantic_weight: By default 0.7, or 0.5 for `rrf`, or what `keyword_weight` leaves of 1.
-        keyword_weight: By default 0.3, or 0.5 for `rrf`, or what `semantic_weight` leaves of 1.
-        k: What is added to a rank, for `rrf` alone.
+        fusion: How the scores or ranks of both lanes are combined.
+        semantic_weight: By default 0.7, or 0.5 for `rrf`, or 1 minus `keyword_weight`.
+        keyword_weight: By default 0.3, or 0.5 for `rrf`, or 1 minus `semantic_weight`.
+        k: The constant added to each rank; only for `rrf`.
         identifier_fallback: Whether a query such as `D40` is answered by keywords alone.
-        unknown_identifiers: Whether a response names the identifiers of its query that no document
-            has.
-        identifier_patterns: Regular expressions of your own identifiers.
-        filterable: Keys of metadata by which searches can be filtered.
+        unknown_identifiers: Whether a response lists the identifiers in its query that no document
+            contains.
+        identifier_patterns: Regular expressions for your own identifiers.
+        filterable: Metadata keys that searches can be filtered by.
         fields: How much titles, headings, tags and metadata count.
     """
 
@@ -90,7 +90,7 @@ else:
     SearchSection = create_model(
         "SearchSection",
         __base__=SearchOptions,
-        __doc__="[search]; stages left out are not in the server.",
+        __doc__="[search]; the server does not contain stages that are left out.",
         **{name: (stage | None, None) for name, stage in STAGES.items()},
     )
 
@@ -98,7 +98,9 @@ else:
 def rest(weight: float) -> float:
     """Return the weight of the other lane, so that both add up to 1. Raises ValueError."""
     if weight > 1:
-        raise ValueError("a weight given alone must be at most 1: the other lane gets the rest")
+        raise ValueError(
+            "a weight without the other must be at most 1: the other lane gets the rest"
+        )
     return round(1 - weight, 6)
 
 
@@ -109,15 +111,15 @@ DEFAULT_FIELDS = FieldsSection().flatten()
 class IndexOptions:
     """Options of [search] that the index is built with.
 
-    `fields` says how many times title, headings, tags and columns of metadata count in BM25,
-    in addition to the text itself; 0 leaves a field out. `filterable` are the columns of metadata
-    that searches can be filtered by. `expansion_words` is how many frequent words are embedded,
-    `correction_words` how many there are to correct queries with, and `suggested_words` how many
-    to complete words being typed. `synonyms` are the groups in the project's file, None without
-    the stage, and `acronyms` says whether texts are searched for more. `pinned` says which
-    documents answer which queries. With `keeps_counts`, the index also has what BM25 is computed
-    from. `mean_in_steps` rounds the mean length of chunks, so that most changes leave it as it is.
-    With `own_statistics` the index has the counts too, and scores can be computed over some of the
+    `fields` is how many times title, headings, tags and metadata columns count in BM25, in addition
+    to the text itself; 0 leaves a field out. `filterable` lists the metadata columns that searches
+    can be filtered by. `expansion_words` is how many frequent words are embedded,
+    `correction_words` how many are available for correcting queries, and `suggested_words` how many
+    for completing words being typed. `synonyms` are the groups in the project's file, None without
+    the stage, and `acronyms` is whether texts are searched for more. `pinned` lists which documents
+    answer which queries. With `keeps_counts`, the index also has the counts that BM25 is computed
+    from. `mean_in_steps` rounds the mean chunk length, so that most changes leave it unchanged.
+    With `own_statistics`, the index has the counts too, and scores can be computed over some of the
     documents as if there were no others.
     """
 
@@ -137,7 +139,7 @@ class IndexOptions:
 def find_problems(
     search: SearchSection, sources: Sequence[Source], *, has_vectors: bool
 ) -> list[str]:
-    """Return problems of [search] between keys that are valid each."""
+    """Return conflicts between keys of [search] that are valid by themselves."""
     problems = _find_fusion_problems(search, has_vectors=has_vectors)
     for number, pattern in enumerate(search.identifier_patterns):
         try:
@@ -164,7 +166,7 @@ def _find_fusion_problems(search: SearchSection, *, has_vectors: bool) -> list[s
         ]
     problems = []
     if search.fusion != "rrf" and "k" in search.model_fields_set:
-        problems.append(f"search.k: fusion {search.fusion!r} takes no such key; 'rrf' does")
+        problems.append(f"search.k: only applies to fusion 'rrf', not {search.fusion!r}")
     try:
         if sum(resolve_weights(search)) == 0:
             problems.append("search: semantic_weight and keyword_weight must not both be 0")
@@ -184,18 +186,20 @@ def _find_column_problems(search: SearchSection, sources: Sequence[Source]) -> l
     ):
         for name in names:
             if name in KNOWN_FIELDS and key == "filterable":
-                problems.append(f"search.filterable: {name!r} is a filter of every index")
+                problems.append(
+                    f"search.filterable: every index can be filtered by {name!r} already; remove it"
+                )
             elif name not in kept:
                 listed = ", ".join(repr(column) for column in sorted(kept)) or "nothing"
                 problems.append(
-                    f"search.{key}: {name!r} is kept by no source;"
-                    f" add it to the metadata of one (kept now: {listed})"
+                    f"search.{key}: no source keeps {name!r}; add it to the metadata of one (kept"
+                    f" now: {listed})"
                 )
     return problems
 
 
 def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iterator[str]:
-    """Yield problems of pinned answers that show without the index, each with its key path."""
+    """Yield the problems of pinned answers that can be found without the index, with key paths."""
     tokenizer = Tokenizer(language)
     documents: dict[str, list[str]] = defaultdict(list)
     for number, answer in enumerate(answers):
@@ -203,8 +207,9 @@ def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iter
         key = pinned_key(tokenizer, answer.query)
         if key is None:
             yield (
-                f"{place}.query: {answer.query!r} has no word that is searched for, or too many;"
-                " write it as people ask"
+                f"{place}.query: {answer.query!r} has no searchable word, or too many; write it as"
+                " people"
+                " ask"
             )
             continue
         if answer.document in documents[key]:
@@ -212,8 +217,8 @@ def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iter
         documents[key].append(answer.document)
         if len(documents[key]) == MAX_PINNED_DOCUMENTS + 1:
             yield (
-                f"{place}: is the answer number {MAX_PINNED_DOCUMENTS + 1} to this query, which"
-                f" may have {MAX_PINNED_DOCUMENTS}"
+                f"{place}: is answer {MAX_PINNED_DOCUMENTS + 1} to this query; at most"
+                f" {MAX_PINNED_DOCUMENTS} are allowed"
             )
 
 

@@ -1,4 +1,4 @@
-"""[[sources]]: what is read, under which names, and what is excluded."""
+"""[[sources]]: what is read, how it is named, and what is excluded."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from foundry.files import CONFIG_NAME
 QUESTIONS_NAME = "questions.jsonl"
 
 TABLES = frozenset({".csv", ".jsonl"})
-"""Endings of files that are read as tables."""
+"""Extensions of files that are read as tables."""
 
 
 def _to_path(written: object) -> object:
@@ -40,7 +40,7 @@ class _LocalSource(AnySource):
 
     @property
     def stem(self) -> str:
-        """The path, or the name of the folder if the path has none."""
+        """The path; for an empty one, the name of the folder."""
         return self.path.resolve().name if self.path.name in {"", ".."} else str(self.path)
 
     def resolve(self, name: str, root: Path, /) -> Self:
@@ -56,19 +56,19 @@ class FolderSource(_LocalSource):
         type: What kind of source this is.
         name: The name in results and filters; by default made from the path.
         path: The folder, relative to foundry.toml.
-        include: Patterns as in .gitignore of the files to read; hidden names, and those of secrets,
-            only if one spells them out.
+        include: Patterns as in .gitignore of the files to read; a hidden or secret-looking name
+            must be spelled out to be included.
         exclude: Patterns of files to leave out, in addition to .gitignore.
         base_url: Put before each path to make the urls of results.
-        url_suffix: Stands in urls in place of the endings of pages, such as .md or .mdx, and of
-            `index` and `README`: "" as with Docusaurus, "/" as with MkDocs, or ".html".
+        url_suffix: Replaces the extension of pages, such as .md or .mdx, and `index` and `README`
+            in urls: "" as with Docusaurus, "/" as with MkDocs, or ".html".
         tags: Tags for all of its documents.
         metadata: Keys of Markdown front matter to keep.
         modified: Where dates come from: the front matter (`content`) or the files (`file`).
         max_bytes: Larger files are skipped.
         ocr: Whether to read pictures and scanned pages; needs the extra `ocr`, and takes seconds
-            a page.
-        ocr_pages: How many pages of a document are read from pictures at most.
+            per page.
+        ocr_pages: The maximum number of pages per document that are read from pictures.
     """
 
     type: Literal["folder"] = "folder"
@@ -86,7 +86,7 @@ class FolderSource(_LocalSource):
     ocr_pages: int = Field(default=OCR_PAGES, ge=1, le=2_000)
 
     def find_problems(self, key: str, project: Path, /) -> list[str]:
-        """Return problems that types do not show; `key` is the source's path in the file."""
+        """Return problems that the types do not catch; `key` is the source's path in the file."""
         reason = why_no_folder(project / self.path)
         return [f"{key}.path: {reason}"] if reason else []
 
@@ -106,7 +106,7 @@ class RecordsSource(_LocalSource):
         tags_column: The column of tags, a list or separated by commas.
         metadata: Other columns to keep.
         text_format: The format of the text.
-        base_url: Put before relative urls, and before ids where a row has no url.
+        base_url: Put before relative urls, and before ids if a row has no url.
         tags: Tags for all of its documents.
     """
 
@@ -125,7 +125,7 @@ class RecordsSource(_LocalSource):
     tags: Strings = ()
 
     def find_problems(self, key: str, project: Path, /) -> list[str]:
-        """Return problems that types do not show; `key` is the source's path in the file."""
+        """Return problems that the types do not catch; `key` is the source's path in the file."""
         problems = []
         if reason := why_no_file(project / self.path):
             problems.append(f"{key}.path: {reason}")
@@ -147,28 +147,28 @@ SOURCES: dict[str, type[Table]] = {
 UNSEEN_LANGUAGES = frozenset(
     "arabic armenian greek hindi nepali russian serbian tamil yiddish".split()
 )
-"""Languages with letters that the model of the extra `ocr` does not know."""
+"""Languages with letters that the model of the extra `ocr` cannot recognise."""
 
 
 def find_problems(sources: Sequence[Source], project: Path, language: str = "none") -> list[str]:
-    """Return problems between sources that are valid each."""
+    """Return conflicts between sources that are valid by themselves."""
     names = [_name_of(source) for source in sources]
     problems = [
-        f"sources[{number}].name: {name!r} is taken by another source; give each its own name"
+        f"sources[{number}].name: {name!r} is taken by another source; rename one of them"
         for number, name in enumerate(names)
         if name in names[:number]
     ]
     for number, source in enumerate(sources):
         key = f"sources[{number}]"
         if getattr(source, "ocr", False) and language in UNSEEN_LANGUAGES:
-            problems.append(f"{key}.ocr: cannot read the script of {language} in pictures")
+            problems.append(f"{key}.ocr: cannot recognise the script of {language} in pictures")
         suffix = getattr(source, "url_suffix", None)
         if suffix is not None and not getattr(source, "base_url", None):
             problems.append(
                 f"{key}.url_suffix: does nothing without base_url; set that, or remove it"
             )
         if "ocr_pages" in source.model_fields_set and not getattr(source, "ocr", False):
-            problems.append(f"{key}.ocr_pages: is for sources with ocr = true")
+            problems.append(f"{key}.ocr_pages: does nothing without ocr = true")
         problems += source.find_problems(key, project)
     return problems
 

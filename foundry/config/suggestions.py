@@ -22,20 +22,22 @@ def suggest(written: str, project: Path) -> dict[str, object]:
         return suggest_site(written)
     source = Path(written)
     if not source.exists():
-        raise FoundryError(f"{source}: no such folder or file", hint="name what is to be indexed")
+        raise FoundryError(
+            f"{source}: no such folder or file", hint="name a folder, file or url to index"
+        )
     is_records = source.is_file()
     if is_records and source.suffix not in TABLES:
         raise FoundryError(
             f"{source}: is one file",
-            hint="name the folder that holds it, or a .csv or .jsonl table",
+            hint="name the folder that contains it, or a .csv or .jsonl table",
         )
     return {"type": "records" if is_records else "folder", "path": _path_from(project, source)}
 
 
 def private_hosts_of(written: str) -> tuple[str, ...]:
-    """Return the host of a url as `allow_private`, if it seems to be private.
+    """Return a url's host for `allow_private`, if the host seems to be private.
 
-    Naming the url on the command line allows its host. Raises UrlError.
+    A url named on the command line may be fetched even from a private host. Raises UrlError.
     """
     if names_repository(written):
         host = local_host_of(written)
@@ -46,7 +48,7 @@ def private_hosts_of(written: str) -> tuple[str, ...]:
 
 
 def names_repository(written: str) -> bool:
-    """Return whether a source is written like a git repository, not like a web page."""
+    """Return whether a source looks like a git repository rather than a web page."""
     return is_repository_url(written) and (written.endswith(".git") or "://" not in written)
 
 
@@ -54,8 +56,8 @@ def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, ob
     """Return a source's settings with the base url of its documents. Raises FoundryError."""
     if settings["type"] not in {"folder", "records", "git"}:
         raise FoundryError(
-            "--base-url is for folders, tables and repositories",
-            hint="pages of the web have their own urls",
+            "--base-url is only for folders, tables and repositories",
+            hint="web pages already have urls",
         )
     try:
         return {**settings, "base_url": check_base_url(base_url)}
@@ -79,18 +81,20 @@ def suggest_file(source: Path, project: Path) -> dict[str, object]:
 
 
 def _path_from(project: Path, source: Path) -> str:
-    """Return a path that stays valid when the project moves: relative to what moves with it."""
+    """Return a relative path to a source that moves together with the project, else an absolute
+    one.
+    """
     source, project = source.resolve(), project.resolve()
     path = os.path.relpath(source, project) if _move_together(project, source) else str(source)
     if not path.isprintable():
         raise FoundryError(
-            f"{path!r}: TOML cannot write this name", hint="rename what is to be indexed"
+            f"{path!r}: TOML cannot write this name", hint="rename the file or folder"
         )
     return path
 
 
 def _move_together(project: Path, source: Path) -> bool:
-    """Return whether a source is below, around or next to the project, or in its repository."""
+    """Return whether a source is inside, around or next to the project, or in its repository."""
     if project.parent in source.parents or source in (project, *project.parents):
         return True
     repository = next((each for each in project.parents if (each / ".git").exists()), None)

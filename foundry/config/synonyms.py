@@ -1,8 +1,7 @@
-"""Reads a file of synonyms: a group of forms a line, with all that is wrong with it.
+"""Reads a file of synonyms, with one group of forms per line, and collects its problems.
 
-FK, forward kinematics          each stands for the others
-k8s => kubernetes               what is on the left is searched for as on the right, too
-# a comment
+FK, forward kinematics          each is a synonym of the other k8s => kubernetes               a
+search for the left side also searches for the right side # a comment
 """
 
 from collections.abc import Iterator
@@ -14,14 +13,14 @@ from foundry.runtime.retrieval.stages.synonyms import MAX_FORM_TERMS, form_key
 
 MAX_GROUPS = 20_000
 MAX_FORMS = 16
-"""Forms of one group."""
+"""Maximum number of forms per group."""
 
 MAX_FORM_CHARACTERS = 200
 MAX_PROBLEMS = 20
 ARROW = "=>"
 
 Group = tuple[tuple[str, ...], tuple[str, ...]]
-"""Maps forms to their synonyms; a group that works both ways maps every form to the others."""
+"""Forms and their synonyms; in a two-way group, every form maps to all others."""
 
 
 def read_synonyms(
@@ -61,11 +60,11 @@ def _read_group(text: str) -> Group:
 
 def _find_problems(text: str, group: Group, tokenizer: Tokenizer) -> Iterator[str]:
     if text.count(ARROW) > 1:
-        yield f"has {ARROW} more than once; write what it is searched for as on the right of one"
+        yield f"has {ARROW!r} more than once; use one, and write the synonyms on its right"
         return
     forms = [*group[0], *group[1]] if ARROW in text else list(group[0])
     if "" in forms:
-        yield "has an empty form; remove a comma, or write what is missing"
+        yield "has an empty form; remove a comma, or add the missing form"
         return
     if any(len(form) > MAX_FORM_CHARACTERS for form in forms):
         yield f"has a form of more than {MAX_FORM_CHARACTERS} characters; shorten it"
@@ -73,13 +72,13 @@ def _find_problems(text: str, group: Group, tokenizer: Tokenizer) -> Iterator[st
     if len(forms) == 1:
         yield f"{forms[0]!r} has no synonyms; add them, with commas between them"
     if len(forms) > MAX_FORMS:
-        yield f"has {len(forms)} forms, and may have {MAX_FORMS}; divide it"
+        yield f"has {len(forms)} forms, and may have {MAX_FORMS}; split it"
     keys: dict[str, str] = {}
     for form in forms:
         key = form_key(tokenizer.tokenize(form))
         count = len(key.split())
         if not key:
-            yield f"{form!r} has no word that is searched for; write one that is not a stop word"
+            yield f"{form!r} has no searchable word; use one that is not a stop word"
         elif count > MAX_FORM_TERMS:
             yield f"{form!r} has {count} words, and may have {MAX_FORM_TERMS}; shorten it"
         elif other := keys.get(key):

@@ -1,4 +1,4 @@
-"""[[sources]] of the web: single urls, the pages of a sitemap, or a site crawled by its links."""
+"""Web sources: single urls, the pages of a sitemap, or a site crawled by its links."""
 
 import ipaddress
 import re
@@ -32,14 +32,14 @@ def check_base_url(written: str) -> str:
     try:
         parse_url(written)
     except UrlError as error:
-        # Without the detail, which may quote a password.
+        # Without the error's detail, which may quote a password.
         said = f"{error.reason}; write an address like https://docs.example.com/guide"
         raise ValueError(said) from None
     return written
 
 
 UrlSuffix = Literal["", "/", ".html"]
-"""Endings of published urls, which replace those of files."""
+"""Endings of published urls, which replace file extensions."""
 
 BaseUrl = Annotated[str, AfterValidator(check_base_url)]
 Url = Annotated[str, AfterValidator(lambda written: str(parse_url(written)))]
@@ -51,13 +51,13 @@ UrlPatterns = Annotated[
 
 
 class WebSource(AnySource):
-    """Pages of the web, and how they are fetched.
+    """Web pages, and how they are fetched.
 
     Attributes:
         type: What kind of source this is.
         name: The name in results and filters; by default made from the host.
         tags: Tags for all of its documents.
-        markdown: Whether to read the Markdown version of a page where there is one.
+        markdown: Whether to read the Markdown version of a page if there is one.
         min_coverage: The share of the urls found that must yield a page, or the build fails.
         requests_per_second: Per host; a Crawl-delay in robots.txt slows it down further.
         timeout_seconds: For one url, from name lookup to last byte.
@@ -87,7 +87,7 @@ class WebSource(AnySource):
 
 
 class UrlSource(WebSource):
-    """Pages by their urls.
+    """Pages given by their urls.
 
     Attributes:
         urls: The pages.
@@ -111,8 +111,8 @@ class ListedSource(WebSource):
             matched against path and query, any other against the whole url.
         exclude: Patterns of urls to leave out.
         hosts: Further hosts whose pages belong to the source.
-        max_pages: The most pages to read.
-        depth: How many links away from the first page to go.
+        max_pages: The maximum number of pages to read.
+        depth: The maximum number of links to follow from the first page.
     """
 
     url: Url
@@ -123,7 +123,7 @@ class ListedSource(WebSource):
 
     @property
     def start(self) -> tuple[str, ...]:
-        """The url from which the others are found."""
+        """The url that the others are found from."""
         return (self.url,)
 
 
@@ -134,7 +134,7 @@ class SitemapSource(ListedSource):
 
 
 class SiteSource(ListedSource):
-    """Pages of a site, followed by their links."""
+    """Pages of a website, found by following links."""
 
     type: Literal["site"] = "site"
     max_pages: int = Field(default=1_000, ge=1, le=1_000_000)
@@ -142,7 +142,7 @@ class SiteSource(ListedSource):
 
 
 def suggest_site(written: str) -> dict[str, object]:
-    """Return what a new foundry.toml says about a url. Raises FoundryError for one that is none."""
+    """Return the settings of a new foundry.toml for a url. Raises FoundryError if it is not one."""
     try:
         url = parse_url(written)
     except UrlError as error:
@@ -158,7 +158,7 @@ def suggest_site(written: str) -> dict[str, object]:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host is named, or numbered, as those of private networks are."""
+    """Return whether a host's name or address belongs to a private network."""
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
