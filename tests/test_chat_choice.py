@@ -86,7 +86,7 @@ def test_a_new_project_lets_the_chat_ask_a_model(tmp_path: Path) -> None:
 def test_it_is_said_that_a_chat_asks_no_model_any_more(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = "warning: the chat of this server asks no language model"
+    said = "warning: the chat of this server does not ask a language model"
     project = make_project(NOTE, config=CONFIG + SERVER)
     project.succeed("build", "--quiet")
     config = project.root / "foundry.toml"

@@ -75,7 +75,7 @@ def test_target_of_others_is_refused(built: Project, tmp_path: Path) -> None:
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("mine")
-    assert "holds files that Foundry did not write" in refused(built, "--output", foreign)
+    assert "contains files that Foundry did not write" in refused(built, "--output", foreign)
     assert "did not write" in refused(built, "--output", foreign, "--force")
     assert "is not a folder" in refused(built, "--output", foreign / "thesis.txt")
 
@@ -171,9 +171,9 @@ def test_force_says_where_each_edited_file_and_its_code_are(
         "  notes/mcp/__init__.py: kept, no longer part of the export\n"
         "  notes/mcp/server.py: kept, no longer part of the export;"
         " its code is now in app.py, as answer()\n"
-        "  notes/questions.jsonl: written anew; yours is now notes/questions.jsonl.orig\n"
-        "  notes/search.py: written anew; yours is now notes/search.py.orig\n"
-        "hint: bring your edits to where the code is now, then delete what was kept;"
+        "  notes/questions.jsonl: replaced; yours is now notes/questions.jsonl.orig\n"
+        "  notes/search.py: replaced; yours is now notes/search.py.orig\n"
+        "hint: move your edits to where the code is now, then delete the kept files;"
         " foundry update merges edits instead\n"
     )
     assert (exported / "notes" / "mcp" / "server.py").read_text() == "# mine\n"

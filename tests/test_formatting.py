@@ -42,7 +42,7 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
     "killed": ({"returncode": -9}, "{tool} was killed by signal 9; nothing was written"),
     "unhappy": (
         {"returncode": 1, "stdout": "notes/search.py:1:1: E902 complaint\n"},
-        r"{tool} refused the rendered server \(exit 1\); nothing was written:\nnotes/search.py:1:1",
+        r"{tool} rejected the rendered server \(exit 1\); nothing was written:\nnotes/search.py:1",
     ),
     "unstartable": ({"callback": unstartable}, "{tool} could not be run: .*Permission denied"),
 }

@@ -343,7 +343,7 @@ def test_a_server_that_dies_is_said(options: list[str], make_project: MakeProjec
         pid = serve.process.pid
         for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
             os.kill(int(child), signal.SIGKILL)
-        serve.wait_for("error: notes: the server has ended with -9")
+        serve.wait_for("error: notes: the server has exited with -9")
         assert serve.process.stdout is not None
         assert "Traceback" not in serve.process.stdout.read()
         assert serve.process.wait(SECONDS) == 1

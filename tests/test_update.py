@@ -242,7 +242,7 @@ def test_conflict_is_marked_listed_and_has_its_exit_code(older: Path) -> None:
     assert "holds conflict markers" in result.stderr
     refused = CliRunner().invoke(main, ["verify", str(older)])
     assert refused.exit_code == 1
-    assert "notes/app.py: holds conflict markers" in refused.stderr
+    assert "notes/app.py: contains conflict markers" in refused.stderr
 
 
 def test_conflict_in_the_settings_is_a_finding_of_both_verifications(project: Project) -> None:
@@ -255,7 +255,7 @@ def test_conflict_in_the_settings_is_a_finding_of_both_verifications(project: Pr
     assert "updated, with problems to resolve" in result.output
     refused = CliRunner().invoke(main, ["verify", str(exported)])
     assert refused.exit_code == 1
-    assert "notes/settings.json: holds conflict markers" in refused.stderr
+    assert "notes/settings.json: contains conflict markers" in refused.stderr
     done = subprocess.run(
         [sys.executable, "-m", "notes", "verify"],
         cwd=exported,
@@ -276,7 +276,7 @@ def test_update_says_what_a_moved_module_leaves_behind(project: Project) -> None
     for arguments in (["--dry-run"], []):
         result = update(exported, *arguments)
         assert result.exit_code == 3
-        assert "imports .results, which is not there\n" in result.output
+        assert "imports .results, which does not exist\n" in result.output
         assert "up to date" not in result.output
     found = json.loads(update(exported, "--json").stdout)["unresolved"]
     assert any(line.startswith("notes/search.py: line ") for line in found)

@@ -336,7 +336,7 @@ def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_pa
     text = source.read_text(encoding="utf-8") + f"open({str(ran)!r}, 'w').close()\n"
     planted = plant_bytecode(source, text, mode)
     name = planted.relative_to(copy).as_posix()
-    finding = f"{name}: bytecode that does not come of reader.py; delete it"
+    finding = f"{name}: this was not compiled from reader.py; delete it"
     assert finding in findings(copy)
     assert not ran.exists()
     # Whoever starts the server without looking is answered by what was planted.

@@ -42,16 +42,16 @@ class Basis:
     def of(cls, config: Config, *, trust: bool, stale: bool) -> Self:
         """Return the basis for an export of a project's current index.
 
-        The index is opened as the server will open it. Raises StaleIndexError if it is not what
-        foundry.toml asks for, unless `stale`; TrustError if the project has templates of its own,
-        unless `trust`.
+        The index is opened in the same way as the server opens it. Raises StaleIndexError if it
+        does not match foundry.toml, unless `stale`, and TrustError if the project has its own
+        templates, unless `trust`.
         """
         index = built_index(config)
         check_index(index, config.root)
         if not stale:
             refuse_stale(config, index.manifest)
         design = Design.of(config, choose_query_encoder(config, index.manifest))
-        # Refuses an index of other options or versions.
+        # Rejects an index built with other options or versions.
         opened = open_index(index.folder, vectors=design.query_encoder.kind == "pieces")
         _check_search_options(design, opened)
         questions = _read_own_questions(design)
@@ -77,7 +77,7 @@ def _check_search_options(design: Design, index: OpenedIndex) -> None:
 
 
 def _read_own_questions(design: Design) -> bytes | None:
-    """Return the project's questions that can be asked. Raises FoundryError."""
+    """Return the project's questions, if there are any. Raises FoundryError."""
     file = own_questions(design.config)
     if file is None:
         return None

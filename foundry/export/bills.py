@@ -1,9 +1,9 @@
-"""Bills of materials for the code of a server and for its index.
+"""Bills of materials for a server's code and its index.
 
 sbom.cdx.json is CycloneDX 1.6 (ECMA-424, https://cyclonedx.org/specification/overview/). It is made
-from the lock and a table of licences alone, so it is the same on every machine and day; timestamp
+only from the lock and a table of licences, so it is the same on every machine and day; timestamp
 and serial number, which are optional, are left out. A package has the SHA-256 of each of its
-wheels, of which an installation uses one. corpus.json lists the documents.
+wheels, one of which is installed. corpus.json lists the documents.
 """
 
 import json
@@ -19,13 +19,13 @@ from foundry.runtime.index.layout import IndexLayout
 SBOM = "sbom.cdx.json"
 SPECIFICATION = "1.6"
 MARKER_PROPERTY = "uv:package:marker"
-"""The property that uv's own export uses for the condition of a package."""
+"""The property that uv's own SBOM export uses for the condition of a package."""
 
 CORPUS = "corpus.json"
 CORPUS_FORMAT = 1
 
 _STATED = {"licence": ("licence", "license"), "fetched_at": ("fetched_at",)}
-"""Entries from a document's own metadata, with the keys that they may have there."""
+"""Entries from a document's own metadata, with the keys that may contain them."""
 
 
 def format_sbom(
@@ -108,13 +108,13 @@ LICENCES: Mapping[str, str] = {
     ).items()
     for package in packages.split()
 }
-"""SPDX expressions by package name, as in a lock."""
+"""SPDX expressions by package name as in the lock."""
 
 
 def format_corpus(index: Path) -> bytes:
     """Return the bill of materials of an index: path or url, hash and size of each document.
 
-    Licence and time of fetching are listed if a document's metadata has them.
+    Licence and fetch time are listed if a document's metadata has them.
     """
     with IndexLayout(index).documents.open(encoding="utf-8") as lines:
         documents = [_describe(json.loads(line)) for line in lines]

@@ -76,7 +76,7 @@ def compare(folder: Path) -> dict[str, str]:
 def find_changed(
     folder: Path, digests: Mapping[str, str], present: Mapping[str, Entry]
 ) -> list[str]:
-    """Return the sorted names of files that were changed or replaced by something else."""
+    """Return the sorted names of files that were changed or replaced."""
     return sorted(
         name
         for name in digests.keys() & present.keys()
@@ -95,9 +95,9 @@ def list_files(folder: Path) -> dict[str, Entry]:
 
 
 def find_obstacles(present: Iterable[Entry]) -> list[str]:
-    """Return a line for everything that cannot be moved to another folder: neither file nor link.
+    """Return a line for each entry that cannot be moved to another folder: neither file nor link.
 
-    The single files that belong to the owner alone are renamed without being read.
+    The owner's own single files are renamed without being read.
     """
     return [
         f"{entry.path}: a {entry.kind}"

@@ -22,7 +22,7 @@ from foundry.rendering.plan import plan_server
 from foundry.runtime.store.store import HELD_FILES, RECORD_FILES
 
 LOCK = "uv.lock"
-"""Name of two locks: that of the templates, for all servers, and that of one server."""
+"""Name of two lock files: the templates' lock for all servers, and each server's own."""
 
 REQUIREMENTS = "requirements.txt"
 
@@ -43,7 +43,7 @@ def compose_export(basis: Basis) -> Export:
 
 
 def _plan_embedded(design: Design, questions: bytes) -> dict[str, bytes]:
-    """Return the server without an engine, for evaluation; its answers are the same."""
+    """Return the server with embedded lanes, for evaluation; its answers are the same."""
     config = design.config
     embedded = design.varied(config.model_copy(update={"store": StoreSection()}))
     return plan_server(embedded, questions, config.templates, with_tests=False)
@@ -52,11 +52,11 @@ def _plan_embedded(design: Design, questions: bytes) -> dict[str, bytes]:
 def explain_export(basis: Basis, export: Export) -> dict[str, str]:
     """Return the reason for every file of an export except those of the index."""
     said = explain_files(basis.design, export.all_files())
-    return {**said, f"{export.index_place}/": "the index that was built last"}
+    return {**said, f"{export.index_place}/": "the latest index"}
 
 
 def _bills(name: str, package: str, files: Mapping[str, bytes], index: Path) -> dict[str, bytes]:
-    """Return the locks and bills of materials."""
+    """Return the lock files and bills of materials."""
     path = templates_folder() / LOCK
     try:
         resolution = Resolution(path.read_text(encoding="utf-8"))
@@ -78,4 +78,4 @@ def _version(module: bytes) -> str:
     for node in ast.parse(module).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__version__":
             return str(ast.literal_eval(node.value))
-    raise RenderError("the package's __init__.py states no __version__")
+    raise RenderError("the package's __init__.py does not define __version__")

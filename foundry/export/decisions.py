@@ -1,7 +1,7 @@
 """Decides what an update does with each file of an export.
 
-The decision depends on three texts: the one generated last, the present one, and the one generated
-now. Untouched files are replaced, edited ones merged; the owner's changes are never lost.
+The decision depends on three texts: the last one generated, the current one, and the newly
+generated one. Untouched files are replaced, edited ones merged; the owner's changes are never lost.
 """
 
 import hashlib
@@ -36,9 +36,9 @@ WENT: dict[str, str] = {
     "store/qdrant_requests.py": "in store/qdrant/requests.py",
     "store/qdrant_rows.py": "in store/qdrant/rows.py",
 }
-"""Where the code of modules of earlier versions is now, in words for the owner of an edited one.
+"""Where the code of modules of earlier versions is now, in words for owners who edited them.
 
-Keys are paths in the package. A module that moves or is divided gets an entry.
+Keys are paths in the package. Every module that is moved or split needs an entry.
 """
 
 OWNERS_MODULE = "custom.py"
@@ -53,21 +53,21 @@ def where_code_went(name: str, package: str) -> str | None:
 
 @dataclass(slots=True)
 class Update:
-    """The outcome of an update: sorted relative paths by what becomes of the file.
+    """The outcome of an update: sorted relative paths, by what happens to the file.
 
     Attributes:
-        replaced: Untouched, and different now.
+        replaced: Untouched by the owner, and now different.
         added: New.
         removed: Untouched, and no longer part of the export.
-        merged: Edited, and brought together with what is new.
+        merged: Edited, and merged with what is new.
         conflicts: Edited where the generated text changed too; both are in the file, marked.
-        beside: Edited, and not to be merged; what was generated is next to it as `.new`.
-        kept: Edited, and as the owner left it, because nothing new concerns it.
+        beside: Edited, and not mergeable; the generated file is next to it as `.new`.
+        kept: Edited, and left alone, because its generated text did not change.
         orphaned: Edited, and no longer part of the export; kept.
-        deleted: Deleted by the owner; stays so.
-        went: Edited modules that are no longer part of the export, but whose code went elsewhere;
-            kept -> where it is now, in words.
-        unresolved: A line for each import that then leads nowhere: of a file, and what it imports.
+        deleted: Deleted by the owner, and not restored.
+        went: Edited modules that are no longer part of the export, but whose code has moved;
+            kept -> a description of where it is now.
+        unresolved: A line for each import that no longer works: the file, and what it imports.
     """
 
     replaced: list[str] = field(default_factory=list)

@@ -13,7 +13,7 @@ from foundry.runtime.index.tree import FILE, read_file, shown
 from foundry.terminal import printable
 
 _DERIVED = frozenset({CHECKSUMS, GENERATED})
-"""Files that differ whenever any other does; they are only named."""
+"""Files that differ whenever any other does; their differences are not shown."""
 
 
 def diff_export(target: Path, export: Export) -> str:
@@ -34,8 +34,8 @@ def diff_folder(
 ) -> str:
     """Return the difference between a folder and regenerated files; "" if none.
 
-    `files` are compared by line, those in `digests` by SHA-256. Names that are `ignored` may exist
-    or not.
+    `files` are compared by line, those in `digests` by SHA-256. `ignored` names may or may not
+    exist.
     """
     present = {name: entry.kind for name, entry in list_files(folder).items() if not ignored(name)}
     expected = files.keys() | digests.keys()

@@ -1,7 +1,7 @@
 """Examines an existing export: which files are as Foundry wrote them, and which are not.
 
 An export contains a record of its generated files, as the base of the next update. Texts are
-recorded whole, for merging. For binary files, and for lists that only machines write, the hash is
+recorded in full, for merging. For binary files, and for lists that only machines write, the hash is
 enough.
 """
 
@@ -27,10 +27,10 @@ from foundry.serving.running import model_variables
 GENERATED = ".generated.json.bz2"
 FORMAT = 1
 MAX_BYTES = 64_000_000
-"""More text than any server has."""
+"""Limit on the record's texts, more than any server has."""
 
 LISTS = frozenset({"uv.lock", "requirements.txt", "sbom.cdx.json", "corpus.json"})
-"""Files that are replaced, not merged."""
+"""Files that are replaced rather than merged."""
 
 ABOUT_FILES = frozenset({CHECKSUMS, GENERATED})
 """Files that describe the other files."""
@@ -39,18 +39,18 @@ MAX_READ_BYTES = 16_000_000
 """Larger files are not searched for conflicts and imports."""
 
 _SETTINGS = "/settings.json"
-"""Found in the package, which has the index."""
+"""The file that identifies the package, which contains the index."""
 
 
 def warn_without_model(config: Config, target: Path, warn: Callable[[str, str], object]) -> None:
-    """Warn that the chat will ask no language model, if one is configured here or was before."""
+    """Warn that the chat does not ask a language model, if one is configured here or was before."""
     interfaces = config.server.interfaces
     if "chat" not in interfaces or "language_model" in interfaces:
         return
     if model_variables() or _could_ask_model(target / config.package):
         warn(
-            "the chat of this server asks no language model, and answers with extracts",
-            "if it should ask one, set language_model = true in [server] of foundry.toml",
+            "the chat of this server does not ask a language model, and answers with extracts",
+            "to let it ask one, set language_model = true in [server] of foundry.toml",
         )
 
 
@@ -71,11 +71,11 @@ class Generated:
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """An export as it is found; lists are sorted relative paths.
+    """The state of an existing export; lists are sorted relative paths.
 
     `generated` is what Foundry wrote last, except the index, and `index` has the SHA-256 of the
-    index's files as written. `edited` files differ from what was written, `added` ones are the
-    owner's, and `deleted` ones were generated but are gone. `present` has everything found, by
+    index's files as written. `edited` files differ from what was written, `added` files are the
+    owner's, and `deleted` files were generated but are gone. `present` has everything found, by
     path.
     """
 
@@ -101,7 +101,7 @@ class Existing:
         }
 
     def is_foundrys(self, name: str) -> bool:
-        """Return whether Foundry wrote a file, even if it was edited since."""
+        """Return whether Foundry wrote a file, even if it was edited afterwards."""
         return name in self.generated.digests or name in self.index or name in ABOUT_FILES
 
 
@@ -113,7 +113,7 @@ def examine(folder: Path) -> Existing:
         for name in listed
         if name.endswith(_SETTINGS)
     )
-    # Files edited or added before an update are listed as they were then.
+    # Files that were edited or added before the last update are listed as they were then.
     index = {name: digest for name, digest in listed.items() if name.startswith(index_places)}
     generated = read_generated(folder)
     written = {**generated.digests, **index}
@@ -129,7 +129,7 @@ def examine(folder: Path) -> Existing:
 
 
 def _index_place(package: str, listed: Mapping[str, str]) -> str:
-    """Return the folder of the index: older exports have it in `index`, a package now."""
+    """Return the folder of the index: `index` in older exports, now inside the package."""
     has_manifest = f"{package}/index/manifest.json" in listed
     return f"{package}/{'index' if has_manifest else 'data'}/"
 
@@ -155,10 +155,10 @@ def read_generated(folder: Path) -> Generated:
         decompressor = bz2.BZ2Decompressor()
         content = decompressor.decompress(read_file(path, MAX_BYTES), MAX_BYTES)
         if not decompressor.eof:
-            raise ValueError("cut off, or too large")
+            raise ValueError("truncated or too large")
         values = json.loads(content)
         if values["format"] != FORMAT:
-            raise ValueError(f"format {values['format']}, this Foundry reads format {FORMAT}")
+            raise ValueError(f"format {values['format']}, but this Foundry reads format {FORMAT}")
         texts = {str(name): str(text) for name, text in values["texts"].items()}
         digests = {str(name): str(digest) for name, digest in values["digests"].items()}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:

@@ -61,8 +61,8 @@ def format_lock(resolution: Resolution, asked: Asked) -> bytes:
     own = canonicalize_name(asked.name)
     if any(name == own for name, _, _ in blocks):
         raise RenderError(
-            f"the server is called {asked.name!r}, like a package that it depends on",
-            hint="give it another name: project.name in foundry.toml",
+            f"the server's name, {asked.name}, is that of a package that it depends on",
+            hint="choose another name: project.name in foundry.toml",
         )
     blocks.append((own, "", _own_block(own, asked, edges)))
     return "\n[[package]]\n".join(
@@ -90,10 +90,10 @@ def _edges(resolution: Resolution, asked: Asked, extra: str) -> list[Edge]:
         resolved = resolution.specifiers.get((extra, name))
         if resolved is None or SpecifierSet(resolved) != requirement.specifier:
             raise RenderError(
-                f"pyproject.toml asks for {requirement}, which the lock of the templates does"
-                " not hold",
-                hint="make locks resolves the templates again; a template of your own may leave"
-                " dependencies out, but not add or change any",
+                f"pyproject.toml asks for {requirement}, which the templates' lock does not"
+                " contain",
+                hint="make locks updates the templates' lock; a template of your own may leave out"
+                " dependencies, but not add or change them",
             )
         edges += [edge for edge in resolution.roots[extra] if edge.name == name]
     return edges

@@ -1,8 +1,8 @@
 """Three-way merging of lines.
 
 Source: S. Khanna, K. Kunal, B. C. Pierce, "A Formal Investigation of Diff3", FSTTCS 2007. Both
-sides are matched with the base. Where both match it, all three agree; between these places, the
-side that differs from the base wins if only one does.
+sides are matched with the base. Where both match it, all three agree; in between, the side that
+differs from the base wins if only one does.
 """
 
 import re
@@ -17,7 +17,7 @@ OPENING, MIDDLE, CLOSING = "<<<<<<< yours\n", "=======\n", ">>>>>>> generated\n"
 class Merged:
     """A merged text; `conflicts` counts the places where both sides are kept, with markers.
 
-    `longest` counts the lines of both sides of the longest conflict.
+    `longest` is the number of lines, of both sides, in the longest conflict.
     """
 
     text: str
@@ -28,7 +28,7 @@ class Merged:
 def merge(base: str, yours: str, generated: str) -> Merged:
     """Merge the changes from `base` to `generated` into `yours`.
 
-    Line ends stay those of `yours`.
+    Line endings stay those of `yours`.
     """
     carriage = "\r\n" in yours and "\n" not in yours.replace("\r\n", "")
     if carriage:
@@ -52,7 +52,7 @@ Stretch = tuple[Sequence[str], Sequence[str], Sequence[str]]
 
 
 def _stretches(base: Sequence[str], left: Sequence[str], right: Sequence[str]) -> Iterator[Stretch]:
-    """Yield matching stretches of the three texts, alternately equal and possibly different."""
+    """Yield matching sections of the three texts; every other one is equal in all of them."""
     in_left, in_right = _matches(base, left), _matches(base, right)
     place = at_left = at_right = 0
     for number in sorted(in_left.keys() & in_right.keys()):
@@ -73,12 +73,12 @@ def _matches(base: Sequence[str], other: Sequence[str]) -> dict[int, int]:
 
 
 def _split(text: str) -> list[str]:
-    # Not splitlines, which also splits at characters that end no line in a file.
+    # Not splitlines, which also splits at characters that do not end a line in a file.
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _ended(lines: Sequence[str]) -> list[str]:
-    """Return the lines, the last one with a line end."""
+    """Return the lines, the last one with a line ending."""
     if lines and not lines[-1].endswith("\n"):
         return [*lines[:-1], f"{lines[-1]}\n"]
     return list(lines)

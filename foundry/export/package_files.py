@@ -16,13 +16,13 @@ _STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
 
 
 def has_conflicts(content: bytes) -> bool:
-    """Return whether a text has conflict markers, as of diff3, Git and Foundry."""
+    """Return whether a text has conflict markers, like those of diff3, Git and Foundry."""
     return b"<<<<<<<" in content and _MARKED.search(content) is not None
 
 
 def find_unsettled(files: Mapping[str, bytes]) -> list[str]:
     """Return a line for each file that a merge left for the owner, by path."""
-    marked = [f"{name}: holds conflict markers" for name in files if has_conflicts(files[name])]
+    marked = [f"{name}: contains conflict markers" for name in files if has_conflicts(files[name])]
     beside = [
         f"{name}: is still there"
         for name in files
@@ -45,7 +45,7 @@ def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
     """Return a line for each import of a missing module of `package`, or of a missing name in one.
 
     `files` are all files by path, with the package as a folder. Files with conflict markers and
-    files that are not Python are skipped, and so are imports of other packages or in a `try`.
+    files that are not Python are skipped, as are imports of other packages or within a `try`.
     """
     trees: dict[str, ast.Module | None] = {}
     findings = []
@@ -68,11 +68,11 @@ def find_unresolved(files: Mapping[str, bytes], package: str) -> list[str]:
                 continue
             place = f"{name}: line {node.lineno}: imports"
             if base not in trees and base not in packages:
-                findings.append(f"{place} {written}, which is not there")
+                findings.append(f"{place} {written}, which does not exist")
                 continue
             bound = bound_by(base)
             findings += [
-                f"{place} {wanted} from {written}, where no such name is"
+                f"{place} {wanted} from {written}, which does not define it"
                 for wanted in names
                 if f"{base}.{wanted}" not in trees
                 and f"{base}.{wanted}" not in packages
@@ -95,7 +95,7 @@ def module_of(name: str) -> str:
 # Modules are parsed once for both checks.
 @lru_cache(maxsize=256)
 def parse(content: bytes) -> ast.Module | Exception:
-    """Return the syntax tree of a module, or why there is none."""
+    """Return the syntax tree of a module, or the error if it cannot be parsed."""
     try:
         return ast.parse(content)
     except (SyntaxError, ValueError) as error:
@@ -108,7 +108,7 @@ def _parents(module: str) -> Iterator[str]:
 
 
 def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str, list[str]]]:
-    """Yield the statement, the module as written, its full name, and the imported names."""
+    """Yield each statement, the module as written, its full name, and the imported names."""
     parents = module.split(".")[:-1]
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -128,7 +128,7 @@ def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str
 
 
 def _bound_names(tree: ast.Module | None) -> set[str] | None:
-    """Return the names that a module binds at the top level; None if the text does not show."""
+    """Return the names that a module binds at the top level; None if they cannot be determined."""
     if tree is None:
         return None
     found = {"__file__", "__name__", "__doc__", "__path__"}

@@ -1,7 +1,7 @@
 """Replaces a folder in one step, keeping the owner's files.
 
-The new folder is written next to the old one and takes its place when it is complete. A command
-that is interrupted may leave the old folder under another name, which the next command restores.
+The new folder is written next to the old one and takes its place when it is complete. An
+interrupted command may leave the old folder under another name, which the next command restores.
 """
 
 import os
@@ -16,20 +16,20 @@ from foundry.files import sync_folder, sync_tree
 
 
 def settle(target: Path) -> None:
-    """Refuse a target behind a link; undo an interrupted command.
+    """Reject a target behind a link; undo an interrupted command.
 
     This comes first, because an interrupted command may have left the owner's files under another
     name. Raises ExportError.
     """
     for link in [path for path in (target, *target.parents) if path.is_symlink()]:
-        raise ExportError(f"{target}: {link} is a link", hint="name the real folder")
+        raise ExportError(f"{target}: {link} is a link", hint="use the path of the real folder")
     _recover(target)
 
 
 def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` write a new folder next to `target`, then put it in its place.
 
-    On any failure the old folder stays. Raises ExportError for errors of the file system.
+    The old folder stays after any failure. Raises ExportError for errors of the file system.
     """
     staging, retired = _beside(target, "new"), _beside(target, "old")
     try:
@@ -81,7 +81,7 @@ def _beside(target: Path, role: str) -> Path:
 def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> dict[str, str]:
     """Move every file that is not Foundry's from `old` to `new`.
 
-    If the name is taken there, the file is kept as .orig. Returns these names, old -> new.
+    If its name is taken there, a file is kept as .orig. Returns these names, old -> new.
     """
     folders = {
         parent.as_posix()
@@ -104,7 +104,7 @@ def free_name(path: Path) -> Path:
 def link_or_copy(old: str | Path, new: str | Path) -> None:
     """Hard-link a file, or copy it if that is not possible.
 
-    Special files, such as sockets, are left behind then.
+    Special files, such as sockets, are skipped in that case.
     """
     Path(new).parent.mkdir(parents=True, exist_ok=True)
     try:

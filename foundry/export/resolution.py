@@ -1,7 +1,7 @@
-"""Reads a lock of uv: packages, their files, and dependencies with conditions.
+"""Reads a lock file of uv: packages, their files, and dependencies with conditions.
 
-The format is that of uv.lock, version 1. The templates have one lock of everything that servers may
-depend on; the lock of a server is the part that it reaches.
+The format is that of uv.lock, version 1. The templates have one lock with everything that servers
+may depend on; a server's lock is the part of it that the server needs.
 """
 
 import re
@@ -23,7 +23,7 @@ ALWAYS: Condition = frozenset({frozenset()})
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A dependency. `version` is set if the lock has several; `extras` are requested."""
+    """A dependency. `version` is set if the lock has several; `extras` are the requested ones."""
 
     name: str
     version: str | None
@@ -52,7 +52,7 @@ class LockedPackage:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A selected package, with requested extras, and the condition for it."""
+    """A selected package, its requested extras, and the condition for installing it."""
 
     package: LockedPackage
     extras: frozenset[str]
@@ -63,7 +63,7 @@ class Resolution:
     """A parsed lock.
 
     `header` is its text before the packages, `roots` are the dependencies of the resolved project,
-    `specifiers` the resolved version ranges, by extra of the project ("": none) and name.
+    `specifiers` the resolved version ranges, by the project's extra ("" for none) and package name.
     """
 
     def __init__(self, text: str) -> None:

@@ -20,7 +20,7 @@ from foundry.terminal import printable
 def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -> Update:
     """Merge `export` into the edited export in `target`; return what changed.
 
-    With `dry_run` nothing is written. Raises ExportError, before writing anything, if the folder
+    With `dry_run`, nothing is written. Raises ExportError, before writing anything, if the folder
     cannot be updated, or, without `force`, if conflicts of an earlier update remain.
     """
     settle(target)
@@ -44,23 +44,23 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
 
 def find_project(folder: Path) -> Path:
     """Return the project of an export, found in the folders above it. Raises ConfigError."""
-    # Not resolved, since an export behind a link is refused.
+    # Not resolved, since an export behind a link is rejected.
     absolute = Path(os.path.abspath(folder))  # noqa: PTH100
     for parent in absolute.parents:
         if (parent / CONFIG_NAME).is_file():
             return parent
     raise ConfigError(
         str(folder),
-        [f"lies in no project: no folder above it has a {CONFIG_NAME}"],
+        [f"is not inside a project: no folder above it has a {CONFIG_NAME}"],
         hint="name the project that it came from with --project",
     )
 
 
 def check_origin(target: Path, config: Config) -> None:
-    """Refuse to update an export of another project. Raises ExportError."""
+    """Raise ExportError for an export of another project."""
     if target.is_dir() and not os.path.lexists(target / config.package / "settings.json"):
         raise ExportError(
-            f"{target}: holds no package {config.package}, so it is not an export of this project",
+            f"{target}: has no package {config.package}, so it is not an export of this project",
             hint=f"name the project that it came from with --project; this one is {config.root}",
         )
 
@@ -93,7 +93,7 @@ def _refuse_damaged_index(target: Path, existing: Existing) -> None:
     if damaged := [name for name in existing.edited if name in existing.index]:
         raise ExportError(
             f"{target}: files of the index were changed: {', '.join(damaged[:5])}",
-            hint="an index is replaced as a whole: restore these files, or move them away",
+            hint="the index is replaced as a whole: restore these files, or move them away",
         )
 
 

@@ -1,4 +1,4 @@
-"""Verifies an export: hashes, content of files, and its server in a clean interpreter."""
+"""Verifies an export: hashes, file contents, and its server in a clean interpreter."""
 
 import importlib.util
 import json
@@ -22,22 +22,21 @@ from foundry.runtime.index.tree import FILE
 from foundry.serving.running import find_unanswered, find_unimportable, run_server
 
 _HINT = (
-    "restore the named files from a trusted copy, or export again; foundry update takes note of"
-    " what you edited or added yourself"
+    "restore the named files from a trusted copy, or export again; foundry update records what"
+    " you edited or added yourself"
 )
 
-_UNSETTLED = "settle what is named, then run foundry update, which takes note of it"
+_UNSETTLED = "resolve what is named, then run foundry update, which records it"
 
 
 def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
-    """Check an exported folder; returns what was checked. Raises VerificationError.
+    """Check an exported folder; return what was checked. Raises VerificationError.
 
-    Files that the owner edited, added or deleted are listed, those from before the last update
-    apart; they are no findings unless `strict`. Findings are damage of the index and of the lists
-    of files, what is neither a file nor a folder or cannot be read, files that a merge has left to
-    be settled, and imports that lead nowhere. Only what has none of them is run: its modules, its
-    server and the known questions, unless libraries are missing here that it needs, which are
-    listed.
+    Files that the owner edited, added or deleted are listed, with those from before the last update
+    listed separately; they only fail the check if `strict`. These fail it: damage to the index and
+    to the lists of files, special or unreadable files, files that a merge left to be resolved, and
+    broken imports. Code is only run if there are none of these: the modules, the server and the
+    known questions. Libraries that are missing here are listed, and then the server is not started.
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
@@ -53,11 +52,11 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
             raise VerificationError(str(folder), findings, hint=_HINT)
 
     refuse(lambda name: strict or name in ABOUT_FILES)
-    # Before any other file is opened.
+    # Checked before any other file is opened.
     refuse(lambda name: name in present and present[name].kind != FILE)
     existing = examine(folder)
     places = tuple({"/".join(name.split("/")[:2]) + "/" for name in existing.index})
-    # Files that no owner edits.
+    # Files that owners do not edit.
     refuse(lambda name: name.startswith(places))
     package = find_package(folder)
     files = existing.read_files(folder)
@@ -94,7 +93,7 @@ def find_package(folder: Path) -> str:
     """Return the name of the only server package in an exported folder."""
     names = [path.parent.name for path in folder.glob("*/settings.json")]
     if len(names) != 1:
-        raise VerificationError(str(folder), ["holds no server package"])
+        raise VerificationError(str(folder), ["contains no server package"])
     return names[0]
 
 
@@ -111,7 +110,7 @@ def find_forged(folder: Path) -> Iterator[str]:
     """Yield a line for each bytecode file that Python would run instead of a module in `folder`.
 
     Checksums do not cover bytecode, and Python uses it if its header has the time and size of the
-    source. So bytecode for this version of Python is compared with what the source compiles to.
+    source. So bytecode for this version of Python is compared with the compiled source.
     """
     with tempfile.TemporaryDirectory() as scratch:
         compiled = str(Path(scratch, "compiled"))
@@ -123,7 +122,7 @@ def find_forged(folder: Path) -> Iterator[str]:
                     py_compile.compile(str(source), compiled, doraise=True, optimize=level)
                     if _code_of(str(cached)) != _code_of(compiled):
                         place = cached.relative_to(folder.parent).as_posix()
-                        yield f"{place}: bytecode that does not come of {source.name}; delete it"
+                        yield f"{place}: this was not compiled from {source.name}; delete it"
 
 
 def _code_of(bytecode: str) -> CodeType | None:

@@ -1,7 +1,7 @@
 """Writes an export next to the target, then replaces the target in one step.
 
-An existing folder is replaced only if Foundry wrote it. Files that its owner edited or added stop
-the export; with `force`, edited files are kept as `.orig` and added ones stay. An update
+An existing folder is only replaced if Foundry wrote it. Files that its owner edited or added stop
+the export; with `force`, edited files are kept as `.orig` and added files stay. An update
 (`export.update`) merges instead.
 """
 
@@ -31,7 +31,7 @@ from foundry.terminal import count_of, list_briefly
 class Export:
     """The parts of an export, by relative path.
 
-    `files` are all except the index, checksums and record. The folder `index` is copied to
+    `files` are all files except the index, checksums and record. The folder `index` is copied to
     `index_place`, without the files `left_out`, whose content is in an engine.
     """
 
@@ -46,7 +46,7 @@ class Export:
         return self.index_place.partition("/")[0]
 
     def all_files(self) -> dict[str, bytes]:
-        """Return the files with the record of generated ones."""
+        """Return the files, including the record of generated files."""
         return {**self.files, GENERATED: encode_generated(self.files)}
 
     def is_left_out(self, path: Path) -> bool:
@@ -65,8 +65,8 @@ class Export:
 def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]:
     """Write an export to the folder `target`.
 
-    Returns the owner's files that were edited, or whose names the export needs, each with its
-    present path. Raises ExportError before writing anything if the target cannot be used.
+    Returns the current path of each of the owner's files that was edited, or whose name the export
+    needs. Raises ExportError before writing anything if the target cannot be used.
     """
     settle(target)
     existing = find_existing(target)
@@ -87,7 +87,7 @@ def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]
         fill_folder(folder, {**files, CHECKSUMS: format_checksums(digests)}, export)
         set_modes(folder)
         if existing is not None:
-            # Added files first: one of them may be what an earlier export kept as .orig.
+            # Added files first: one of them may be a file that an earlier export kept as .orig.
             kept.update(take_over(target, folder, existing.is_foundrys))
             for name in existing.edited:
                 place = free_name(folder / name)
@@ -101,13 +101,13 @@ def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]
 def warn_of_kept(
     target: Path, kept: Mapping[str, str], package: str, warn: Callable[[str, str], object]
 ) -> None:
-    """Warn of each file that `write_export` kept: where it is, and where its code went."""
+    """Warn of each file that `write_export` kept: where it is, and where its code is now."""
     if not kept:
         return
     lines = []
     for name, place in sorted(kept.items()):
         if place != name:
-            lines.append(f"{name}: written anew; yours is now {place}")
+            lines.append(f"{name}: replaced; yours is now {place}")
         elif went := where_code_went(name, package):
             lines.append(f"{name}: kept, no longer part of the export; its code is now {went}")
         else:
@@ -115,7 +115,7 @@ def warn_of_kept(
     files = count_of(len(kept), "file")
     warn(
         f"{target}: {files} of yours not overwritten but kept:\n{list_briefly(lines)}",
-        "bring your edits to where the code is now, then delete what was kept; foundry update"
+        "move your edits to where the code is now, then delete the kept files; foundry update"
         " merges edits instead",
     )
 
@@ -123,7 +123,7 @@ def warn_of_kept(
 def find_existing(target: Path) -> Existing | None:
     """Return the export at the target, if there is one.
 
-    Raises ExportError for anything else, and for obstacles.
+    Raises ExportError for anything else, and for files that cannot be moved.
     """
     if not target.exists():
         return None
@@ -134,7 +134,7 @@ def find_existing(target: Path) -> Existing | None:
     refuse_obstacles(target)
     if not (target / CHECKSUMS).is_file():
         raise ExportError(
-            f"{target}: holds files that Foundry did not write",
+            f"{target}: contains files that Foundry did not write",
             hint="choose another folder with --output, or empty this one",
         )
     return examine(target)
@@ -146,14 +146,14 @@ def refuse_obstacles(target: Path) -> None:
         return
     if obstacles := find_obstacles(list_files(target).values()):
         raise ExportError(
-            f"{target}: holds what can neither be replaced nor kept:\n"
+            f"{target}: contains files that can neither be replaced nor kept:\n"
             + list_briefly(obstacles, 20),
-            hint="move it out of the export, or make it readable",
+            hint="move them out of the export, or make them readable",
         )
 
 
 def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> None:
-    """Write files and a copy of the index."""
+    """Write files, and a copy of the index, to a folder."""
     write_files(folder, files)
     shutil.copytree(
         export.index,
@@ -165,11 +165,11 @@ def fill_folder(folder: Path, files: Mapping[str, bytes], export: Export) -> Non
 
 
 def check_target(target: Path, project: Path) -> Path:
-    """Return the absolute target. Refuses targets that must not be replaced.
+    """Return the absolute target. Raises ExportError if the target must not be replaced.
 
-    Called early, so that such errors come before the server is rendered.
+    Called early, so that such errors appear before the server is rendered.
     """
-    # Not resolved, since links on the path must be seen and refused.
+    # Not resolved, since links on the path must be found and rejected.
     absolute = Path(os.path.abspath(target))  # noqa: PTH100
     # Path.home raises if the user has no home, as in some containers.
     home = Path(os.path.expanduser("~"))  # noqa: PTH111
@@ -184,7 +184,7 @@ def check_target(target: Path, project: Path) -> Path:
             )
     if (project / STATE) in (absolute, *absolute.parents):
         raise ExportError(
-            f"{absolute}: is in the project's own state folder",
+            f"{absolute}: is inside the project's own state folder",
             hint="choose another folder with --output",
         )
     refuse_obstacles(absolute)

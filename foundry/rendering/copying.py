@@ -1,6 +1,6 @@
 """Copies the runtime modules that rendered modules import, with their tests.
 
-They are copied whole and unchanged; tests import the package instead of the runtime.
+They are copied whole and unchanged, except that tests import the package instead of the runtime.
 """
 
 import ast
@@ -17,7 +17,7 @@ from foundry.rendering.formatting import parse_back
 
 RUNTIME = Path(foundry.__file__).parent / "runtime"
 PAGE_FOLDER = "page"
-"""The folder of pages for browsers, in the runtime and in a package."""
+"""The folder of web pages, in the runtime and in a package."""
 
 _TESTED = re.compile(rb"(?m)^from foundry\.runtime\.([\w.]+) import ")
 _NAMED = re.compile(rb'(?:href|src)="([a-z]+\.(?:css|js))"')
@@ -26,7 +26,7 @@ _NAMED = re.compile(rb'(?:href|src)="([a-z]+\.(?:css|js))"')
 def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
     """Return the runtime modules that rendered modules import, directly or indirectly, by path.
 
-    `files` are the rendered ones. The `__init__` of each package is included. Raises RenderError.
+    `files` are the rendered files. The `__init__` of each package is included. Raises RenderError.
     """
 
     def read(module: str) -> bytes:
@@ -48,8 +48,8 @@ def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 def reach_runtime(rendered: Mapping[str, bytes], read: Callable[[str], bytes]) -> dict[str, str]:
     """Return the imported runtime modules, each with a module that imports it.
 
-    Modules are dotted names below the package, and `read` returns those that are not rendered; the
-    chains of imports are the shortest. Raises RenderError.
+    Modules are dotted names below the package, and `read` returns those that are not rendered;
+    chains of imports are the shortest ones. Raises RenderError.
     """
     importers: dict[str, str] = {}
     waiting = deque(sorted(rendered))
@@ -99,7 +99,7 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 
 
 def module_of(name: str, package: str) -> str:
-    """Return the dotted name of a module below the package, by its path."""
+    """Return the dotted name below the package of the module at a path."""
     return name.removeprefix(f"{package}/").removesuffix(".py").replace("/", ".")
 
 
@@ -128,7 +128,7 @@ def imported_modules(content: bytes, module: str) -> tuple[str, ...]:
         if named and path_of(named).is_file():
             modules.append(named)
         else:
-            # `from . import x` may import a module, or a name in __init__.
+            # In `from . import x`, x may be a module or a name in __init__.
             names = [".".join([*([named] if named else []), alias.name]) for alias in node.names]
             modules += [name for name in names if path_of(name).is_file()]
     return tuple(modules)

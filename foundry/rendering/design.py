@@ -1,4 +1,4 @@
-"""The design of a server: all decisions by configuration and index, made once."""
+"""The design of a server: all decisions that follow from configuration and index, made once."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -24,7 +24,7 @@ class Design:
         config: The configuration of its project.
         query_encoder: The provider that embeds queries; see `choose_query_encoder`.
         stages: The optional stages of a search, by name, in order.
-        features: All of its features, in the order of its README.
+        features: All of its features, in README order.
         app_steps: The steps of app.py, each with its feature.
         search_steps: The steps of a search, each with its stage, if any.
     """
@@ -44,7 +44,7 @@ class Design:
         language = config.project.language
         words = language if (RUNTIME / f"chat/words_{language}.py").is_file() else None
         chosen = {*interfaces, *stages, query_encoder.kind}
-        # Without unknown identifiers in responses, stages have nothing to add to them.
+        # If responses do not list unknown identifiers, stages need not extend the list.
         of_stages = [
             (stage, step)
             for stage in stages.values()

@@ -1,4 +1,4 @@
-"""Render templates, Foundry's and a project's own; undefined names and unencoded values fail."""
+"""Renders templates, Foundry's or a project's; undefined names and unencoded values are errors."""
 
 import json
 import os
@@ -66,25 +66,25 @@ def _require_encoded(value: object) -> object:
 def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
     """Return a project's own templates, which replace Foundry's by name; each must be `known`.
 
-    Templates are code, and Jinja's sandbox was escaped too often to be a boundary, so they are read
-    only if the caller trusts them. The checks here prevent mistakes, not malice.
+    Templates are code, and Jinja's sandbox was escaped too often to be a security boundary, so they
+    are only read if the caller trusts them. These checks prevent mistakes, not malice.
 
     Raises RenderError for a link that leaves the folder, a name that replaces nothing, and files
-    that are no text.
+    that are not text.
     """
     root = folder.resolve()
     found: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        # Not `Path.resolve`, which has an error of its own for circular links.
+        # Not `Path.resolve`, which raises a different error for circular links.
         if not Path(os.path.realpath(path)).is_relative_to(root):
-            raise RenderError(f"{path}: is a link that leaves the folder of the templates")
+            raise RenderError(f"{path}: is a link that leads out of the templates folder")
         if path.is_dir():
             continue
         if name not in known:
             raise RenderError(
-                f"{path}: replaces no template",
-                hint=f"name a template after the file that it makes, with {SUFFIX} at its end:"
+                f"{path}: does not replace any template",
+                hint=f"name a template after the file that it makes, plus {SUFFIX}:"
                 f" {', '.join(sorted(known))}",
             )
         try:
@@ -118,7 +118,7 @@ def encode_variable(value: object) -> Encoded:
     """Encode the name of an environment variable."""
     text = str(value)
     if not _VARIABLE.fullmatch(text):
-        raise ValueError(f"not the name of a variable: {text!r}")
+        raise ValueError(f"not a valid variable name: {text!r}")
     return Encoded(text)
 
 
@@ -169,7 +169,7 @@ def encode_literal(value: object) -> Encoded:
 
 
 def encode_snippet(value: object) -> Encoded:
-    """Encode a feature's own text with its values."""
+    """Encode a snippet: a feature's own text with its values."""
     if not isinstance(value, Snippet):
         raise ValueError(f"not a snippet: {value!r}")
     wanted = {key for _, key, _, _ in Formatter().parse(value.text) if key}
@@ -187,7 +187,7 @@ def encode_paragraph(value: object) -> Encoded:
 
 
 def encode_statement(value: object, depth: int = 4) -> Encoded:
-    """Encode a call with its assignment, indented by `depth` spaces; black breaks the line."""
+    """Encode a call with its assignment, indented by `depth` spaces; black wraps the line."""
     statement = _require_statement(value)
     targets = [encode_variable(target) for target in statement.targets]
     written = f"{', '.join(targets)} = " if targets else ""
@@ -262,8 +262,10 @@ ENCODERS: dict[str, Callable[..., Encoded]] = {
     "entry": encode_entry,
     "import": encode_import,
 }
-"""Syntax -> its encoder. A template may print nothing that has not passed through one of them:
-their results are `Encoded`, and the environment refuses everything else."""
+"""Encoders by syntax. A template can only print values that one of them returned.
+
+Their results are `Encoded`; the environment rejects everything else.
+"""
 
 
 def _escape_opening(match: re.Match[str]) -> str:
@@ -283,5 +285,6 @@ def _toml_character(character: str) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    # Controls, formats (such as bidirectional overrides), surrogates, separators.
+    # Rejects control and format characters (such as bidirectional overrides), surrogates,
+    # separators.
     return unicodedata.category(character)[0] not in "CZ"

@@ -13,10 +13,10 @@ _ALWAYS = "every server has it"
 _MADE = {
     "settings.json": "what foundry.toml configures",
     "questions.jsonl": "the project has questions",
-    "mcp/tools.json": "what clients of MCP are told of the tools, made from their models",
-    "figures.json": "what the questions came to at export",
+    "mcp/tools.json": "descriptions of the tools for MCP clients, made from their models",
+    "figures.json": "results of the questions at export",
 }
-"""Data of the package, by name."""
+"""Reasons for the package's data files, by name."""
 
 
 def explain_files(design: Design, files: Mapping[str, bytes]) -> dict[str, str]:

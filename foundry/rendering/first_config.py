@@ -15,11 +15,11 @@ from foundry.runtime.index.tree import read_file
 from foundry.state.folder import IGNORED
 
 _DECIDED = "path repository url id title text include exclude base_url".split()
-"""Keys of a source that are written if they are known."""
+"""Keys of a source that are written if their values are known."""
 
 MAX_IGNORE_BYTES = 1_000_000
 MAX_KEYS_NAMED = 5
-"""Keys of front matter, or columns of a table, that a new file suggests."""
+"""How many front matter keys or table columns a new file suggests."""
 
 
 def compose_config(
@@ -34,12 +34,12 @@ def compose_config(
     versions: Sequence[str] = (),
     asks_model: bool = True,
 ) -> str:
-    """Return a foundry.toml that builds: decisions, then defaults as comments.
+    """Return a foundry.toml that is ready to build: the decisions, then defaults as comments.
 
     `source` has the keys of its section. The server is named after `name`, which is also its title
     by default; `metadata` are keys in documents, `versions` folders of versions of the same pages,
     newest first; `asks_model` lets the chat ask a language model. Raises FoundryError if the source
-    cannot have its base url.
+    does not allow the base url.
     """
     slug = slug_of(name)
     if not slug or not slug[0].isalpha() or is_taken(slug.replace("-", "_")):
@@ -68,7 +68,7 @@ def write_config(project: Path, text: str) -> Path:
     """
     project.mkdir(parents=True, exist_ok=True)
     file = project / CONFIG_NAME
-    # Exclusive: never through a link, nor over a file that was created meanwhile.
+    # Exclusive: never follows a link, nor overwrites a file created in the meantime.
     with file.open("x", encoding="utf-8") as stream:
         stream.write(text)
     _ignore_state(project)
@@ -76,7 +76,7 @@ def write_config(project: Path, text: str) -> Path:
 
 
 def _ignore_state(project: Path) -> None:
-    """Add Foundry's files to .gitignore, which may exist."""
+    """Add Foundry's files to .gitignore, creating it if needed."""
     file = project / ".gitignore"
     if os.path.lexists(file):
         with suppress(OSError, ValueError):
@@ -93,7 +93,7 @@ def _ignore_state(project: Path) -> None:
 
 def slug_of(title: str) -> str:
     """Return the words of a title in lower-case ASCII, joined by hyphens; "" if it has none."""
-    # Letters without accents, which are separate characters here.
+    # Drops accents, which are separate characters after normalisation.
     letters = (c for c in unicodedata.normalize("NFKD", title) if not unicodedata.combining(c))
     words = "".join(c if c.isascii() and c.isalnum() else " " for c in letters)
     return "-".join(words.lower().split())[:50].strip("-")

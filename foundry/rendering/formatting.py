@@ -1,7 +1,7 @@
 """Formats rendered Python with black, checks it with ruff, and parses all files back.
 
-Both run as programs on a scratch folder, with a time limit. Any failure is a RenderError, before
-anything is written for the user.
+Both tools run as programs on a scratch folder, with a time limit. Any failure is a RenderError, and
+then nothing is written for the user.
 """
 
 import ast
@@ -29,12 +29,12 @@ TIME_LIMIT_SECONDS = 60.0
 def format_python(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[str, bytes]:
     """Format and check the `rendered` files; return their new contents.
 
-    The other files are written too, since ruff judges imports by existing files.
+    The other files are written too, since ruff classifies imports by the files that exist.
     """
     with tempfile.TemporaryDirectory(prefix="foundry-") as scratch:
         root = Path(scratch).resolve()
         write_files(root, files)
-        # Imports of templates and features are in any order; they are sorted and joined here.
+        # Templates and features add imports in any order; they are sorted and merged here.
         _run("ruff", ["check", "--quiet", "--no-cache", "--select=I", "--fix", *rendered], root)
         _run("black", ["--quiet", *rendered], root)
         _run("ruff", ["check", "--quiet", "--no-cache", "--output-format=concise", *rendered], root)
@@ -53,7 +53,7 @@ def parse_back(name: str, content: bytes) -> object:
 
 
 def _parse_unit(text: str) -> configparser.ConfigParser:
-    # Keys may be repeated in a unit.
+    # A systemd unit may repeat keys.
     unit = configparser.ConfigParser(
         delimiters=("=",), comment_prefixes=("#", ";"), interpolation=None, strict=False
     )
@@ -87,7 +87,7 @@ def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
             try:
                 said = "".join(process.communicate(timeout=TIME_LIMIT_SECONDS))
             except BaseException:
-                # Black's own workers are in its group, and would outlive it.
+                # Black's workers are in the same process group, and would outlive it.
                 with suppress(ProcessLookupError):
                     os.killpg(process.pid, signal.SIGKILL)
                 raise
@@ -105,7 +105,7 @@ def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
     if process.returncode:
         said = said.strip().replace(str(folder), "")
         raise RenderError(
-            f"{tool} refused the rendered server (exit {process.returncode}); nothing was written:"
-            f"\n{said}",
+            f"{tool} rejected the rendered server (exit {process.returncode}); nothing was"
+            f" written:\n{said}",
             hint=hint if "No module named" in said else None,
         )

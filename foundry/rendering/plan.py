@@ -1,4 +1,4 @@
-"""The plan of a server: all of its files except the index, as a pure function of its design."""
+"""Plans a server: all of its files except the index, as a pure function of its design."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ PACKAGE_FOLDER = "package"
 TESTS = "tests/"
 
 EXAMPLES = 4
-"""Questions suggested on the search page."""
+"""Number of questions suggested on the search page."""
 
 UNIT = "name.service"
 """The template of the systemd unit, which is named after the server."""
@@ -35,9 +35,9 @@ def plan_server(
 ) -> dict[str, bytes]:
     """Return the files of an exported project without its index: sorted paths -> contents.
 
-    `templates` is a folder of the project's own, which run: see `read_own_templates`. Files are
-    rendered, formatted, checked and parsed back. Tests take most of that time, so a server that is
-    only run has none. Raises RenderError.
+    `templates` is the folder of the project's own templates, which are run: see
+    `read_own_templates`. Files are rendered, formatted, checked and parsed back. Tests take most of
+    that time, so a server that is only run has none. Raises RenderError.
     """
     config, package = design.config, design.config.package
     values = template_values(design, has_questions=questions is not None)
@@ -59,7 +59,7 @@ def plan_server(
     files.update(format_python(files, [*rendered, *tests]))
     for name, content in files.items():
         if name in runtime:
-            # It was parsed already, for its imports.
+            # Already parsed, to find its imports.
             continue
         parsed = parse_back(name, content)
         if name == "pyproject.toml":
@@ -105,7 +105,7 @@ def _render_templates(
 
 
 def written_name(template: str, package: str, name: str) -> str:
-    """Return the path in an export for a template, named without its suffix."""
+    """Return the path in an export for a template, given its name without the suffix."""
     if template == UNIT:
         return f"{name}.service"
     folder, slash, rest = template.partition("/")
@@ -168,4 +168,4 @@ def _to_json(values: object) -> bytes:
 def _check_description(parsed: object, description: str) -> None:
     project = parsed.get("project", {}) if isinstance(parsed, dict) else {}
     if project.get("description") != description.encode("utf-8", "replace").decode():
-        raise RenderError("pyproject.toml does not hold the description as it was given")
+        raise RenderError("pyproject.toml does not contain the description as given")

@@ -1,4 +1,4 @@
-"""Chooses the query encoder of a server, by its index."""
+"""Chooses the query encoder of a server, based on its index."""
 
 from foundry.config.project import Config
 from foundry.errors import IndexUnusableError
@@ -18,14 +18,14 @@ def choose_query_encoder(config: Config, manifest: Manifest) -> Provider:
     hint = f"build it again: {config.build_command}"
     if manifest.dense is None:
         raise IndexUnusableError(
-            f"{config.root}: the index has no vectors, and foundry.toml asks for them", hint=hint
+            f"{config.root}: foundry.toml asks for vectors, but the index has none", hint=hint
         )
     if manifest.dense["query"]["encoder"] != "same":
         return PROVIDERS[Static.name]
     if (built := manifest.dense["provider"]) != provider:
         raise IndexUnusableError(
-            f"{config.root}: the index was built with provider {built!r}, which is to embed"
-            f" the queries too, and foundry.toml now says {provider!r}",
+            f"{config.root}: the index was built with provider {built}, which also embeds"
+            f" queries, but foundry.toml now names {provider}",
             hint=hint,
         )
     return PROVIDERS[provider]

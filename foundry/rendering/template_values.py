@@ -18,14 +18,14 @@ from foundry.rendering.design import Design
 REGISTRY_LENGTH = 100
 
 LEAVING_OUT = (SearchPlace.PREFER, SearchPlace.MERGE, SearchPlace.CHOOSE)
-"""Places where stages drop hits, so that lanes must return more."""
+"""Places at which stages drop hits, so that lanes must return more of them."""
 
 CHANGING_FUSION = (SearchPlace.WEIGH, SearchPlace.FUSED)
 REFINING = (
     *(SearchPlace.BOOST, SearchPlace.SIFT, SearchPlace.RERANK, SearchPlace.FINISH),
     *(SearchPlace.PIN, SearchPlace.MERGE, SearchPlace.CHOOSE),
 )
-"""Places where stages change the order after fusion."""
+"""Places at which stages change the order after fusion."""
 
 
 def template_values(design: Design, *, has_questions: bool) -> dict[str, object]:
@@ -82,7 +82,7 @@ def template_values(design: Design, *, has_questions: bool) -> dict[str, object]
 
 
 def _shorten(text: str) -> str:
-    """Return the beginning of a text on one line, within the limit of the MCP registry."""
+    """Shorten a text to one line within the limit of the MCP registry."""
     line = " ".join(text.split())
     return line if len(line) <= REGISTRY_LENGTH else line[: REGISTRY_LENGTH - 3] + "..."
 
@@ -101,7 +101,7 @@ def _app_values(design: Design) -> dict[str, object]:
 
 
 def _search_values(design: Design) -> dict[str, object]:
-    """Return the variables of the templates of search.py.
+    """Return the variables of the search.py templates.
 
     `calls` are the steps by place, and `called` their functions, by module; `wanted` is the
     variable with the query to search for. `explained` are entries of the README's list, in order.
@@ -116,7 +116,7 @@ def _search_values(design: Design) -> dict[str, object]:
             if step.place is place:
                 values = {**(stage.values() if stage else {}), **step.values}
                 calls[word].append(Statement(step.targets, step.call, values, asked))
-                # Later steps use what an earlier step makes of the query.
+                # Later steps use the query that an earlier step returns.
                 asked = "plain" if "plain" in step.targets else asked
                 is_rewritten = is_rewritten or "rewritten" in step.targets
                 explained += [Snippet(step.readme, values)] if step.readme else []

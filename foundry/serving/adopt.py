@@ -21,8 +21,8 @@ from foundry.state.user_cache import cache_folder
 def adopt(written: str) -> Path | Adopted:
     """Return the project for a path or a url: its own, or one in the user's cache.
 
-    Nothing is written to a folder without foundry.toml. Raises FoundryError if there is no such
-    folder, file or website.
+    Nothing is written to a folder without foundry.toml. Raises FoundryError if the folder, file or
+    website does not exist.
     """
     path = Path(written)
     if path.name == CONFIG_NAME and path.is_file():
@@ -65,14 +65,14 @@ def _write_project(
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     project.chmod(0o700)
     written = compose_config(title, source, versions=versions, asks_model=bool(model_variables()))
-    text = f"# By foundry serve, which overwrites it.\n{written}"
+    text = f"# Written by foundry serve, which overwrites it.\n{written}"
     file = project / CONFIG_NAME
     if not file.exists() or file.read_text(encoding="utf-8") != text:
         replace_file(file, text.encode())
 
 
 def _has_documents_in_rows(source: Path) -> bool:
-    """Return whether a file is a table with the default names of columns."""
+    """Return whether a file is a table with the default column names."""
     if source.suffix not in TABLES or not source.is_file():
         return False
     with closing(read_rows(source)) as rows:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """Options of serving a project here.
+    """Options for serving a project here.
 
     `port` defaults to that of foundry.toml, and 0 is any free one; `watch` rebuilds after each
     change. An address that other machines can reach needs API_TOKENS or `insecure_no_auth`. Builds
@@ -31,9 +31,9 @@ class ServeOptions:
 class Adopted:
     """A folder, a file or a url without foundry.toml, and its project in the user's cache.
 
-    `lasting` is the argument for `foundry init --source`: the source itself, or a file's folder if
-    the file is no table of documents. `versions` describes recognised folders of versions, and
-    `allow_private` is the host of a url, if it seems to be private.
+    `lasting` is the argument for `foundry init --source`: the source itself, or a file's folder
+    unless the file is a table of documents. `versions` describes recognised folders of versions,
+    and `allow_private` is the host of a url, if it seems to be private.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A server answers at `address`; `again` is True after a change of foundry.toml."""
+    """A server answers at `address`; `again` is True after foundry.toml has changed."""
 
     address: str
     again: bool
@@ -55,7 +55,7 @@ class Listening:
 class Watched:
     """How many of the `found` folders are watched; if not all, `reason` says why.
 
-    `left` are folders that cannot be watched.
+    `left` are the folders that cannot be watched.
     """
 
     watched: int

@@ -13,24 +13,24 @@ from foundry.rendering.plan import plan_key, plan_server
 from foundry.state.folder import is_signed, sign
 
 LOCK_SECONDS = 60.0
-"""A query waits this long for another one that is rendering."""
+"""How long a query waits for another one that is rendering."""
 
 
 CODE = ".key"
-"""The file with the code that identifies a server; see `foundry.state.folder`."""
+"""The file with the signature that identifies a server; see `foundry.state.folder`."""
 
 
 def render_preview(design: Design, name: str = "server") -> Path:
-    """Render the server, unless the existing one is what rendering would give.
+    """Render the server, unless the existing one is up to date; return its folder.
 
-    `name` is its folder: servers with other options have folders of their own.
+    `name` is the folder's name: servers with other options have their own folders.
     """
     state = design.config.state
     server = state / name
     subject = f"{name} {plan_key(design)}"
     if _is_rendered(state, server, subject):
         return server
-    # A lock of its own, since queries run while a build holds the project's.
+    # A separate lock, since queries run while a build holds the project's lock.
     with FileLock(state / f"{name}.lock", timeout=LOCK_SECONDS):
         if not _is_rendered(state, server, subject):
             files = plan_server(design, None, with_tests=False)
@@ -41,7 +41,7 @@ def render_preview(design: Design, name: str = "server") -> Path:
 
 
 def _is_rendered(state: Path, server: Path, subject: str) -> bool:
-    """Return whether a folder has exactly what was rendered here for `subject`."""
+    """Return whether a folder contains exactly what was rendered here for `subject`."""
     try:
         paths = {path.relative_to(server).as_posix(): path for path in server.rglob("*")}
         files = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}

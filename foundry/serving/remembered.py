@@ -1,8 +1,8 @@
-"""What answered the last query: until something changes, the next one reads no configuration.
+"""Remembers which server answered the last query, so that the next one reads no configuration.
 
-The note has the stamps of all files that decided: the configuration, the index, the server, and
-Foundry's own. It is signed like the rest of a project's state, see `foundry.state.folder`. There is
-none where a configuration names other files.
+The record has the stamps of all files that decided: the configuration, the index, the server, and
+Foundry's own files. It is signed like the rest of a project's state, see `foundry.state.folder`.
+Nothing is recorded if the configuration names other files.
 """
 
 import hashlib
@@ -24,9 +24,9 @@ MAX_NOTE_BYTES = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Answering:
-    """The server of a project: folders of it and of all index versions, its package and name.
+    """A project's server: its folder, the folder of all index versions, its package and name.
 
-    `has_modes` is whether it can be asked in another mode than by keywords.
+    `has_modes` is whether it supports search modes other than keywords.
     """
 
     server: Path
@@ -37,7 +37,7 @@ class Answering:
 
 
 def recall(project: Path) -> Answering | None:
-    """Return what answered the last query, if it would answer the next one; None if in doubt."""
+    """Return what answered the last query, if it is still up to date; None if in doubt."""
     try:
         state = open_state(project.resolve())
         content = read_file(state / NOTE, MAX_NOTE_BYTES)
@@ -54,7 +54,7 @@ def recall(project: Path) -> Answering | None:
 
 
 def remember(state: Path, answering: Answering) -> None:
-    """Note what has answered, unless a file has changed just now, or nobody may write here."""
+    """Record what has answered, unless a file has only just changed or the folder is read-only."""
     try:
         latest = (state.parent / CONFIG_NAME, answering.indexes / "CURRENT")
         if not all(lasting_stamp(path.stat()) for path in latest):
@@ -73,7 +73,7 @@ def remember(state: Path, answering: Answering) -> None:
 
 
 def _stamps(state: Path, server: Path) -> str:
-    """Return a hash over the names and stamps of all files that decide how a query is answered."""
+    """Return a hash of the names and stamps of all files that decide how a query is answered."""
     digest = hashlib.sha256()
     for path in _deciding(state, server):
         digest.update(f"{path}\0{stamp_of(path.lstat())}\0".encode("utf-8", "surrogateescape"))

@@ -1,4 +1,4 @@
-"""Runs an exported package in an isolated interpreter, from source alone."""
+"""Runs an exported package in an isolated interpreter, from source only."""
 
 import json
 import os
@@ -24,7 +24,7 @@ VARIABLES = frozenset(
     " EMBEDDING_MODEL HF_HOME FASTEMBED_CACHE_PATH HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy"
     " https_proxy no_proxy SSL_CERT_FILE DATABASE_URL QDRANT_URL QDRANT_API_KEY".split()
 )
-"""Variables of the caller that a server gets, besides the key of its embedding service."""
+"""The caller's variables that a server gets, besides the key of its embedding service."""
 
 _ADDRESS = re.compile(r"http://\S+?:\d+")
 
@@ -92,7 +92,7 @@ def begin_server(
 ) -> "subprocess.Popen[str]":
     """Start the command line of the server in `folder`, in a new process group.
 
-    It stops when its standard input is closed, or the caller dies; its log is its standard error.
+    It stops when its standard input is closed or the caller dies; its log is its standard error.
     """
     return subprocess.Popen(
         [*_interpret(folder, _TETHER + _RUN.format(package=package)), *arguments],
@@ -121,10 +121,10 @@ def run_python(
     variables: Mapping[str, str] | None = None,
     time_limit: float | None = TIME_LIMIT_SECONDS,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run code that may import the package in a folder, in an interpreter of its own.
+    """Run code that may import the package in a folder, in a separate interpreter.
 
     `variables` override those of the caller's environment, few of which are passed on. Raises
-    FoundryError if it takes longer than `time_limit` seconds.
+    FoundryError if the code runs longer than `time_limit` seconds.
     """
     try:
         return subprocess.run(
@@ -143,12 +143,12 @@ def run_python(
 
 
 def model_variables() -> dict[str, str]:
-    """Return the LLM_* variables of this process, for servers that may ask a language model."""
+    """Return this process's LLM_* variables, for servers that may ask a language model."""
     return {name: value for name, value in os.environ.items() if name.startswith("LLM_")}
 
 
 def _interpret(folder: Path, code: str) -> list[str]:
-    """Return the command that runs code which may import what is in a folder."""
+    """Return the command that runs code which can import the contents of a folder."""
     begin = _BEGIN.format(folder=str(folder.absolute()))
     return [sys.executable, "-I", "-B", "-X", "utf8", "-c", begin + code]
 
@@ -183,7 +183,7 @@ def find_unimportable(folder: Path) -> tuple[list[str], list[str]]:
 def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
     """Start the server of the package in `folder`; yield a line if it does not answer.
 
-    `question` is searched for, unless it is None.
+    The `question` is searched for, unless it is None.
     """
     arguments = ["serve", "--port", "0"]
     with begin_server(folder.parent, folder.name, arguments, _environment(folder)) as process:
@@ -199,7 +199,7 @@ def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
             if address is None:
                 yield f"the server does not start: {_last_line(said)}"
                 return
-            # Its output is not read any more, and must not block it.
+            # Its output is no longer needed, but must not block it.
             threading.Thread(target=process.stderr.read, daemon=True).start()
             yield from _ask(address, question)
         finally:
@@ -210,7 +210,7 @@ def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
 def find_address(line: str) -> str | None:
     """Return the address that a line of a server's log announces, if any."""
     found = _ADDRESS.findall(line) if "Serving" in line else []
-    # The last one: the server's title comes before, and may contain anything.
+    # The last one: the server's title comes before it, and may contain anything.
     return found[-1] if found else None
 
 
@@ -221,11 +221,11 @@ def _ask(address: str, question: str | None) -> Iterator[str]:
         content = None if body is None else json.dumps({"query": body}).encode()
         request = Request(address + path, content, {"Content-Type": "application/json"})
         try:
-            # An opener of its own, since proxies in the environment are for other addresses.
+            # A separate opener, since proxies in the environment are for other addresses.
             build_opener(ProxyHandler({})).open(request, timeout=ANSWER_SECONDS).close()
         except HTTPError as error:
             error.close()
-            # The owner's hooks may refuse the request.
+            # The owner's hooks may reject the request.
             if error.code >= 500:
                 yield f"{path} is answered with {error.code}"
         except (URLError, OSError) as error:

@@ -1,7 +1,7 @@
 """Serves a project here: runs its server like an export, and replaces it after changes.
 
 The server is a child process that reads the published index. It reloads each version that a build
-publishes, and is restarted if it cannot, or if foundry.toml asks for another server.
+publishes, and is restarted if it cannot, or if foundry.toml now requires a different server.
 """
 
 import json
@@ -33,7 +33,7 @@ FOLDERS = ("served-a", "served-b")
 """Used alternately, so that the previous server can be restarted if the new one fails."""
 
 STOP_SECONDS = 15.0
-"""Time for a server to finish its requests."""
+"""How long a server may take to finish its requests."""
 
 WAIT_SECONDS = 0.5
 """An interrupt is noticed within this time."""
@@ -92,7 +92,7 @@ def serve_builds(
 
 
 def _require_index(project: Path, failure: Exception) -> None:
-    """Raise the failure of a build, unless there is an older index."""
+    """Raise the build's failure, unless there is an older index."""
     try:
         built_index(load_config(project))
     except (FoundryError, ServerError, OSError):
@@ -133,7 +133,7 @@ class RunningServer:
         try:
             self._stop()
         finally:
-            # Instead of the exception that the interrupt caused.
+            # Raised instead of the exception that the interrupt caused.
             if self._failure is not None:
                 raise self._failure from None
 
@@ -145,8 +145,8 @@ class RunningServer:
     def follow(self, config: Config) -> Iterator[Listening]:
         """Start the server for `config`, on the port of the previous one if there is one.
 
-        Nothing happens if it is running already. If it cannot be started, the previous one is
-        restarted, and FoundryError is raised.
+        Does nothing if it is running already. If it cannot be started, the previous server is
+        restarted and FoundryError is raised.
         """
         if self._failure is not None:
             raise self._failure
@@ -174,7 +174,7 @@ class RunningServer:
         yield Listening(address, again=before is not None and before.config != config)
 
     def wait(self) -> None:
-        """Wait until the server, which must have been started, ends."""
+        """Wait until the server, which must have been started, exits."""
         assert self._relaying is not None
         while self._relaying.is_alive():
             # An interrupt just before waiting for a lock does not end that wait.
@@ -212,7 +212,7 @@ class RunningServer:
             raise explain_exit(config.project.name, process.wait(), said)
 
     def _relay(self, process: "subprocess.Popen[str]", config: Config) -> None:
-        """Pass on what a server logs; if it ends by itself, interrupt this process."""
+        """Pass on what a server logs; if it exits by itself, interrupt this process."""
         assert process.stderr is not None
         said = ""
         with process.stderr:
@@ -222,8 +222,8 @@ class RunningServer:
         code = process.wait()
         if self._process is process:
             self._failure = FoundryError(
-                f"{config.project.name}: the server has ended with {code}:"
-                f" {said or 'it said nothing'}",
+                f"{config.project.name}: the server has exited with {code}:"
+                f" {said or 'it printed nothing'}",
                 hint="start it again: foundry serve",
             )
             os.kill(os.getpid(), signal.SIGINT)
@@ -244,7 +244,7 @@ class RunningServer:
 
 
 def _describe_log(line: str) -> str:
-    """Return a line of a server's log for people."""
+    """Format a line of a server's log for people."""
     try:
         values = json.loads(line)
         message = values.pop("message")

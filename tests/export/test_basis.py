@@ -21,4 +21,4 @@ def test_an_export_has_the_version_that_was_decided(make_project: MakeProject) -
     assert Manifest.read(export.index / "manifest.json").documents == 1
     assert b'"b.md"' not in export.files["corpus.json"]
     reasons = explain_export(basis, export)
-    assert reasons[f"{export.index_place}/"] == "the index that was built last"
+    assert reasons[f"{export.index_place}/"] == "the latest index"

@@ -76,15 +76,19 @@ def test_whole_package_has_no_findings() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "expected"),
     [
-        ("p/app.py", b"\nfrom .gone import x\n", "line 2: imports .gone, which is not there"),
-        ("p/app.py", b"from . import gone\n", "line 1: imports gone from ., where no such name is"),
-        ("p/app.py", b"import p.gone\n", "line 1: imports p.gone, which is not there"),
+        ("p/app.py", b"\nfrom .gone import x\n", "line 2: imports .gone, which does not exist"),
+        (
+            "p/app.py",
+            b"from . import gone\n",
+            "line 1: imports gone from ., which does not define it",
+        ),
+        ("p/app.py", b"import p.gone\n", "line 1: imports p.gone, which does not exist"),
         (
             "p/app.py",
             b"def f():\n    from .search import found\n",
-            "line 2: imports found from .search, where no such name is",
+            "line 2: imports found from .search, which does not define it",
         ),
-        ("p/core/x.py", b"from ..gone import x\n", "line 1: imports ..gone, which is not there"),
+        ("p/core/x.py", b"from ..gone import x\n", "line 1: imports ..gone, which does not exist"),
         ("tests/test_x.py", b"from p.gone import x\n", "line 1: imports p.gone, which is not"),
     ],
 )
@@ -114,7 +118,7 @@ def test_what_leads_nowhere_is_named_with_its_line(
 def test_imports_are_found_in_every_block(block: str) -> None:
     content = f"{block}\n    from .gone import x\n".encode()
     (found,) = find_unresolved({**WHOLE, "p/app.py": content}, "p")
-    assert found.endswith("imports .gone, which is not there")
+    assert found.endswith("imports .gone, which does not exist")
 
 
 def test_what_is_no_python_is_named() -> None:

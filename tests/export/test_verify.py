@@ -84,7 +84,7 @@ def test_what_a_merge_left_to_be_settled_is_refused(tmp_path: Path) -> None:
     (folder / "README.md").write_bytes(MARKED)
     take_note(folder)
     error = refused(folder)
-    assert "README.md: holds conflict markers" in str(error)
+    assert "README.md: contains conflict markers" in str(error)
     assert error.hint is not None and error.hint.startswith("settle what is named")
 
 
@@ -123,12 +123,12 @@ def test_folder_that_is_none(tmp_path: Path) -> None:
 
 
 def test_one_package_is_one_folder_with_settings(tmp_path: Path) -> None:
-    with pytest.raises(VerificationError, match="holds no server package"):
+    with pytest.raises(VerificationError, match="contains no server package"):
         find_package(tmp_path)
     for number, name in enumerate(("acme", "other")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "settings.json").write_text("{}")
         if not number:
             assert find_package(tmp_path) == "acme"
-    with pytest.raises(VerificationError, match="holds no server package"):
+    with pytest.raises(VerificationError, match="contains no server package"):
         find_package(tmp_path)

@@ -58,11 +58,11 @@ def test_what_is_said_of_what_was_kept(tmp_path: Path, monkeypatch: pytest.Monke
     assert said == [
         (
             f"{tmp_path}: 3 files of yours not overwritten but kept:\n"
-            "  a.py: written anew; yours is now a.py.orig\n"
+            "  a.py: replaced; yours is now a.py.orig\n"
             "  acme/gone.py: kept, no longer part of the export;"
             " its code is now in search.py, as find()\n"
             "  gone.py: kept, no longer part of the export",
-            "bring your edits to where the code is now, then delete what was kept; foundry update"
+            "move your edits to where the code is now, then delete the kept files; foundry update"
             " merges edits instead",
         )
     ]

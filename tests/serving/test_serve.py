@@ -194,7 +194,7 @@ def test_a_server_that_does_not_end_is_killed(
     assert [process.returncode for process in processes] == [-signal.SIGKILL]
 
 
-DEATH = "notes: the server has ended with 3: "
+DEATH = "notes: the server has exited with 3: "
 
 
 def test_a_server_that_dies_ends_the_wait_for_it(begin: Serve, stand_in: StandIn) -> None:
