@@ -68,8 +68,8 @@ def test_ids_of_rows_tell_keys_and_numbers() -> None:
 @pytest.mark.parametrize(
     ("made", "said", "hint"),
     [
-        ("alias", "is an alias, as earlier versions of Foundry made it", "or set another"),
-        ("collection", "is a collection that this version of Foundry did not make", "or delete it"),
+        ("alias", "is an alias, which earlier versions of Foundry created", "or set another"),
+        ("collection", "is a collection that this version of Foundry did not", "or delete it"),
     ],
 )
 def test_what_something_else_has_made_is_refused(
@@ -158,7 +158,7 @@ def test_a_publication_stops_when_another_begins(place: Place, first: Path, seco
 
     with (
         patch.object(Points, "make", overtaken),
-        pytest.raises(BusyError, match="another process has begun to publish"),
+        pytest.raises(BusyError, match="another process has started to publish"),
     ):
         place.publish(second)
     assert place.current() == Content.open(first).version

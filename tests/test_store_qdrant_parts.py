@@ -223,7 +223,7 @@ def test_a_collection_is_made_before_its_points(
 
 def test_somebody_elses_metadata_is_no_claim(collection: Collection) -> None:
     collection.client.update_collection(collection.name, metadata={"publisher": "another"})
-    with pytest.raises(BusyError, match="another process has begun to publish into it") as error:
+    with pytest.raises(BusyError, match="another process has started to publish into it") as error:
         collection.check_claim()
     assert error.value.hint == "wait for it to end"
 

@@ -107,7 +107,7 @@ def test_a_failing_site_leaves_the_index(site: Site, make_project: MakeProject) 
     site.routes["/b"] = Reply(b"", 501)
     result = project.run("build", "--quiet", *site.allowing)
     assert result.exit_code == 1
-    assert "2 of 3 urls gave a page, a coverage of 66.7%; min_coverage is 95.0%" in result.output
+    assert "2 of 3 urls yielded a page, a coverage of 66.7%; min_coverage is 95.0%" in result.output
     assert f"{site.url}/b: status 501" in result.output
     assert project.index == before
     assert project.ask("all about A")["results"]

@@ -256,7 +256,7 @@ class ExportSection(Table):
     def find_problems(self, name: str, project: Path, *, has_tokens: bool) -> list[str]:
         """Return problems of a server with this name, with key paths."""
         problems = [
-            f"export.targets: {target} lets other machines reach the server, which needs"
+            f"export.targets: {target!r} lets other machines reach the server, which needs"
             " server.callers = true; set that, or remove the target"
             for target in self.targets
             if TARGETS[target].is_open and "targets" in self.model_fields_set and not has_tokens
@@ -265,8 +265,8 @@ class ExportSection(Table):
             longest = TARGETS[target].longest_name
             if longest and len(name) > longest:
                 problems.append(
-                    f"project.name: {target} allows {longest} characters at most; drop"
-                    f" {len(name) - longest}, or remove {target} from export.targets"
+                    f"project.name: the target {target!r} allows {longest} characters at most; drop"
+                    f" {len(name) - longest}, or remove it from export.targets"
                 )
         if self.templates and (reason := why_no_folder(project / self.templates)):
             problems.append(f"export.templates: {reason}")

@@ -187,7 +187,8 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     if is_taken(package):
         where = "export.package" if parsed.export.package else "project.name"
         problems.append(
-            f"{where}: {package} is a Python module or keyword, or a dependency of the server; set"
+            f"{where}: {package!r} is a Python module or keyword, or a dependency of the server;"
+            " set"
             " export.package to another name"
         )
     problems += config_sources.find_problems(parsed.sources, project, parsed.project.language)

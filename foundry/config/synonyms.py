@@ -60,7 +60,7 @@ def _read_group(text: str) -> Group:
 
 def _find_problems(text: str, group: Group, tokenizer: Tokenizer) -> Iterator[str]:
     if text.count(ARROW) > 1:
-        yield f"has {ARROW!r} more than once; use one, and write the synonyms on its right"
+        yield f"has {ARROW} more than once; use one, and write the synonyms on its right"
         return
     forms = [*group[0], *group[1]] if ARROW in text else list(group[0])
     if "" in forms:

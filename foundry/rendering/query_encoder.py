@@ -24,8 +24,8 @@ def choose_query_encoder(config: Config, manifest: Manifest) -> Provider:
         return PROVIDERS[Static.name]
     if (built := manifest.dense["provider"]) != provider:
         raise IndexUnusableError(
-            f"{config.root}: the index was built with provider {built}, which also embeds"
-            f" queries, but foundry.toml now names {provider}",
+            f"{config.root}: the index was built with provider {built!r}, which also embeds"
+            f" queries, but foundry.toml now names {provider!r}",
             hint=hint,
         )
     return PROVIDERS[provider]

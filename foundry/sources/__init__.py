@@ -1,4 +1,4 @@
-"""Delivers raw documents from every source, and reports what it left out."""
+"""Delivers raw documents from all sources, and reports what was left out."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,11 +19,11 @@ _BLOCK_BYTES = 1 << 20
 def fetch_all(
     sources: Sequence[Source], state: Path, step: StartStep, policy: Policy
 ) -> tuple[tuple[ReadySource, ...], Delivery]:
-    """Fetch remote sources; the network is not needed after this.
+    """Fetch remote sources; the network is not needed afterwards.
 
-    Pages and repositories are kept in `state` between builds; `policy` says which private hosts may
-    be asked. Returns the sources and reports of fetching. Raises SourceError if too little of a
-    source could be fetched, BuildError if the pages cannot be stored.
+    Pages and repositories are kept in `state` between builds; `policy` decides which private hosts
+    may be contacted. Returns the sources and reports of fetching. Raises SourceError if too little
+    of a source could be fetched, BuildError if the pages cannot be stored.
     """
     ready: dict[str, Fetched] = {}
     traffic: dict[str, dict[str, int]] = {}
@@ -43,7 +43,8 @@ def fetch_all(
 def _fetch_pages(
     sources: Sequence[WebSource], state: Path, step: StartStep, policy: Policy
 ) -> Delivery:
-    # Imported when needed: HTTP takes longer to load than a small project to build.
+    # Imported when needed: the HTTP modules take longer to load than a small project takes to
+    # build.
     from foundry.sources.web import source as web
 
     return web.fetch(sources, state, step, policy)

@@ -14,10 +14,10 @@ from foundry.runtime.index.names import indexed_name
 NOT_EXPECTED = frozenset(
     {Reason.DISALLOWED, Reason.NOINDEX, Reason.DUPLICATE_PAGE, Reason.OVER_MAX_PAGES}
 )
-"""Reasons that are the site owner's or the configuration's choice, so no gap in coverage."""
+"""Reasons chosen by the site's owner or the configuration, which do not reduce coverage."""
 
 MAX_LISTED = 1_000
-"""Urls that are listed for each reason; others are only counted."""
+"""How many urls are listed for each reason; the rest are only counted."""
 
 _USER = re.compile(r"//[^/@\s]*@")
 _SHOWN_REASONS = 5
@@ -28,9 +28,9 @@ _SHOWN_URLS = 3
 class Coverage:
     """The outcome for each url of one source.
 
-    `found` counts urls, each of which is fetched, unchanged (fetched by an earlier build and not
-    modified since, as the server says), refused or failed. `markdown` are the pages read from their
-    Markdown twin. `skipped` lists refused and failed urls.
+    `found` counts urls, each of which is fetched, unchanged (fetched by an earlier build and,
+    according to the server, not modified since), refused or failed. `markdown` counts pages read
+    from their Markdown twin. `skipped` lists refused and failed urls.
     """
 
     source: str
@@ -45,7 +45,7 @@ class Coverage:
     def miss(
         self, url: str, kind: Literal["refused", "failed"], reason: AnyReason, detail: str = ""
     ) -> None:
-        """Count a url without a page."""
+        """Count a url that did not yield a page."""
         self.found += 1
         counter = self.refused if kind == "refused" else self.failed
         counter[reason] += 1
@@ -93,8 +93,8 @@ class Coverage:
         lines += [f"  {entry.path}: {entry.reason}" for entry in gaps[:_SHOWN_URLS]]
         pages = self.fetched + self.unchanged
         what = (
-            f"{pages:,} of {self.found:,} urls gave a page, a coverage of {self.share:.1%};"
-            f" min_coverage is {minimum:.1%}"
+            f"{pages:,} of {self.found:,} urls yielded a page, a coverage of"
+            f" {self.share:.1%}; min_coverage is {minimum:.1%}"
             if is_complete
             else f"{pages:,} pages were fetched, but a sitemap that may list more could not be read"
         )
@@ -108,5 +108,5 @@ class Coverage:
 
 
 def _shown(text: str) -> str:
-    """Return a url fit for a report, which is exported: printable, without passwords."""
+    """Return a url in a form that is safe for an exported report: printable, without passwords."""
     return indexed_name(_USER.sub("//***@", text))

@@ -22,7 +22,7 @@ class Fetched(Protocol):
         ...
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the documents in an order that depends on names alone.
+        """Deliver the documents in an order that only depends on names.
 
         Unreadable ones are delivered as Skipped.
         """
@@ -32,8 +32,8 @@ class Fetched(Protocol):
 class Delivery(NamedTuple):
     """The results of fetching, by source.
 
-    `traffic` counts what was fetched and what was unchanged; `coverage` reports urls, independently
-    of the cache.
+    `traffic` counts what was fetched and what was unchanged; `coverage` reports the urls,
+    independently of the cache.
     """
 
     sources: Mapping[str, Fetched]
@@ -45,7 +45,7 @@ class Delivery(NamedTuple):
 class FetchedPage:
     """A cached page.
 
-    `url` is the canonical one, `requested` the one that was found, `final` the one after redirects,
+    `url` is the canonical url, `requested` the one that was found, `final` the one after redirects,
     and `content` the one that is read: `final`, or the page's Markdown twin.
     """
 

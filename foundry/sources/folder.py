@@ -1,9 +1,9 @@
-"""A folder of files, read recursively in the byte order of paths.
+"""A folder of files, read recursively in byte order of paths.
 
-Symbolic links are not followed, and listed as skipped: a target inside the folder is read under its
-own name, one outside does not belong to the source. Hidden names are excluded unless an include
-pattern has them literally; so are names of secrets, which are listed. Only .gitignore files at or
-below the source's root count, so that a build depends on the folder alone.
+Symbolic links are not followed but listed as skipped: a target inside the folder is read under its
+own name, and a target outside does not belong to the source. Hidden names are excluded unless an
+include pattern contains them literally; so are names of secrets, which are listed. Only .gitignore
+files at or below the source's root count, so that a build depends on the folder alone.
 """
 
 import os
@@ -31,7 +31,7 @@ _OPEN_ROOT = _OPEN_FOLDER & ~os.O_NOFOLLOW
 
 
 class Found(NamedTuple):
-    """A file that can be read: its path relative to the root, with forward slashes, and stamp."""
+    """A readable file: its path relative to the root, with forward slashes, and its stamp."""
 
     key: str
     stamp: str
@@ -66,9 +66,9 @@ def find_folders(source: FolderSource) -> Iterator[str | Skipped]:
 
 
 def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
-    """Read a file that was found.
+    """Read a file that `look` found.
 
-    With `base_url`, the document gets the url at which its path is published.
+    With `base_url`, the document gets the url under which its path is published.
     """
     path = _to_bytes(key)
     *folders, name = path.split(b"/")
@@ -98,7 +98,7 @@ class _Walk:
     visited: set[tuple[int, int]] = field(default_factory=set)
 
     def walk(self) -> Iterator[Found | Skipped]:
-        """Find everything below the source's path. Raises OSError if that cannot be opened."""
+        """Find everything below the source's path. Raises OSError if it cannot be opened."""
         return self._walk_folder(os.open(self.source.path, _OPEN_ROOT), b"", ())
 
     def _walk_folder(
@@ -175,7 +175,7 @@ class _Walk:
         root = os.path.realpath(os.fsencode(self.source.path)).rstrip(b"/") + b"/"
         target = os.path.realpath(root + path).rstrip(b"/") + b"/"
         where = "inside" if target.startswith(root) else "outside"
-        # Without the target: the report is exported.
+        # Without the target, because the report is exported.
         return f"leads {where} the folder"
 
     def _skip(self, path: bytes, reason: AnyReason, detail: str = "") -> Skipped:
@@ -238,7 +238,7 @@ def _read_ignore_file(folder: int, prefix: bytes) -> tuple[IgnoreFile, ...]:
 
 
 def _read_regular(folder: int, name: bytes, max_bytes: int) -> tuple[bytes | None, os.stat_result]:
-    """Read a file; None if it changed meanwhile or is too large."""
+    """Read a file; None if it changed in the meantime or is too large."""
     file = os.open(name, _OPEN_FILE, dir_fd=folder)
     with os.fdopen(file, "rb") as stream:
         before = os.fstat(file)

@@ -46,7 +46,7 @@ class Selection:
     """A source's include and exclude patterns, and the rule for hidden names."""
 
     def __init__(self, source: FolderSource | GitSource) -> None:
-        # Matching tens of thousands of paths against patterns that match everything takes long.
+        # Matching tens of thousands of paths against patterns that match everything is slow.
         self._takes_all = source.include == _EVERYTHING
         self._include = _compile(source, source.include)
         self._exclude = _compile(source, source.exclude) if source.exclude else None
@@ -70,7 +70,7 @@ class Selection:
         return not self.hides(path[:-1].rpartition("/")[2]) and not self._excludes(path)
 
     def hides(self, name: str) -> bool:
-        """Return whether a name is hidden, and no include pattern has it literally."""
+        """Return whether a name is hidden and no include pattern contains it literally."""
         if name in _NEVER:
             return True
         return name.startswith(".") and not any(
@@ -78,7 +78,7 @@ class Selection:
         )
 
     def spells_out(self, path: str) -> bool:
-        """Return whether an include pattern selects this file and has its name literally."""
+        """Return whether an include pattern selects this file and contains its name literally."""
         name = path.rpartition("/")[2]
         return any(name == written and pattern.match_file(path) for written, pattern in self._names)
 
@@ -133,7 +133,7 @@ def _is_pattern(line: str) -> bool:
 
 
 def concerns_any(sources: Sequence[FolderSource]) -> Callable[[str], bool]:
-    """Return whether a path may affect what one of the folders delivers.
+    """Return a function that checks whether a path may affect what one of the folders delivers.
 
     Excluded and hidden names do not; .gitignore files do.
     """
@@ -160,6 +160,6 @@ def _concerns(root: str, selection: Selection, path: str) -> bool:
             return False
     if name == ".gitignore":
         return True
-    # A folder that was moved in or away changes everything in it.
+    # A folder that was moved in or out changes everything in it.
     is_wanted = selection.wants_file(relative) or not os.path.isfile(path)  # noqa: PTH113
     return is_wanted and selection.enters(relative + "/")

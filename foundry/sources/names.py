@@ -1,4 +1,4 @@
-"""Classifies names of files: secrets, endings, and published urls."""
+"""Classifies file names: secrets, extensions, and published urls."""
 
 import json
 import posixpath
@@ -22,19 +22,19 @@ _NAMES = frozenset(
     }
 )
 _PLACES = ("/.docker/config.json", "/.kube/config", "/gh/hosts.yml")
-"""Ends of paths whose last part alone is too general."""
+"""Path endings of secrets whose last part alone is too general."""
 _ENDINGS = (
     *(".env", ".jks", ".kdb", ".kdbx", ".key", ".keystore", ".kubeconfig", ".ovpn", ".p12", ".p8"),
     *(".pem", ".pfx", ".ppk", ".tfstate", ".tfstate.backup", ".tfvars", ".tfvars.json"),
     *("_dsa", "_ecdsa", "_ed25519", "_rsa", "accesskeys.csv"),
 )
 _BEGINNINGS = ("credentials.", "kubeconfig-", "kubeconfig.", "secrets.", "secring.")
-"""Secret, except in prose, such as `credentials.html` on how to obtain some."""
+"""Beginnings of secret names, except in prose, such as a `credentials.html` about them."""
 _BEGINNINGS_OF_DATA = (
     *("credential.", "credentials", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "passwords."),
     "secret.",
 )
-"""Secret, except in prose and programs, such as `CredentialsProvider.java`."""
+"""Beginnings of secret names, except in prose and code, such as `CredentialsProvider.java`."""
 _BEGINNINGS_OF_JSON = (
     *("client-secret", "client_secret", "gcp-key", "gcp_key", "service-account", "service_account"),
     "serviceaccount",
@@ -44,7 +44,7 @@ _PROSE = (
     *(".mediawiki", ".odp", ".odt", ".org", ".pdf", ".ppt", ".pptx", ".pub", ".rst", ".rtf"),
     *(".tex", ".wiki", ".wikitext", ".xhtml"),
 )
-"""Endings of prose and of public keys."""
+"""Extensions of prose and of public keys."""
 _PROGRAMS = (
     *(".c", ".cc", ".cpp", ".cs", ".dart", ".ex", ".exs", ".go", ".h", ".hpp", ".hs", ".java"),
     *(".jl", ".js", ".jsx", ".kt", ".kts", ".lua", ".m", ".mjs", ".mm", ".php", ".pl", ".py"),
@@ -52,7 +52,7 @@ _PROGRAMS = (
 )
 
 NO_DOCUMENTS = (".css", ".drawio", ".svg")
-"""Endings of files whose words are mostly names of parts; read only if a pattern names them."""
+"""Extensions of files whose words are mostly names of parts; only read if a pattern names them."""
 
 _PAGES = frozenset(
     {
@@ -60,7 +60,7 @@ _PAGES = frozenset(
         *(b".org", b".rst", b".xhtml"),
     }
 )
-"""Endings of files that are published as pages with other names."""
+"""Extensions of files that are published as pages under other names."""
 
 
 def looks_secret(path: str) -> bool:
@@ -85,14 +85,14 @@ def how_to_include(path: str) -> str:
 
 
 def how_to_include_ending(path: str) -> str:
-    """Return how to include files with this ending in foundry.toml."""
+    """Return how to include files with this extension in foundry.toml."""
     return f'read with "**/*{path[path.rindex(".") :]}" in include'
 
 
 def url_of(base_url: str, path: bytes, suffix: str | None) -> str:
-    """Return the url at which a file is published: base, one slash, percent-encoded path.
+    """Return the url under which a file is published: base, one slash, percent-encoded path.
 
-    A `suffix` replaces the ending of a page, and `index` has the url of its folder.
+    A `suffix` replaces the extension of a page, and `index` becomes the url of its folder.
     """
     folder, name = posixpath.split(path)
     stem, ending = posixpath.splitext(name)

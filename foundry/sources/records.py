@@ -29,10 +29,11 @@ _OF_DATES = frozenset(
 _DEFAULTS = {"title": "title", "url": "url", "modified": "modified", "tags_column": "tags"}
 
 
-# Not frozen: frozen ones take three times as long to create, and tables may have millions of rows.
+# Not frozen: frozen dataclasses take three times as long to create, and tables may have millions of
+# rows.
 @dataclass(slots=True)
 class KnownRow:
-    """A line that gave a document: its hash, the document's key, and the names of its columns."""
+    """A line that became a document: its hash, the document's key, and the names of its columns."""
 
     digest: bytes
     key: str
@@ -42,7 +43,7 @@ class KnownRow:
 class Delivered(NamedTuple):
     """An item of a table: a document, a skipped row, or nothing for a known row.
 
-    `row` describes the line of a document; rows of CSV files have none.
+    `row` describes a document's line; rows of CSV files have none.
     """
 
     document: RawDocument | Skipped | None
@@ -52,14 +53,14 @@ class Delivered(NamedTuple):
 def look(source: RecordsSource, find: Callable[[bytes], KnownRow | None]) -> Iterator[Delivered]:
     """Deliver the table's rows; `key` is the row's id as written.
 
-    `find` returns, by the hash of a line, what it gave under the same options; a known line is not
-    parsed.
+    `find` looks up a line by its hash and returns its earlier result under the same options; a
+    known line is not parsed.
 
     A row that is malformed, has no id, has neither text nor title, or repeats an id is delivered as
     Skipped with its number. A url without a scheme is joined to `base_url`; a row without a url
     gets `base_url`, one slash and its percent-encoded id; urls that are not plain http or https, or
-    name a user, are dropped. Raises SourceError if the file cannot be read, or if no row has a
-    configured column.
+    contain a user name, are dropped. Raises SourceError if the file cannot be read, or if no row
+    has a configured column.
     """
     try:
         yield from _convert_rows(source, find)
@@ -139,7 +140,7 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
     if not text.strip():
         if title is None:
             return _skip(source, row, Reason.NO_TEXT, indexed_name(key))
-        # The title is all there is; it is no markup, whatever format texts have.
+        # The title is the only text; it has no markup, whatever the format of texts.
         text, media_type = title, _MEDIA_TYPES["text"]
     tags = _split_tags(values.get(source.tags_column)) if source.tags_column else ()
     return RawDocument(
@@ -179,7 +180,7 @@ def _check_columns(source: RecordsSource, columns: Mapping[str, None]) -> None:
         there = ", ".join(repr(indexed_name(name)) for name in list(columns)[:50])
         raise SourceError(
             f"source {source.name}: {source.path} has no such column: {', '.join(missing)}",
-            hint=f"the columns that are there: {there}",
+            hint=f"the existing columns: {there}",
         )
 
 
@@ -231,7 +232,7 @@ def _to_text(value: Any) -> str:
 
 
 def _to_bytes(text: str) -> bytes:
-    """Return the bytes of this text in the file, in whatever encoding."""
+    """Return the bytes of this text in the file, in its original encoding."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

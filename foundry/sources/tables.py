@@ -80,7 +80,7 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
             if header is None:
                 header = [name.strip() for name in cells]
             elif len(cells) != len(header):
-                counts = f"{len(cells)} columns where the header has {len(header)}"
+                counts = f"{len(cells)} columns, but the header has {len(header)}"
                 yield RowProblem(Reason.RAGGED_ROW, f"row {number}: {counts}")
             else:
                 yield Row(f"row {number}", dict(zip(header, cells, strict=True)))
@@ -102,7 +102,7 @@ def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
                 yield RowProblem(Reason.MALFORMED_LINE, f"line {number}: {error}")
                 continue
             line = Line(number, content.removeprefix(BOM_UTF8) if number == 1 else content)
-            # Lines that are no objects may be blank, with any white space of Unicode.
+            # Lines that are not objects may be blank, with any Unicode white space.
             if line.content.startswith(b"{") or line.text.strip():
                 yield line
 
@@ -122,7 +122,7 @@ class _TooLongError(Exception):
 
 
 def _lines_of(stream: IO[AnyStr], nul: AnyStr, ends: AnyStr, unit: str) -> Iterator[AnyStr]:
-    """Return the lines of a file without NUL characters, continuing after one that is too long."""
+    """Return the lines of a file without NUL characters, skipping lines that are too long."""
 
     def read() -> AnyStr:
         line = stream.readline(MAX_ROW_SIZE)

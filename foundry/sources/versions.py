@@ -1,7 +1,7 @@
 """Recognises folders of documentation versions by their names and contents.
 
 `v1/guide.md` and `v2/guide.md` are versions of a page if their texts are similar. Years of a blog,
-chapters of a course and numbers of standards have similar names, but other paths or texts.
+chapters of a course and numbers of standards have similar folder names, but other paths or texts.
 """
 
 import math
@@ -18,10 +18,10 @@ from foundry.features.stages.results import MAX_FOLDERS
 from foundry.sources import folder
 
 SHARED_PAGES = 0.5
-"""Share of the smaller folder's pages that the other must have."""
+"""Share of the smaller folder's pages that the other folder must have."""
 
 ALIKE = 0.2
-"""Share of the shorter page's word pairs that the other must have, as the median of pages read."""
+"""Share of the shorter page's word pairs that the other page must have; the median counts."""
 
 PAIRS_READ = 8
 MAX_BYTES = 200_000
@@ -33,7 +33,7 @@ _NUMBERED = re.compile(
     r"(?:v|version-|release-)?(\d+(?:[.-]\d+)*(?:\.x)?)(?:[-.]?((?:alpha|beta|rc)[-.]?\d*))?"
 )
 _GENERIC = {"index", "readme", "license", "changelog", "_index"}
-"""Names of files that any two folders may share."""
+"""File names that any two folders may share."""
 
 _WORD = re.compile(r"\w+")
 
@@ -51,8 +51,8 @@ def is_version(name: str) -> bool:
 def recognise_versions(source: FolderSource, paths: Iterable[str] | None = None) -> list[str]:
     """Return the folders of a source that contain versions of the same pages, newest first.
 
-    `paths` are those of its files, if known; "" stands for pages outside the other folders. Raises
-    SourceError.
+    `paths` are the paths of its files, if known; "" stands for pages outside the other folders.
+    Raises SourceError.
     """
     if paths is None:
         paths = (each.key for each in folder.look(source) if isinstance(each, folder.Found))
@@ -63,7 +63,7 @@ def recognise_versions(source: FolderSource, paths: Iterable[str] | None = None)
 
 def describe_versions(versions: Sequence[str]) -> str:
     """Return a clause about the recognised folders, newest first."""
-    names = ", ".join(name or "pages outside of the others" for name in versions)
+    names = ", ".join(name or "pages outside the others" for name in versions)
     return f"versions of the same pages, newest first: {names}"
 
 
@@ -91,7 +91,7 @@ def find_unlisted(paths: Iterable[str], listed: Collection[str]) -> list[str]:
 def _candidates(paths: Iterable[str]) -> dict[str, dict[str, set[str]]]:
     """Return folders named like versions, with their pages, by parent folder.
 
-    The parent is one of them too, with the pages that are in no other.
+    The parent counts as a version too, with the pages that are in none of the folders.
     """
     named: defaultdict[str, defaultdict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     paths = [*paths]
@@ -132,7 +132,7 @@ def _related(folders: Mapping[str, set[str]], read: ReadText) -> Iterator[str]:
 
 
 def _share(pages: set[str], others: set[str]) -> float:
-    """Return the share of the smaller folder's pages that the other has too."""
+    """Return the share of the smaller folder's pages that the other folder has too."""
     own, their = ({page for page in each if not _is_generic(page)} for each in (pages, others))
     return len(own & their) / max(1, min(len(own), len(their)))
 

@@ -1,1 +1,1 @@
-"""Publishing an index into an external engine."""
+"""Publishes an index into an external search engine."""

@@ -1,4 +1,4 @@
-"""Compare an engine's answers with those of the index before a version becomes current."""
+"""Compares an engine's answers with those of the index before a version becomes current."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,23 +17,24 @@ from foundry.stores.content import Content
 from foundry.stores.records import Records
 
 QUESTIONS = 20
-"""Searches of each lane that are compared, every second one with a filter."""
+"""Number of searches compared in each lane; every second one has a filter."""
 
 DEPTH = 100
 TOLERANCE = 1e-5
-"""Largest difference allowed between the scores of a chunk."""
+"""Maximum allowed difference between two scores of the same chunk."""
 
 SEED = 7
 MOST_VALUES = 1000
-"""Columns with more values are not filtered by."""
+"""Filters on columns with more values are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """How well an engine's answers agree with those of the index.
 
-    `recall` is the share of the nearest 100 chunks that it finds, over all questions, and 1 if it
-    is exact; `difference` is the largest between two scores of a chunk.
+    `recall` is the share of the nearest 100 chunks that the engine finds, over all questions; it is
+    1 for an exact search. `difference` is the largest difference between two scores of the same
+    chunk.
     """
 
     recall: float
@@ -42,7 +43,7 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of publishing a version: whether it was loaded, and the versions dropped."""
+    """The result of publishing: whether the version was loaded, and which ones were dropped."""
 
     loaded: bool
     agreement: Agreement
@@ -57,10 +58,10 @@ def compare_lanes(
     most: int | None = None,
     near: NDArray[np.int64] | None = None,
 ) -> Agreement:
-    """Search the engine and the index with the same queries, at most `most` of each lane.
+    """Search the engine and the index with the same queries, at most `most` in each lane.
 
-    Vectors are taken `near` these chunks, if given. Raises PublishError if scores differ, or if
-    an exact search misses a chunk.
+    If given, `near` are the chunks around which vectors are drawn. Raises PublishError if scores
+    differ, or if an exact search misses a chunk.
     """
     found = wanted = 0
     largest = 0.0
@@ -88,7 +89,7 @@ def compare_lanes(
         hits = engine.search_terms(edition, asked, DEPTH, only)
         _check_allowed(hits, allowed)
         if len(hits) != len(best):
-            raise _disagreement(f"{len(hits)} chunks for {terms}, where the index has {len(best)}")
+            raise _disagreement(f"{len(hits)} chunks for {terms}, but {len(best)} in the index")
         exactly = content.keyword_lane.scores(terms, np.sort(hits.chunks))
         again = engine.score_terms(edition, asked, np.sort(hits.chunks))
         largest = max(largest, _difference(hits.scores, best.scores), _difference(again, exactly))
@@ -103,9 +104,9 @@ def compare_lanes(
 def compare_records(
     records: Records, engine: RecordEngine, edition: Edition, near: NDArray[np.int64]
 ) -> None:
-    """Compare a sample of records of chunks and documents, half of them `near` chunks (m,).
+    """Compare a sample of chunk and document records, half of them `near` chunks (m,).
 
-    Raises PublishError if one differs from that of the index.
+    Raises PublishError if a record differs from the one in the index.
     """
     random = np.random.default_rng(SEED)
     count = len(records.ends) - 1
@@ -116,13 +117,13 @@ def compare_records(
         read = records.document if of_documents else records.chunk
         lines = engine.read_records(edition, asked, of_documents=of_documents)
         if lines != [*map(read, asked.tolist())]:
-            raise _disagreement("it has other records")
+            raise _disagreement("its records differ")
 
 
 def _vectors(
     content: Content, count: int, near: NDArray[np.int64] | None
 ) -> Iterator[tuple[NDArray[np.float32], Restriction | None]]:
-    """Yield vectors between two chunks, each with a filter or none."""
+    """Yield vectors between two chunks, each with a filter or None."""
     random = np.random.default_rng(SEED)
     present = np.flatnonzero(content.scales > 0)
     preferred = present if near is None else np.intersect1d(near, present, assume_unique=True)
@@ -138,7 +139,7 @@ def _vectors(
 
 
 def _terms(content: Content, count: int) -> Iterator[tuple[list[str], Restriction | None]]:
-    """Yield three terms at a time, drawn by their frequency, with a filter or none."""
+    """Yield three terms at a time, drawn by their frequency, with a filter or None."""
     random = np.random.default_rng(SEED)
     shares = np.diff(content.offsets).astype(np.float64)
     for question in range(count if len(shares) else 0):
@@ -149,7 +150,7 @@ def _terms(content: Content, count: int) -> Iterator[tuple[list[str], Restrictio
 
 
 def _filter(content: Content, random: np.random.Generator, question: int) -> Restriction | None:
-    """Return a filter for every second question, of another kind each time."""
+    """Return a filter for every second question, of a different kind each time."""
     if question % 2 == 0:
         return None
     filters = random_filters(content, random, question // 2)
@@ -173,7 +174,7 @@ def random_filters(content: Content, random: np.random.Generator, kind: int) -> 
 
 def _check_allowed(hits: LaneHits, allowed: NDArray[np.bool_] | None) -> None:
     if allowed is not None and not allowed[hits.chunks].all():
-        raise _disagreement("chunks are found that a filter excludes")
+        raise _disagreement("an excluded chunk was found")
 
 
 def _difference(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:

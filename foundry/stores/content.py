@@ -31,7 +31,7 @@ class Content:
 
     Arrays are those of `IndexLayout`: `vectors` int8 (n, d), `scales` float32 (n,), `offsets`
     uint64 (v + 1,), `chunks` uint32 (p,), `impacts` float32 (p,), `counts` uint32 (p,) and
-    `lengths` uint32 (n,), which BM25 compares with `mean_length`. The lanes search these exactly;
+    `lengths` uint32 (n,), which BM25 divides by `mean_length`. The lanes search these exactly;
     `index` has records and filter columns.
     """
 

@@ -1,7 +1,7 @@
-"""Finds which rows of a version an engine lacks, without fetching all of its rows.
+"""Finds the rows of a version that an engine lacks, without fetching all of its rows.
 
-Rows fall into buckets by their keys. For each bucket, the engine returns the number of its rows and
-the exclusive or of their codes. Keys and codes are fetched only for buckets that differ.
+Rows fall into buckets by their keys. For each bucket, the engine returns the number of rows and the
+exclusive or of their codes. Keys and codes are only fetched for buckets that differ.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 ROWS_OF_BUCKET = 32
 MOST_BITS = 16
-"""Target size of a bucket, and the largest number of buckets as a power of 2."""
+"""The largest number of buckets, as a power of 2, and the target size of a bucket."""
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """Rows of an engine (m,), int64 each: row numbers, keys and codes."""
+    """Rows held by an engine (m,), int64 each: row numbers, keys and codes."""
 
     rows: NDArray[np.int64]
     keys: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Difference:
 
 
 def bucket_shift(count: int) -> int:
-    """Return the number of bits by which a key is shifted to give its bucket."""
+    """Return how many bits to shift a key by to get its bucket."""
     bits = min(MOST_BITS, max(0, (count // ROWS_OF_BUCKET).bit_length()))
     return 63 if bits == 0 else 64 - bits
 
@@ -65,9 +65,9 @@ def find_difference(
     shift: int,
     fetch: Callable[[list[int]], Held],
 ) -> Difference:
-    """Compare the rows of a version (n,) with an engine's buckets, as of `sum_buckets`.
+    """Compare the rows of a version (n,) with an engine's buckets, in the form of `sum_buckets`.
 
-    `fetch` returns the engine's rows of some buckets, and may return others.
+    `fetch` returns the engine's rows in some buckets, and may return other rows too.
     """
     unlike = set(sum_buckets(keys, codes, shift)) ^ set(theirs)
     differing = sorted({number for number, _, _ in unlike})

@@ -4,19 +4,19 @@ from dataclasses import dataclass
 
 GRACE_SECONDS = 3600.0
 INCREMENTAL_QUESTIONS = 5
-"""Searches of each lane that are compared if a version shares rows with a published one."""
+"""Number of searches compared in each lane if a version shares rows with a published one."""
 
-AGAIN = "publish with --again, which loads this version again"
+AGAIN = "publish with --again, which reloads this version"
 """The hint when an engine lacks part of a version."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishOptions:
-    """Options of publishing into an engine.
+    """Options for publishing into an engine.
 
-    With `again`, the version is loaded even if the engine has it; with `stale`, even if it is not
-    what foundry.toml asks for. A superseded version is kept for `grace` seconds. With `records`,
-    records of chunks and documents are loaded too.
+    With `again`, the version is loaded even if the engine has it; with `stale`, even if it does not
+    match foundry.toml. A superseded version is kept for `grace` seconds. With `records`, records of
+    chunks and documents are loaded too.
     """
 
     again: bool = False
@@ -29,9 +29,9 @@ class PublishOptions:
 class Publication:
     """A version of an index in the schema or collection `name` of an engine.
 
-    On a sample of queries, `recall` is that of the dense lane at 100 against an exact search, and
-    `difference` the largest between two scores of a chunk. `loaded` is False if the engine had the
-    version already.
+    On a sample of queries, `recall` is the dense lane's recall@100 compared with an exact search,
+    and `difference` the largest difference between two scores of the same chunk. `loaded` is False
+    if the engine had the version already.
     """
 
     engine: str

@@ -1,4 +1,4 @@
-"""Publishing the built index into the engine that foundry.toml names."""
+"""Publishes the built index into the engine that foundry.toml names."""
 
 import os
 from dataclasses import replace
@@ -41,7 +41,7 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
         refuse_stale(config, index.manifest)
     content = Content.open(index.folder)
     settings = StoreSettings(store.name, store.exact, store.timeout_ms / 1000)
-    # Imported when needed: each engine brings a client of its own, which is an extra.
+    # Imported when needed: each engine needs its own client, which is an extra.
     engine = import_module(f"foundry.stores.{store.engine}.publishing")
     options = replace(options, records=store.has_records)
     outcome: Outcome = engine.publish(content, settings, reporter, options)

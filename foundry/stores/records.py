@@ -16,8 +16,11 @@ from foundry.runtime.index.layout import IndexFiles, open_array, open_bytes
 
 @dataclass(frozen=True)
 class Records:
-    """The lines of chunks (n,) and documents (m,), at the offsets `ends` (n + 1,) and
-    `document_ends` (m + 1,). Document i begins with chunk `firsts[i]`."""
+    """The lines of chunks (n,) and documents (m,).
+
+    `ends` (n + 1,) and `document_ends` (m + 1,) are their offsets. Document i begins with chunk
+    `firsts[i]`.
+    """
 
     chunks: memoryview
     ends: NDArray[np.uint64]
@@ -45,7 +48,7 @@ class Records:
         return _line(self.chunks, self.ends, number)
 
     def document(self, chunk: int) -> bytes | None:
-        """Return the line of the document that begins with a chunk, if one does."""
+        """Return the line of the document whose first chunk this is, if there is one."""
         place = int(self.firsts.searchsorted(chunk))
         begins = place < len(self.firsts) and int(self.firsts[place]) == chunk
         return _line(self.documents, self.document_ends, place) if begins else None

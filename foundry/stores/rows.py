@@ -1,8 +1,8 @@
-"""The rows of an index, and codes by which equal rows are recognised.
+"""The rows of an index, and codes that identify equal rows.
 
 A row is everything that an engine stores for a chunk: vector, term counts, length, filter values,
-and records if they are wanted. Its code is a 64-bit hash of all that, by which publishing finds out
-whether an engine has the row; a changed row is missed with probability 2**-64.
+and records if they are wanted. Its code is a 64-bit hash of all that, which tells publishing
+whether the engine has the row; a changed row is missed with probability 2**-64.
 """
 
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ from foundry.stores.content import Content, batches
 from foundry.stores.records import Records
 
 BLOCK = 1 << 18
-"""Postings, or bytes of vectors, hashed at a time: they fit a processor's cache."""
+"""Postings, or bytes of vectors, hashed at a time: they fit into a processor's cache."""
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Hash numbers by the finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
+    """Hash numbers with the finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
     mixed = (values ^ (values >> np.uint64(30))) * _FACTORS[0]
     mixed = (mixed ^ (mixed >> np.uint64(27))) * _FACTORS[1]
     return mixed ^ (mixed >> np.uint64(31))
@@ -36,7 +36,7 @@ def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows (n,) of a version, in the order of chunks; `modified` int64 (n,) are their dates."""
+    """The rows (n,) of a version, in chunk order; `modified` int64 (n,) are their dates."""
 
     content: Content
     modified: NDArray[np.int64]
@@ -118,11 +118,10 @@ class Rows:
 
 @dataclass(frozen=True)
 class Marks:
-    """The filter values of documents, except dates: sources, tags, paths, media types and metadata,
-    encoded by `encode_value`.
+    """The filter values of documents, except dates, encoded by `encode_value`.
 
-    All chunks of a document have its marks. Document `documents[i]` has the value
-    `values[places[i]]`; `documents` (k,) ascend.
+    These are sources, tags, paths, media types and metadata. All chunks of a document have its
+    marks. Document `documents[i]` has the value `values[places[i]]`; `documents` (k,) ascend.
     """
 
     values: list[bytes]

@@ -148,8 +148,8 @@ def test_ragged_csv_rows_are_listed_and_the_rest_is_read(csv_file: Path) -> None
     documents, skipped = read_table(csv_file, "id,text\na,x\nb\nc,x,y\n\nd,x\n")
     assert [document.key for document in documents] == ["a", "d"]
     assert skipped == [
-        ("ragged row", "row 3: 1 columns where the header has 2"),
-        ("ragged row", "row 4: 3 columns where the header has 2"),
+        ("ragged row", "row 3: 1 columns, but the header has 2"),
+        ("ragged row", "row 4: 3 columns, but the header has 2"),
     ]
 
 

@@ -280,7 +280,7 @@ def test_too_little_fails_and_says_what(site: Site, tmp_path: Path) -> None:
     with pytest.raises(SourceError) as caught:
         gather(site, tmp_path, min_coverage=0.81)
     assert caught.value.message.splitlines() == [
-        "source web: 8 of 10 urls gave a page, a coverage of 80.0%; min_coverage is 81.0%",
+        "source web: 8 of 10 urls yielded a page, a coverage of 80.0%; min_coverage is 81.0%",
         "  2 x status 404",
         f"  {site.url}/7: status 404",
         f"  {site.url}/8: status 404",

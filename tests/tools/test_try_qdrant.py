@@ -126,7 +126,7 @@ def refusing(answer: Answer) -> Answer:
 @pytest.mark.parametrize(
     ("other", "failing", "passed", "said"),
     [
-        (unfiltered, "a first version is published", 2, "chunks are found that a filter excludes"),
+        (unfiltered, "a first version is published", 2, "an excluded chunk was found"),
         (keeping, "old versions and their rows are removed", 12, "points are left of 20 chunks"),
         (
             misspelling,

@@ -78,7 +78,7 @@ def embed_batch(
             _MODELS[key] = _open(EmbeddingSection(**options), files)
         model = _MODELS[key]
         if model.revision != revision:
-            return f"a node has revision {model.revision} of the model, not {revision}", (
+            return f"a node has revision {model.revision!r} of the model, not {revision!r}", (
                 "install the same revision on all nodes, or name the model by its folder"
             )
         return model.embed(texts, side)

@@ -1,1 +1,1 @@
-"""Reading git repositories."""
+"""Reads git repositories."""

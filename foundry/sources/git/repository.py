@@ -1,8 +1,8 @@
-"""A bare copy of a git repository: commits are fetched into it, and files read from it.
+"""A bare copy of a git repository: commits are fetched into it, and files are read from it.
 
-Nothing is checked out, so hooks, filters, submodules and symbolic links of a repository are not
-used. Contents are fetched on demand if the server supports partial clones; of earlier commits, only
-names and dates are fetched.
+Nothing is checked out, so a repository's hooks, filters, submodules and symbolic links are not
+used. Contents are fetched on demand if the server supports partial clones; for earlier commits,
+only names and dates are fetched.
 
 Git uses the user's configuration and the options given here. The copy's own configuration is
 overwritten before each use.
@@ -81,7 +81,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """The repository that is copied: its url, with the port of the relay, or its path."""
+    """The repository that is copied: its url, with the relay's port, or its path."""
 
     url: str
     relay_port: int | None
@@ -100,7 +100,7 @@ class Remote:
         return options
 
     def variables(self, ssh: str) -> dict[str, str]:
-        """Return the environment of git; `ssh` is the user's command for that."""
+        """Return the environment for git; `ssh` is the user's ssh command."""
         if self.relay_port is None:
             return {"GIT_ALLOW_PROTOCOL": "file"}
         begin = shlex.join([sys.executable, "-I", "-S", str(THROUGH_RELAY), str(self.relay_port)])
@@ -119,7 +119,7 @@ class BareRepository:
         self._remote = remote
 
     def fetch(self, refs: Sequence[str], *, history: bool) -> list[str]:
-        """Fetch branches, tags or commits of the origin; return the ids of the commits.
+        """Fetch branches, tags or commits of the origin; return the commit ids.
 
         With `history`, earlier commits are fetched too, without their files.
         """
@@ -145,7 +145,7 @@ class BareRepository:
         return len(missing)
 
     def entries(self, commit: str) -> Iterator[TreeEntry]:
-        """Yield the files of a commit, in the byte order of paths."""
+        """Yield the files of a commit, in byte order of paths."""
         for line in self._run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
             described, _, path = line.partition(b"\t")
             mode, _, blob = described.decode().split()
@@ -154,7 +154,7 @@ class BareRepository:
     def last_changes(self, commit: str) -> dict[bytes, Change]:
         """Return the last commit, up to `commit`, that changed each path.
 
-        A merge counts as the commit of everything that it added to its first parent.
+        A merge commit counts as the last change of everything that it added to its first parent.
         """
         first_parents = ("--first-parent", "-m", "--no-renames", "--name-only")
         listed = self._run("log", *first_parents, "-z", "--format=%x01%H %ct", commit)
@@ -226,7 +226,7 @@ class BareRepository:
 
 
 def _inherit() -> dict[str, str]:
-    # If a hook of git starts the build, variables point to the hook's repository.
+    # If a git hook starts the build, these variables point to the hook's repository.
     return {
         name: value
         for name, value in os.environ.items()

@@ -22,11 +22,11 @@ from foundry.sources.names import url_of
 
 CACHE_FOLDER = "git"
 MAX_POINTER_BYTES = 1_024
-"""The largest pointer file of Git LFS, by its specification."""
+"""The largest pointer file of Git LFS, according to its specification."""
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _NO_FILES = {"120000": Reason.SYMBOLIC_LINK, "160000": Reason.SUBMODULE}
-"""Entries of a tree that are no files, by mode."""
+"""Tree entries that are not files, by mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class FetchedRepository:
         return len(self.files)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the files of each version in the order of paths, then what was left out."""
+        """Deliver the files of each version in path order, then what was left out."""
         source, copy = self.source, BareRepository(self.folder)
         sizes = copy.sizes(dict.fromkeys(file.blob for file in self.files))
         read: list[GitFile] = []
@@ -99,8 +99,8 @@ def fetch(sources: Sequence[GitSource], state: Path, step: StartStep, policy: Po
                     f"source {source.name}: cannot read {', '.join(source.refs)}"
                     f" of {source.repository}: {indexed_name(error.message)}",
                     hint=error.hint
-                    or f"see whether `git ls-remote {source.repository}` lists it; credentials"
-                    " come from git's own helpers",
+                    or f"check that `git ls-remote {source.repository}` lists it; credentials come"
+                    " from git's own helpers",
                 ) from None
             progress.advance(len(source.refs))
         ready[source.name] = repository
@@ -143,7 +143,7 @@ def _copy(source: GitSource, copy: BareRepository) -> tuple[FetchedRepository, i
 def _select(
     source: GitSource, copy: BareRepository, commit: str, version: str | None
 ) -> Iterator[GitFile | Skipped]:
-    """Yield the files of a commit that the patterns select, and those left out with reasons."""
+    """Yield the files of a commit that the patterns select, and the excluded ones with reasons."""
     selection = Selection(source)
 
     @cache

@@ -1,1 +1,1 @@
-"""Reading websites."""
+"""Reads websites."""

@@ -1,7 +1,7 @@
 """Fetches the pages of a web source into the cache, level by level, each in parallel.
 
-The content of a level is decided before it starts, in the order of urls, so the result does not
-depend on the order of responses.
+The urls of a level are fixed before it starts, in url order, so the result does not depend on the
+order of responses.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,16 +32,16 @@ WORKERS = 8
 URLS_AT_ONCE = 128
 MAX_REFRESHES = 3
 MAX_WAITING_URLS = 100_000
-"""Links kept for the next level, unless `max_pages` is larger."""
+"""Maximum number of links kept for the next level, unless `max_pages` is larger."""
 
 
-# Media types that say nothing; name and content decide then.
+# Media types that carry no information; name and content decide instead.
 _VAGUE_TYPES = frozenset({"text/plain", "application/octet-stream", "binary/octet-stream"})
 _TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/markdown"}
 
 
 class Collector:
-    """Collects one source; `network` is stopped when the build is."""
+    """Collects one source; `network` stops when the build does."""
 
     def __init__(
         self, source: WebSource, fetcher: Fetcher, network: Network, progress: Progress
@@ -62,7 +62,7 @@ class Collector:
         )
 
     def collect(self) -> tuple[list[FetchedPage], Coverage]:
-        """Fetch everything; return the pages in the order of urls, each once.
+        """Fetch everything; return the distinct pages in url order.
 
         Raises SourceError if too little could be fetched.
         """
@@ -79,7 +79,7 @@ class Collector:
         return pages, self._coverage
 
     def _fetch_all(self, pool: ThreadPoolExecutor) -> bool:
-        """Return whether everything that the source lists is known."""
+        """Fetch all pages; return whether everything that the source lists is known."""
         source = self._source
         start = [parse_url(url) for url in source.start]
         if not isinstance(source, ListedSource):
@@ -190,7 +190,7 @@ class Collector:
         return found if found is not None and is_known else fetched.url
 
     def _read_sitemaps(self, home: Url) -> list[Url]:
-        """Return the pages in the sitemaps of robots.txt, which help a crawl."""
+        """Return the pages in the sitemaps that robots.txt lists, in addition to a crawl."""
         walk = SitemapWalk(self._fetcher, self._scope, Coverage(self._source.name))
         for written in self._fetcher.rules_for(home).sitemaps():
             with suppress(FetchError, UrlError):
@@ -201,7 +201,7 @@ class Collector:
     def _without_duplicates(self) -> list[FetchedPage]:
         twins = {page.content for page in self._pages if page.is_twin}
         kept: dict[Url, FetchedPage] = {}
-        # A page found at its canonical url precedes one that only names it.
+        # A page found at its canonical url precedes one that only names that url.
         for page in sorted(
             self._pages, key=lambda page: (page.requested != page.url, page.requested)
         ):

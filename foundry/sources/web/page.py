@@ -1,8 +1,8 @@
 """Examines a page: links, canonical url, Markdown twin, robots rules.
 
 A Markdown twin is the page's content without the site's navigation. A page names its twin in a
-`Link` header or a `link` element, or the site's llms.txt (llmstxt.org) lists it, as the page's url
-with `.md` appended.
+`Link` header or a `link` element, or the site's llms.txt (llmstxt.org) lists it under the page's
+url with `.md` appended.
 """
 
 import codecs
@@ -20,7 +20,7 @@ from foundry.urls import Url, UrlError, join_url
 MAX_LINKS = 10_000
 MAX_LISTING_BYTES = 10_000_000
 MAX_REFRESH_SECONDS = 5
-"""Pages that redirect later are meant to be read."""
+"""Pages that redirect after a longer time are meant to be read."""
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml"})
 _TWIN_TYPES = frozenset({"text/markdown", "text/x-markdown", "text/plain"})
@@ -43,7 +43,7 @@ _MARKDOWN_LINK = re.compile(r"\]\(\s*<?([^\s()<>]{1,2000})")
 class PageFacts:
     """The findings in a page; urls are absolute.
 
-    `links` are those that robots may follow, in order, each once; `refresh` is the target of an
+    `links` are the distinct links that robots may follow, in order; `refresh` is the target of an
     immediate redirect.
     """
 
@@ -78,13 +78,13 @@ def examine(page: Fetched, agent: str) -> PageFacts:
 
 
 def is_html(page: Fetched) -> bool:
-    """Return whether a response is a page, by its media type, or else by its first bytes."""
+    """Return whether a response is an HTML page, by its media type or else its first bytes."""
     kind = media_type(page.headers)
     return begins_as_html(page) if kind is None else kind in _HTML_TYPES
 
 
 def begins_as_html(page: Fetched) -> bool:
-    """Return whether the bytes begin like a page."""
+    """Return whether the bytes start like an HTML page."""
     return page.body[:1024].lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
@@ -100,7 +100,7 @@ def charset(headers: Mapping[str, str]) -> str | None:
 
 
 def markdown_links(text: str, base: Url) -> list[Url]:
-    """Return the link targets of a Markdown text, each once."""
+    """Return the distinct link targets of a Markdown text."""
     return list(_resolve_all(base, (match[1] for match in _MARKDOWN_LINK.finditer(text))))
 
 
@@ -147,7 +147,7 @@ def _refresh(tree: LexborHTMLParser, base: Url, own: Url) -> Url | None:
 
 
 def _resolve_all(base: Url, references: Iterable[str]) -> Iterator[Url]:
-    """Yield the absolute urls of references on the page `base`, each once, up to a limit."""
+    """Yield the distinct absolute urls of references on the page `base`, up to a limit."""
     seen: set[Url] = set()
     for reference in references:
         with suppress(UrlError):
@@ -209,7 +209,7 @@ class Twins:
         return others
 
     def fetch(self, page: Url, facts: PageFacts) -> Fetched | None:
-        """Return the twin of a page; None if it has none, or the response is no Markdown."""
+        """Return a page's twin; None if it has none, or the response is not Markdown."""
         twin = facts.markdown or self._listed.get(page)
         if twin is None or twin == page or twin.host != page.host:
             return None
@@ -220,7 +220,7 @@ class Twins:
         return None
 
     def without_pages(self, pages: Iterable[Url]) -> list[Url]:
-        """Return the listed files that are no twin of these pages, so pages themselves."""
+        """Return the listed files that are pages themselves, not twins of these `pages`."""
         there = set(pages)
         taken = {twin for page, twin in self._listed.items() if page in there}
         return [twin for twin in dict.fromkeys(self._listed.values()) if twin not in taken]

@@ -50,15 +50,15 @@ class Scope:
 
 
 def matches(pattern: str, url: Url) -> bool:
-    """Return whether a pattern fits a whole url, or one that begins with a slash its path and
+    """Return whether a pattern matches a url; a pattern that begins with a slash matches path and
     query.
 
-    `*` matches any characters, also none; every other character matches itself. Takes time linear
-    in the length of the url for each part between two stars.
+    `*` matches any characters, or none; every other character matches itself. For each part between
+    two stars, the time is linear in the length of the url.
     """
     text = url.target if pattern.startswith("/") else str(url)
     first, *rest = map(re.escape, pattern.split("*"))
-    # Atomic: each part matches at its first occurrence, and nowhere else.
+    # Atomic: each part matches only at its first occurrence.
     between = "".join(f"(?>.*?{part})" for part in rest[:-1])
     last = f".*{rest[-1]}" if rest else ""
     return re.fullmatch(first + between + last, text, re.DOTALL) is not None

@@ -22,7 +22,7 @@ MAX_DEPTH = 5
 MAX_SITEMAPS = 10_000
 MAX_ENTRIES = 2_000_000
 MAX_ELEMENTS = 2_000_000
-"""Elements of one sitemap: forty for each of the 50,000 allowed pages."""
+"""Maximum number of elements in a sitemap: forty for each of the 50,000 allowed pages."""
 
 _MAX_NESTING = 16
 # With or without the zero bytes of UTF-16.
@@ -32,10 +32,10 @@ _TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
 @dataclass
 class SitemapWalk:
-    """The urls of a sitemap and of those that it lists.
+    """The urls of a sitemap and of the sitemaps that it lists.
 
     `pages` maps urls in the source's scope to their `lastmod`, in order; other urls are counted in
-    `coverage`. `is_complete` says whether every sitemap could be read.
+    `coverage`. `is_complete` is whether every sitemap could be read.
     """
 
     fetcher: Fetcher
@@ -111,7 +111,7 @@ class SitemapWalk:
 
 
 def parse_sitemap(content: bytes) -> Iterator[tuple[str, str, str | None]]:
-    """Yield its entries: "page" or "sitemap", the location as written, and any `lastmod`.
+    """Yield a sitemap's entries: "page" or "sitemap", the location as written, and any `lastmod`.
 
     Raises FetchError for a DTD, for damaged or other XML, and for anything else.
     """

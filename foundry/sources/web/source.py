@@ -37,7 +37,7 @@ class FetchedPages:
         return len(self.pages)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the pages in the order of urls, then what was left out.
+        """Deliver the pages in url order, then what was left out.
 
         `key`, `path` and `url` are the canonical url.
         """

@@ -1,1 +1,1 @@
-"""Publishing an index into PostgreSQL with pgvector."""
+"""Publishes an index into PostgreSQL with pgvector."""

@@ -1,4 +1,4 @@
-"""Encode rows in the binary format of COPY, the fastest to load."""
+"""Encodes rows in the binary COPY format, which loads fastest."""
 
 import struct
 from collections.abc import Iterator, Sequence

@@ -1,9 +1,9 @@
-"""Publishes an index into PostgreSQL: loads the missing rows, then switches to the new version.
+"""Publishes an index into PostgreSQL: loads missing rows, then switches to the new version.
 
-New rows are loaded in transactions of their own, under row numbers that no version has yet, so
-searches do not see them. Then one transaction retires old rows, compares answers, and sets the
-pointer. A publication that was interrupted before that is resumed: rows that it loaded are
-recognised by their keys and codes.
+New rows are loaded in separate transactions, under row numbers that no version has yet, so searches
+do not see them. Then one transaction retires old rows, compares answers, and sets the pointer. A
+publication that was interrupted before that is resumed: the rows that it loaded are recognised by
+their keys and codes.
 """
 
 import time
@@ -78,7 +78,7 @@ class _Unpublished(PgvectorEngine):
 class _Loaded:
     """A version whose rows are all loaded.
 
-    `surplus` are rows to retire, `added` the chunks that the engine lacked.
+    `surplus` are rows to retire, `added` are the chunks that the engine lacked.
     """
 
     rows: VersionRows
@@ -125,13 +125,13 @@ def publish(
 
 
 def _lock(tables: Tables) -> None:
-    # The lock of a publication that was killed is released a moment later.
+    # The lock of a publication that was killed is released shortly afterwards.
     until = time.monotonic() + UNLOCKING_SECONDS
     while tables.run(LOCK, values={"lock": f"foundry {tables.schema}"}) != [(True,)]:
         if time.monotonic() >= until:
             raise BusyError(
                 f"PostgreSQL, schema {tables.schema}: another process is publishing into it",
-                hint="wait for it to end",
+                hint="wait until it has finished",
             )
         time.sleep(0.05)
 
@@ -201,7 +201,7 @@ def _switch(
     reporter: Reporter,
     settings: StoreSettings,
 ) -> Agreement:
-    """Enter the version, compare its answers, and make it current. Raises PublishError."""
+    """Insert the version, compare its answers, and make it current. Raises PublishError."""
     content, held = rows.content, loaded.rows
     values: dict[str, object] = {
         "version": content.version,
@@ -250,12 +250,12 @@ def _drop_stale(tables: Tables, grace: float) -> list[str]:
 _HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
     (
         (errors.FeatureNotSupported, errors.UndefinedFile),
-        "install pgvector 0.8 or later on the server of the database",
+        "install pgvector 0.8 or later on the database server",
     ),
     (
         (errors.InsufficientPrivilege,),
-        "publish as a role that may create schemas and tables; the extension vector may"
-        " have to be created by an administrator once",
+        "publish as a role that may create schemas and tables; an administrator may first have to"
+        " create the extension vector",
     ),
     (
         (errors.ReadOnlySqlTransaction,),
@@ -263,8 +263,9 @@ _HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
     ),
     (
         (errors.UndefinedColumn,),
-        "the schema was made by another version of Foundry: drop it (DROP SCHEMA ... CASCADE), then"
-        " publish again",
+        "the schema was created by a different version of Foundry: drop it (DROP SCHEMA ..."
+        " CASCADE),"
+        " then publish again",
     ),
     ((errors.UndefinedTable,), AGAIN),
     ((psycopg.OperationalError,), "start it, or correct DATABASE_URL; then publish again"),

@@ -1,4 +1,4 @@
-"""The tables of a schema in PostgreSQL, and the statements of a publication."""
+"""The tables of a schema in PostgreSQL, and the SQL statements of a publication."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ KNOWN: LiteralString = (
     "SELECT number, first, last, dimensions, average, records FROM {versions}"
     " WHERE version = %(version)s AND (records OR NOT %(records)s)"
 )
-# Rows of the latest version, and later ones, which an interrupted publication left.
+# Rows of the latest version, and later rows, which an interrupted publication left.
 _IN_LATEST_OR_LATER: LiteralString = f"(({VISIBLE}) OR one.row > {{last}})"
 BUCKETS: LiteralString = (
     "SELECT key >> %(shift)s AS bucket, count(*), bit_xor(code) FROM {chunks} AS one"
@@ -93,7 +93,7 @@ DROP_STALE: LiteralString = (
     "DELETE FROM {versions} WHERE superseded <= now() - make_interval(secs => %(grace)s)"
     " RETURNING version"
 )
-# Rows that no remaining version has: retired ones, and those before every version.
+# Rows that no remaining version has: retired ones, and those older than every version.
 UNUSED: LiteralString = (
     "SELECT row FROM {retired} AS gone WHERE row <= (SELECT max(last) FROM {versions})"
     " AND NOT EXISTS (SELECT FROM {versions} WHERE number < gone.until"
@@ -107,7 +107,7 @@ _END = b"\xff\xff"
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """The tables of one schema, through a connection."""
+    """The tables of one schema, accessed through a connection."""
 
     connection: psycopg.Connection
     schema: str
@@ -135,7 +135,7 @@ class Tables:
             copy.write(_SIGNATURE + content + _END)
 
     def delete(self, condition: LiteralString, values: Mapping[str, object]) -> None:
-        """Delete chunks that meet a condition, with their vectors, postings and records."""
+        """Delete chunks that match a condition, with their vectors, postings and records."""
         for name in (*self._vector_tables(), "postings", "records", "chunks"):
             table = sql.Identifier(self.schema, name)
             statement = sql.SQL("DELETE FROM {table} WHERE " + condition)

@@ -1,1 +1,1 @@
-"""Publishing an index into Qdrant."""
+"""Publishes an index into Qdrant."""

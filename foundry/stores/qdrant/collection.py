@@ -1,4 +1,4 @@
-"""A collection in Qdrant as a publication sees it: version markers, and rows by filters."""
+"""A Qdrant collection during a publication: version markers, and rows selected by filters."""
 
 import base64
 import time
@@ -28,7 +28,7 @@ from foundry.runtime.store.qdrant.rows import (
 from foundry.stores.qdrant.points import CODE
 
 FORMAT = 3
-"""Format of a collection, in its metadata; since 3, rows are shared by versions."""
+"""Format of a collection, stored in its metadata; since 3, versions share rows."""
 
 PAGE = 10_000
 """Points of one scroll request."""
@@ -116,23 +116,23 @@ class Collection:
         """Create the collection if it does not exist, and claim it. Raises PublishError."""
         if any(alias.alias_name == self.name for alias in self.client.get_aliases().aliases):
             raise self._refusal(
-                "is an alias, as earlier versions of Foundry made it",
-                f"delete it and the collections {self.name}_*, then publish again, and deploy what"
-                " was built with this version; or set another store.name",
+                "is an alias, which earlier versions of Foundry created",
+                f"delete it and the collections {self.name}_*, then publish again, and deploy an"
+                " export of this version of Foundry; or set another store.name",
             )
         if not self.client.collection_exists(self.name):
             self._create(dimensions)
         found = self.client.get_collection(self.name)
         if (found.config.metadata or {}).get("format") != FORMAT:
             raise self._refusal(
-                "is a collection that this version of Foundry did not make",
+                "is a collection that this version of Foundry did not create",
                 "set another store.name, or delete it; then publish again",
             )
         vectors = found.config.params.vectors
         assert isinstance(vectors, dict)
         if (size := vectors[DENSE].size) != dimensions:
             raise self._refusal(
-                f"has vectors of {size} dimensions, and those of the index have {dimensions}",
+                f"has vectors of {size} dimensions, but the index has {dimensions}",
                 "set another store.name, or delete the collection; then publish again",
             )
         if not is_local_mode():
@@ -150,18 +150,18 @@ class Collection:
             self.name,
             vectors_config={DENSE: size},
             sparse_vectors_config={SPARSE: models.SparseVectorParams()},
-            # No graph during loading, and none at all if searches are exact.
+            # No graph while loading, and none at all if searches are exact.
             hnsw_config=models.HnswConfigDiff(m=0),
             metadata=self._metadata,
         )
 
     def check_claim(self) -> None:
-        """Raise BusyError if another publication has claimed the collection since."""
+        """Raise BusyError if another publication has claimed the collection in the meantime."""
         metadata = self.client.get_collection(self.name).config.metadata or {}
         if metadata.get("publisher") != self._token:
             raise BusyError(
-                f"Qdrant, {self.name}: another process has begun to publish into it",
-                hint="wait for it to end",
+                f"Qdrant, {self.name}: another process has started to publish into it",
+                hint="wait until it has finished",
             )
 
     def markers(self) -> list[Marker]:
@@ -204,7 +204,7 @@ class Collection:
             self.client.delete(self.name, models.PointIdsList(points=gone), wait=True)
 
     def unretire(self, number: int) -> None:
-        """Un-retire the rows that were retired after a version."""
+        """Restore the rows that were retired after a version."""
         after = models.Filter(must=[_field(UNTIL, gt=number)])
         self.client.delete_payload(self.name, [UNTIL], after, wait=True)
 
@@ -242,7 +242,7 @@ def after(number: int) -> models.Filter:
 
 def in_buckets(buckets: Sequence[int], shift: int) -> models.Filter:
     """Return a filter for the rows of some buckets."""
-    # Limits are sent as floats; those of a bucket have few bits, so they are exact.
+    # Bounds are sent as floats; those of a bucket have few bits, so they are exact.
     ranges: list[models.Condition] = [
         _field(KEY, gte=bucket << shift, lt=(bucket + 1) << shift) for bucket in buckets
     ]

@@ -19,16 +19,16 @@ from foundry.stores.content import batches
 from foundry.stores.rows import Rows, mix
 
 CODE = "code"
-"""The payload key of a row's code, by which publications compare rows."""
+"""The payload key of a row's code, which publications use to compare rows."""
 
 BATCH_POINTS = 256
-"""Points of one upsert."""
+"""Points per upsert."""
 
 BLOCK_CHUNKS = 20_000
 """Chunks whose postings are gathered in one pass."""
 
 VALUE_DIGITS = 9
-"""Decimal places of BM25 weights: more than float32 distinguishes."""
+"""Decimal places of BM25 weights; more than float32 can represent."""
 
 _PATH = encode_value("path", "")
 _SLOTS = 2**32
@@ -36,14 +36,14 @@ _SLOTS = 2**32
 
 @dataclass(frozen=True)
 class Points:
-    """The points of a version; `reassigned` maps terms to slots, as its marker does."""
+    """The points of a version; `reassigned` maps terms to slots, like its marker."""
 
     rows: Rows
     reassigned: Mapping[int, int]
 
     @classmethod
     def of(cls, rows: Rows, reassigned: Mapping[int, int]) -> "Points":
-        """Assign slots to terms; those of `reassigned` keep theirs where they can."""
+        """Assign slots to terms; terms in `reassigned` keep theirs if possible."""
         return cls(rows, assign_slots(rows.term_keys, reassigned))
 
     @cached_property
@@ -74,7 +74,7 @@ class Points:
         return numbers
 
     def make(self, chosen: NDArray[np.int64], number: int) -> Iterator[list[models.PointStruct]]:
-        """Yield batches of points for chunks (m,), ascending, that begin with version `number`."""
+        """Yield batches of points for chunks (m,), ascending, that start with version `number`."""
         for block in batches(len(chosen), BLOCK_CHUNKS):
             chunks = chosen[block]
             terms, places, counts = self.rows.postings_of(chunks)
@@ -139,9 +139,9 @@ class Points:
 
 
 def assign_slots(keys: NDArray[np.int64], reassigned: Mapping[int, int]) -> dict[int, int]:
-    """Return the slots of terms, of keys (v,), whose own slot another term has; key -> slot.
+    """Return slots for the terms, given their keys (v,), whose own slot is taken; key -> slot.
 
-    Terms in `reassigned` keep their slots unless these have been taken since.
+    Terms in `reassigned` keep their slots unless these have been taken in the meantime.
     """
     slots = keys % _SLOTS
     found: dict[int, int] = {}

@@ -1,9 +1,9 @@
-"""Publishes an index into Qdrant: loads the missing rows, then switches to the new version.
+"""Publishes an index into Qdrant: loads missing rows, then switches to the new version.
 
-New rows begin at a version number that no marker has yet, and retired rows end there, so searches
-do not see the change. Once the rows are counted and answers compared, one write of the version's
-marker makes it current. A publication that was interrupted before that is resumed: rows that it
-loaded are recognised by their keys and codes.
+New rows start at a version number that no marker has yet, and retired rows end there, so searches
+do not see the change. Once the rows are counted and answers compared, a single write of the
+version's marker makes it current. A publication that was interrupted before that is resumed: the
+rows that it loaded are recognised by their keys and codes.
 """
 
 import time
@@ -43,13 +43,13 @@ from foundry.stores.qdrant.points import Points
 from foundry.stores.rows import Rows
 
 BATCH_IDS = 10_000
-"""Row ids in one request."""
+"""Row ids per request."""
 
 BATCH_BUCKETS = 256
-"""Buckets whose rows one request asks for."""
+"""Buckets per request for rows."""
 
 CALL_SECONDS = 60.0
-"""Timeout of one call of a publication."""
+"""Timeout of one call during a publication."""
 
 INDEXING_SECONDS = 3600.0
 """Time limit for building the graph; its status is polled every POLL_SECONDS."""
@@ -57,11 +57,11 @@ INDEXING_SECONDS = 3600.0
 POLL_SECONDS = 1.0
 
 GREEN_POLLS = 3
-"""Green polls in a row after which a graph is finished: indexing starts a moment late."""
+"""Consecutive green polls after which a graph is finished, since indexing starts with a delay."""
 
 GRAPH_LINKS = 32
 GRAPH_DEPTH = 256
-"""HNSW: links of a point (m), and candidates for them (ef_construct)."""
+"""HNSW parameters: links per point (m), and candidates for them (ef_construct)."""
 
 
 class _Unpublished(QdrantEngine):
@@ -72,7 +72,7 @@ class _Unpublished(QdrantEngine):
         self._held = held
 
     def ask(self, edition: Edition, make: MakeRequests) -> list[list[models.ScoredPoint]]:
-        """Return the points for each request, in one exchange."""
+        """Return the points for each request, in one round trip."""
         return self.query(edition, make(self._held))
 
 
@@ -92,7 +92,7 @@ def publish(
 
     If it is interrupted, the previous version stays current, and the next publication reuses the
     rows that were loaded. Raises PublishError, or BusyError if another publication into the same
-    collection begins meanwhile.
+    collection starts in the meantime.
     """
     rows = Rows.open(content)
     publishing = StoreSettings(settings.name, settings.exact, CALL_SECONDS)
@@ -176,7 +176,7 @@ def _load(
 def _in_latest(
     collection: Collection, latest: Marker | None, buckets: list[int]
 ) -> Iterator[tuple[str, int]]:
-    """Yield ids and codes of the rows of the latest version in some buckets."""
+    """Yield ids and codes of the latest version's rows in some buckets."""
     if latest is None:
         return
     for part in batches(len(buckets), BATCH_BUCKETS):
@@ -194,7 +194,7 @@ def _remove(collection: Collection, rows: Sequence[str]) -> None:
 def _retire(
     collection: Collection, last: int, rows: Sequence[str], number: int, *, whole: bool
 ) -> None:
-    """Mark rows of the `last` version, or the `whole` of it, as ending with version `number`."""
+    """Retire rows of the `last` version, or all of them if `whole`, in version `number`."""
     collection.check_claim()
     client, name = collection.client, collection.name
     if whole:
@@ -228,7 +228,7 @@ def _prepare_graph(collection: Collection, reporter: Reporter) -> None:
                 raise PublishError(
                     f"Qdrant, {name}: its graph is not finished, and the collection is"
                     f" {status.value}; nothing was switched",
-                    hint="see the log of the engine, then publish again",
+                    hint="see the engine's log, then publish again",
                 )
             polls = polls + 1 if status == models.CollectionStatus.GREEN else 0
             time.sleep(POLL_SECONDS)
@@ -270,7 +270,7 @@ def _switch(
 def _drop_stale(collection: Collection, grace: float) -> list[str]:
     """Drop versions superseded at least `grace` seconds ago, and rows that only they had."""
     markers = sorted(collection.markers(), key=lambda marker: marker.switched)
-    # Each was superseded by the next, when that was switched to.
+    # Each version was superseded at the time of the next one's switch.
     stale = [
         marker
         for marker, successor in pairwise(markers)
