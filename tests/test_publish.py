@@ -262,7 +262,7 @@ def test_second_build_says_who_is_building_and_queries_go_on(built: Project) -> 
             result = built.run(command)
             assert result.exit_code == 1
             assert f"process {holder.pid} (since " in result.stderr
-            assert "hint: wait for it to end" in result.stderr
+            assert "hint: wait until it has finished" in result.stderr
         assert built.ask("seal")["results"]
     finally:
         holder.kill()

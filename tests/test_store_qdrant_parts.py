@@ -225,7 +225,7 @@ def test_somebody_elses_metadata_is_no_claim(collection: Collection) -> None:
     collection.client.update_collection(collection.name, metadata={"publisher": "another"})
     with pytest.raises(BusyError, match="another process has started to publish into it") as error:
         collection.check_claim()
-    assert error.value.hint == "wait for it to end"
+    assert error.value.hint == "wait until it has finished"
 
 
 def test_a_collection_without_metadata_is_somebody_elses(

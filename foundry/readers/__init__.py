@@ -1,4 +1,4 @@
-"""Reads bytes as documents; content decides about the format first, then the name."""
+"""Reads bytes as documents; the content decides the format first, then the name."""
 
 import hashlib
 import re
@@ -22,24 +22,25 @@ from foundry.readers.titles import derive_title, title_from, with_plain_dates
 
 _WORD = re.compile(r"[^\W_]")
 SCAN = "scan"
-"""Tag of documents of which some text was read from pictures."""
+"""Tag of documents with some text that was read from pictures."""
 MAX_UNACCOUNTED = 1_000
-"""Unaccounted words of a document that are kept for display; all are counted."""
+"""Unaccounted words per document that are kept for display; all are counted."""
 MAX_OUTLINED_CHARS = 10_000_000
 """Longer source files are read as plain text, without an outline."""
 
 
 def reads_apart(raw: RawDocument) -> bool:
-    """Return whether a document's format is read only in worker processes."""
+    """Return whether a document's format is only read in worker processes."""
     reader, _ = find_by_kind(raw) or choose(raw)
     return isinstance(reader, FileReader) or reader.outline is not None
 
 
 def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
-    """Convert bytes to a document with text, structure and metadata in normal form.
+    """Convert bytes to a document with normalised text, structure and metadata.
 
     Never raises for any content: what cannot be read is Skipped, with the reason. Parsers of
-    untrusted formats (see `reads_apart`) run only in worker processes; ValueError elsewhere.
+    untrusted formats (see `reads_apart`) only run in worker processes, and raise ValueError
+    elsewhere.
     """
     if not raw.content:
         return _skip(raw, Reason.EMPTY)
@@ -94,7 +95,7 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
 
 
 def _said(reading: Reading) -> Iterator[str]:
-    """Yield all texts of a reading, with title and metadata, which were read too."""
+    """Yield all texts of a reading, including title and metadata."""
     yield reading.text[reading.body_start :]
     yield from (reading.title or "", reading.modified or "", reading.language or "")
     yield from (*reading.tags, *reading.aliases, *reading.metadata.values())
@@ -102,7 +103,7 @@ def _said(reading: Reading) -> Iterator[str]:
 
 def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:
     if not is_worker:
-        raise ValueError(f"{parser.version}: runs in worker processes alone")
+        raise ValueError(f"{parser.version}: only runs in worker processes")
     try:
         return parser.read(content)
     except (UnreadableError, RecursionError, MemoryError):
@@ -113,7 +114,7 @@ def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:
 
 
 def _outline(parser: FileReader, reading: Reading, *, is_worker: bool) -> Reading:
-    """Return the reading with a parser's headings and blocks, or unchanged if that fails."""
+    """Return the reading with a parser's headings and blocks, or unchanged if the parser fails."""
     if len(reading.text) > MAX_OUTLINED_CHARS:
         return reading
     if not parser.is_installed():
@@ -128,7 +129,7 @@ def _outline(parser: FileReader, reading: Reading, *, is_worker: bool) -> Readin
 
 
 def _refuse(raw: RawDocument) -> Skipped | None:
-    """Return why bytes without a reader of their own are not read as text; None if they are."""
+    """Return why bytes without their own reader are not read as text; None if they are."""
     document = document_kind(raw.content)
     kind = document or binary_kind(raw.content)
     if kind is None:

@@ -1,7 +1,7 @@
 """Limits how much of a document is read from pictures, by pages, pixels and time.
 
-Pages and pixels should decide, since they are the same on every machine. Time is for the rest; a
-document that it cuts short is marked, to be read again.
+Pages and pixels should be the effective limits, since they are the same on every machine. Time is a
+safeguard; a document that it cuts short is marked, so that it is read again.
 """
 
 import time
@@ -13,16 +13,16 @@ from dataclasses import dataclass, field
 from foundry.documents import OCR_PAGES
 
 PIXELS_A_PAGE = 20_000_000
-"""Pixels of stored pictures per page that may be read; A4 at 300 dpi has 9 million."""
+"""Maximum pixels of stored pictures per page; A4 at 300 dpi has 9 million."""
 SECONDS_A_PAGE = 20
-"""Processor time per page that may be read; one takes 4 to 10 s, and 30 in small print."""
+"""Processor time per page; a page takes 4 to 10 s, and 30 s in small print."""
 
 
 @dataclass(slots=True)
 class Allowance:
-    """The pages of a document that may be read from pictures, with counts.
+    """How many pages of a document may be read from pictures, with counts.
 
-    `is_late` is True if time kept some from being read.
+    `is_late` is True if time ran out before some pages were read.
     """
 
     pages: int = OCR_PAGES
@@ -33,7 +33,7 @@ class Allowance:
     _begun: float = field(default_factory=lambda: time.process_time())
 
     def take(self, pixels: int = 0) -> bool:
-        """Return whether another page may be read, and count it; after the first no, none may."""
+        """Count another page and return whether it may be read; after the first False, none may."""
         self._pixels += pixels
         is_late = time.process_time() - self._begun > SECONDS_A_PAGE * self.pages
         is_over = self.read >= self.pages or self._pixels > PIXELS_A_PAGE * self.pages
@@ -50,7 +50,7 @@ _CURRENT: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
 
 @contextmanager
 def allowing_pictures(pages: int) -> Iterator[Allowance]:
-    """Allow so many pages to be read from pictures in this context."""
+    """Allow this many pages to be read from pictures in this context."""
     allowance = Allowance(pages)
     token = _CURRENT.set(allowance)
     try:

@@ -1,9 +1,9 @@
-"""Guesses the character set of bytes without a declaration; the build report mentions guesses.
+"""Guesses the character set of bytes that do not declare one; the build report lists guesses.
 
-A library distinguishes scripts. Between code pages of the Latin script it uses frequencies, which a
-few words do not have, so these are distinguished by alphabets: a text is Windows-1252, the most
-common one, unless that gives letters that no single western language has, and another code page
-gives the letters of one language.
+A library distinguishes scripts. To distinguish code pages of the Latin script it uses letter
+frequencies, which a few words do not provide, so these are distinguished by alphabets: a text is
+Windows-1252, the most common one, unless that yields letters that do not occur together in any
+western language, and another code page yields the letters of a single language.
 """
 
 # ruff: noqa: RUF001 (signs that look like others are meant)
@@ -15,10 +15,10 @@ from foundry.readers.scripts import guess_script
 
 SAMPLE_BYTES = 65_536
 STRANGE_CHARACTERS = 2
-"""Letters more than in another code page, and five for each there, that rule out Windows-1252."""
+"""Windows-1252 is ruled out by this many strange letters, plus five for each in another page."""
 
 _WESTERN = "cp1252"
-# Files without a declaration are in these; code pages of DOS and old Macs only cause errors.
+# Files without a declaration use these; code pages of DOS and old Macs only cause errors.
 _GUESSES = [
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874"),
     *("iso8859_2", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
@@ -27,7 +27,7 @@ _ALPHABETS = {
     charset: written.split() for charset, written in read_beside(__file__, "alphabets.toml").items()
 }
 _ALPHABETS["iso8859_2"] = _ALPHABETS["cp1250"]
-# Kana, Hangul, Han: first and last character, and least share of the characters.
+# Kana, Hangul, Han: first and last character, and minimum share of the characters.
 _WIDE = (
     ("cp932", "\u3041\u30ff", 0.3),
     ("euc_jp", "\u3041\u30ff", 0.3),
@@ -35,10 +35,11 @@ _WIDE = (
     ("gb18030", "\u4e00\u9fff", 0.7),
 )
 _SURELY = ("cp932", "euc_jp", "cp949")
-# No word of Icelandic or Turkish begins with these; in Lithuanian, many begin with the same bytes.
+# Icelandic and Turkish words never begin with these; many Lithuanian ones begin with the same
+# bytes.
 _NEVER_FIRST = re.compile(r"(?<![^\W\d_])[ðÐğĞ]")
-# Signs that never precede a letter, or never follow one, and signs that only a wrong code page
-# gives.
+# Signs that never precede a letter, or never follow one, and signs that only result from a wrong
+# code page.
 _BEFORE_LETTER = re.compile(r"[¹²³ªº¼½¾±£¥¢¤¦©®]+(?=[^\W\d_])")
 _AFTER_LETTER = re.compile(r"(?<=[^\W\d_])[¡¿]+")
 _STRANGE = re.compile("[\ufffd\x80-\x9f¨¬¯¸ˇ˘˙˛˝¦¤]")
@@ -57,7 +58,7 @@ def guess_charset(content: bytes) -> str:
         return wide
     if script := guess_script(sample):
         return script
-    # Few documents need it, and importing it takes as long as reading several.
+    # Few documents need it, and importing it takes as long as reading several documents.
     from charset_normalizer import from_bytes
 
     matches = [match.encoding for match in from_bytes(sample, cp_isolation=_GUESSES)]
@@ -83,7 +84,7 @@ def _choose_latin(sample: bytes) -> str:
 
 
 def _find_wide(sample: bytes) -> str | None:
-    """Return the code page that turns nearly all bytes into one East Asian language.
+    """Return the code page that decodes nearly all bytes as one East Asian language.
 
     The library misses these in texts that are half English.
     """
@@ -99,7 +100,7 @@ def _find_wide(sample: bytes) -> str | None:
 
 
 def _count_strange(sample: bytes, charset: str) -> int:
-    """Count the characters of a code page that its best-matching language lacks."""
+    """Count the characters of a code page that its best-matching language does not use."""
     text = sample.decode(charset, "replace")
     signs = sum(len(pattern.findall(text)) for pattern in _SIGNS)
     signs += STRANGE_CHARACTERS * len(_NEVER_FIRST.findall(text))

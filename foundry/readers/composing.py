@@ -21,11 +21,11 @@ class Composer:
         self._pages: list[int] = []
 
     def page(self) -> None:
-        """Begin the next page, slide or sheet; the first call begins page 1."""
+        """Start the next page, slide or sheet; the first call starts page 1."""
         self._pages.append(self._length)
 
     def heading(self, level: int, text: str) -> None:
-        """Add a heading on a line of its own, as in Markdown; a text that is too long is none."""
+        """Add a heading on its own line, as in Markdown; too long a text is not a heading."""
         title = normalise_line(text, len(text))
         if len(title) > MAX_HEADING_CHARS:
             self.text(title)
@@ -42,7 +42,7 @@ class Composer:
                 self._blocks.append(Span(start, self._end()))
 
     def code(self, code: str, language: str = "") -> None:
-        """Add code in a fence."""
+        """Add code as a fenced block."""
         self.text(fence(code, language), is_block=True)
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
@@ -77,7 +77,7 @@ class Composer:
         modified: str | None = None,
         language: str | None = None,
     ) -> Reading:
-        """Return the reading; without a title, the first heading of level 1 becomes it."""
+        """Return the reading; without a title, the first level 1 heading becomes the title."""
         text = "\n\n".join(self._parts)
         first = next((heading.text for heading in self._headings if heading.level == 1), None)
         return Reading(
@@ -102,7 +102,7 @@ class Composer:
 
 
 def fence(code: str, language: str = "") -> str:
-    """Return code in a fence longer than any in it."""
+    """Return code in a fence longer than any fence inside it."""
     mark = "```"
     while mark in code:
         mark += "`"

@@ -1,4 +1,4 @@
-"""The declaration of readers."""
+"""Declarations of readers."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from foundry.readers.accounting.containers import own_text
 
 
 class UnreadableError(Exception):
-    """A document that its reader cannot read."""
+    """A document cannot be read by its reader."""
 
     def __init__(self, reason: AnyReason, detail: str = "") -> None:
         super().__init__(str(reason))
@@ -23,11 +23,11 @@ class UnreadableError(Exception):
 class Reader:
     """A text format: its names and media types, and how it is read.
 
-    `version` is part of every document's `reader`, and changes whenever the same bytes give another
-    reading. `media_types` maps a lower-case suffix, or a whole file name, to a media type. `read`
-    takes normalised text and may raise UnreadableError. `outline` finds headings and blocks in the
-    same text, as UTF-8, in a worker process; if that fails, those of `read` are kept. `texts`
-    returns the text for people, found independently of `read`.
+    `version` is part of every document's `reader`, and must change whenever the reading of the same
+    bytes changes. `media_types` maps a lower-case suffix, or a whole file name, to a media type.
+    `read` takes normalised text and may raise UnreadableError. `outline` finds headings and blocks
+    in the same text, as UTF-8, in a worker process; if that fails, those of `read` are kept.
+    `texts` returns the text for people, extracted independently of `read`.
     """
 
     version: str
@@ -41,12 +41,12 @@ class Reader:
 class FileReader:
     """A format with an untrusted parser, whose bytes are read in a worker process.
 
-    `kinds` maps results of `sniffing.document_kind` to media types, whatever the file is called;
+    `kinds` maps results of `sniffing.document_kind` to media types, whatever the file's name;
     `media_types` is as in a Reader, for formats that only names distinguish from text. `read`
     imports its libraries itself, so that only workers load them, and may raise anything. `needs`
-    are modules that Foundry does not require; `extra` installs them. `with_ocr` reads the format
-    with text from pictures. `texts` returns the text for people, found independently of `read`;
-    without it, `read` calls `note_source`.
+    are modules that Foundry does not require; `extra` installs them. `with_ocr` also reads text in
+    pictures. `texts` returns the text for people, extracted independently of `read`; without it,
+    `read` calls `note_source`.
     """
 
     version: str

@@ -17,8 +17,8 @@ _ZONE = re.compile(r"([-+])(\d{1,2}):?(\d{2})?$")
 def normalise_date(written: str | None) -> str | None:
     """Return an ISO 8601 date, or a UTC date-time to the second; None for anything else.
 
-    A time without offset counts as UTC. Numeric dates that do not begin with the year are
-    ambiguous, and dropped.
+    A time without offset counts as UTC. Numeric dates that do not begin with the year are ambiguous
+    and dropped.
     """
     value = (written or "").strip()
     if not 8 <= len(value) <= 60:

@@ -1,6 +1,6 @@
 """Decodes bytes to normalised text: LF, NFC, without NUL, lone surrogates or hidden characters.
 
-Soft hyphens are removed too: they mark where a word may be divided, and are no part of it.
+Soft hyphens are removed too: they mark where a word may be split, and are not part of it.
 """
 
 import codecs
@@ -26,14 +26,14 @@ _META_CHARSET = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-# Characters that compose with nothing before them, so normalisation can be split there.
+# Characters that do not compose with preceding ones, so normalisation can be split there.
 _STARTER = re.compile("[\x00-\u02ff\u3041-\u3098\u30a0-\u30fe\u3400-\u9fff\uac00-\ud7a3]")
 
 
 def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
     """Decode and normalise; also count the characters replaced by U+FFFD.
 
-    Tried in this order: byte order mark, UTF-16 without one, UTF-8, the declared charset, UTF-8
+    The order of attempts: byte order mark, UTF-16 without one, UTF-8, the declared charset, UTF-8
     with a few errors, a guess from a sample.
     """
     text, replaced = _decode(content, declared)
@@ -56,7 +56,7 @@ def normalise(text: str) -> str:
     if text.isascii():
         return text
     text = remove_hidden(_SURROGATE.sub("\ufffd", text)).replace("\u00ad", "")
-    # Normalisation is quadratic in the length of a run of combining marks, hence the slices.
+    # Normalising a run of combining marks takes quadratic time, so it is done in slices.
     cuts = [0]
     while len(text) - cuts[-1] > NORMALISATION_SLICE_CHARS:
         earliest = cuts[-1] + NORMALISATION_SLICE_CHARS
@@ -72,7 +72,7 @@ def normalise_line(text: str, max_chars: int = 500) -> str:
 
 
 def looks_like_wide_text(sample: bytes) -> str | None:
-    """Return the UTF-16 variant of bytes without a byte order mark that are text in it."""
+    """Return the UTF-16 variant that decodes bytes without a byte order mark as text, if any."""
     pairs = len(sample) // 2
     if pairs < 4:
         return None
@@ -85,7 +85,7 @@ def looks_like_wide_text(sample: bytes) -> str | None:
 
 
 def byte_order_mark(content: bytes) -> str | None:
-    """Return the encoding of a byte order mark."""
+    """Return the encoding that a byte order mark indicates."""
     return next((name for mark, name in _BOMS if content.startswith(mark)), None)
 
 
@@ -133,9 +133,9 @@ def _known_charset(declared: str | None) -> str | None:
 
 
 _SUSPECT = re.compile("[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
-# Captured text only looks like a match, and is kept.
+# A captured group is text that only looks like a match, and is kept.
 _PATTERNS = {
-    # Zero-width joiners and spaces are spelling in many scripts, but not in Latin.
+    # Many scripts, but not Latin, use zero-width joiners and spaces in spelling.
     "zero-width characters": re.compile(
         "([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]\u200b)"
         "|(?<=[\\0-\u024f])[\u200b-\u200d]+|[\u180e\u200b\u2060-\u2064\ufeff]+"
@@ -150,7 +150,7 @@ _PATTERNS = {
 
 
 def remove_hidden(text: str) -> str:
-    """Return the text without hidden characters, which are noted."""
+    """Return the text without hidden characters, which are recorded as left out."""
     if text.isascii() or not _SUSPECT.search(text):
         return text
     for kind, pattern in _PATTERNS.items():

@@ -34,21 +34,21 @@ def taking_notes() -> Iterator[Notes]:
 
 
 def leave_out(reason: Omission, text: str, place: str = "") -> None:
-    """Note words that are left out of the text, if notes are collected."""
+    """Record words that are left out of the text, if notes are collected."""
     notes = _NOTES.get()
     if notes and text and not text.isspace():
         notes.left_out.append(LeftOut(reason, text, place))
 
 
 def note_source(text: str) -> None:
-    """Note unprocessed text of the container, if notes are collected."""
+    """Record unprocessed text of the container, if notes are collected."""
     notes = _NOTES.get()
     if notes:
         notes.source.append(text)
 
 
 def note_hidden(kind: str, count: int, line: int | None = None) -> None:
-    """Count hidden characters, if notes are collected, with the line of the first."""
+    """Count hidden characters, with the line of the first, if notes are collected."""
     notes = _NOTES.get()
     if notes and count:
         first = notes.hidden.setdefault(kind, Finding(kind, line, 0))
@@ -56,6 +56,6 @@ def note_hidden(kind: str, count: int, line: int | None = None) -> None:
 
 
 def note_guess(charset: str) -> None:
-    """Note a guessed character set, if notes are collected."""
+    """Record a guessed character set, if notes are collected."""
     if notes := _NOTES.get():
         notes.guessed.add(charset)

@@ -1,8 +1,8 @@
 """Finds the reader of a document by its bytes, its media type, or its name.
 
-A new format is a module with a `READER`, which also returns the words of a file (`texts`), and one
-line: in `READERS` for text formats that take linear time, in `FILE_READERS` for others, which
-worker processes read.
+A new format is a module with a `READER`, whose `texts` returns the words of a file independently,
+and one line here: in `READERS` for text formats that take linear time, in `FILE_READERS` for
+others, which worker processes read.
 """
 
 from collections.abc import Iterator
@@ -72,7 +72,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     wikitext.READER,
 )
 NAMED_BY_FILE = (*code.READERS, *structured.READERS, delimited.TEXT_READER)
-"""Formats without titles, whose documents are titled by the whole file name."""
+"""Formats without titles; the whole file name becomes the title of such documents."""
 
 Choice = tuple[Reader | FileReader, str]
 """A reader, and the media type of what it reads."""
@@ -96,7 +96,7 @@ def every_reader() -> Iterator[Reader | FileReader]:
 
 
 def find_by_kind(raw: RawDocument) -> tuple[FileReader, str] | None:
-    """Choose the reader by the content, whatever the file is called; None for text and others."""
+    """Choose the reader by the content, whatever the file's name; None for text and others."""
     found = _BY_KIND.get(document_kind(raw.content) or "")
     if found and raw.ocr:
         return found[0].with_ocr or found[0], found[1]
@@ -105,7 +105,7 @@ def find_by_kind(raw: RawDocument) -> tuple[FileReader, str] | None:
 
 
 def find_by_name(path: str) -> Choice | None:
-    """Return reader and media type by the name of a file; None if it has neither."""
+    """Return the reader and media type for a file name; None if there are none."""
     name = PurePosixPath(path).name.lower()
     return _BY_NAME.get(name) or _BY_NAME.get(PurePosixPath(name).suffix)
 
@@ -115,7 +115,7 @@ def choose(raw: RawDocument) -> Choice:
     if raw.media_type in _BY_MEDIA_TYPE:
         return _BY_MEDIA_TYPE[raw.media_type], raw.media_type
     reader, media_type = find_by_name(raw.path) or (plain.READER, "text/plain")
-    # Code may begin like a page, such as templates and components.
+    # Code may begin like a page, as templates and components do.
     if reader not in code.READERS and is_html(raw.content):
         return html.READER, "text/html"
     return reader, media_type

@@ -1,7 +1,7 @@
-"""Guesses the code page of text in a script other than Latin, by letter frequencies.
+"""Guesses the code page of text in a non-Latin script, by letter frequencies.
 
-A few words are enough: another code page of the same script gives rare letters, capitals within
-words, or signs instead of letters.
+A few words are enough: decoded with another code page of the same script, they have rare letters,
+capitals inside words, or signs instead of letters.
 """
 
 import re
@@ -10,25 +10,25 @@ from functools import cache
 from foundry.files import read_beside
 
 PURE_SHARE = 0.8
-"""Least share of bytes above ASCII in words of only such bytes."""
+"""Minimum share of the non-ASCII bytes that must be in words without ASCII."""
 GOOD = 1.4
-"""Least average score of a letter."""
+"""Minimum average score of a letter."""
 RARER = 0.1
-"""By how much a code page must outscore the more common one before it."""
+"""How much better than a more common code page a rarer one must score."""
 _CAPITAL_INSIDE, _CAPITAL_AFTER_CAPITAL, _OTHER_SIGN, _OTHER_LETTER = -4.0, 1.0, -2.0, -4.0
 _AT_ITS_END = 2.5
 _FINAL = frozenset("ךםןףץς")
-"""Letters that have this form only at the ends of words."""
+"""Letters that only have this form at the ends of words."""
 _SIGNS = frozenset("«»\u2013\u2014\u2018\u2019\u201a\u201c\u201d\u201e…№°§\xa0·€")
 _WORD = re.compile(rb"[A-Za-z\x80-\xff]+")
 _PURE = re.compile(rb"[\x80-\xff]{2,}")
 _ESCAPED = ((b"\x1b$)C", "iso2022_kr"), (b"\x1b$B", "iso2022_jp"), (b"\x1b$@", "iso2022_jp"))
 _MARGIN = 0.02
-"""Least share of control characters in UTF-16 read as ASCII."""
+"""Minimum share of control characters in UTF-16 decoded as ASCII."""
 
 
 def guess_escaped(content: bytes) -> str | None:
-    """Return the ISO 2022 character set that escape sequences announce."""
+    """Return the ISO 2022 character set that escape sequences indicate."""
     if b"\x1b$" not in content:
         return None
     found = [name for mark, name in _ESCAPED if mark in content]
@@ -38,7 +38,7 @@ def guess_escaped(content: bytes) -> str | None:
 
 
 def guess_wide(sample: bytes) -> str | None:
-    """Return the UTF-16 variant that turns bytes into letters, without a byte order mark."""
+    """Return the UTF-16 variant, without a byte order mark, that decodes bytes as letters."""
     sample = sample[: len(sample) // 2 * 2]
     controls = len(sample) - len(sample.translate(None, delete=bytes(range(9)) + b"\x0e\x0f"))
     if len(sample) < 16 or controls < _MARGIN * len(sample):
@@ -64,7 +64,7 @@ _SPACES = frozenset(" \n\u3000\u3001\u3002")
 
 
 def guess_script(sample: bytes) -> str | None:
-    """Return the code page of text in a script other than Latin; None for other text."""
+    """Return the code page of text in a non-Latin script; None for other text."""
     high = sum(len(run) - len(run.translate(None, delete=_HIGH)) for run in _WORD.findall(sample))
     pure = sum(map(len, (run for run in _WORD.findall(sample) if _PURE.fullmatch(run))))
     if not high or pure < PURE_SHARE * high:

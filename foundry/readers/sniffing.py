@@ -1,4 +1,4 @@
-"""Detects the kind of a file by its bytes, whatever its name."""
+"""Detects the kind of a file from its bytes, whatever its name."""
 
 import re
 import struct
@@ -33,7 +33,7 @@ PICTURES = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": 
 """Pictures whose text can be read, with their media types."""
 
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY")
-# Streams in files of older Office versions, whose names are in UTF-16.
+# Streams in files of older Office versions; their names are in UTF-16.
 _STREAMS = {
     "EncryptedPackage": "encrypted Office",
     "__substg1.0_": "Outlook message",
@@ -50,7 +50,7 @@ _MEMBERS = {
     b"xl/": "Excel",
     b"ppt/": "PowerPoint",
     b"META-INF/container.xml": "EPUB",
-    # Repacked files, with another member first.
+    # Repacked files, with a different first member.
     b"META-INF/manifest.xml": "OpenDocument",
 }
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\b\x1b") + b"\x7f"
@@ -62,7 +62,7 @@ _HTML_START = re.compile(
 
 
 def document_kind(content: bytes) -> str | None:
-    """Return the name of a document format that does not store plain text: "PDF"."""
+    """Return the name of a document format that does not store plain text, such as "PDF"."""
     start = content[:1024]
     for magic, kind in _DOCUMENTS.items():
         if start.startswith(magic):

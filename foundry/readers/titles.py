@@ -13,7 +13,7 @@ MAX_TITLE_CHARS = 80
 EXAMINED_CHARS = 8_000
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-# Line prefixes that are no content: of lists, quotations, tables, comments, strings.
+# Line prefixes that are not content: of lists, quotations, tables, comments, strings.
 _LEAD = re.compile(r"(?:[\s>*+|=_~\"'`;%-]|/[/*]|#+(?=\s)|<!--|[0-9]{1,3}[.)](?=\s))+")
 _TAIL = re.compile(r"[\s*|=_~\"'`]+$")
 # First lines of code and licences that many files share.
@@ -32,7 +32,7 @@ _LETTERS = re.compile(r"[^\W\d_]{2}|[\u3040-\uffff]")
 
 
 def title_from(path: str, reader: Reader | FileReader) -> str:
-    """Return a title from a file name: whole for code and data, as words for others."""
+    """Return a title from a file name: unchanged for code and data, as words for others."""
     name = PurePosixPath(path).name
     if reader in NAMED_BY_FILE:
         return name or path
@@ -75,7 +75,7 @@ def _says(text: str) -> bool:
 
 
 def _clip(text: str) -> str:
-    """Return the text on one line, cut between words, or within a word that is too long itself."""
+    """Return the text on one line, cut between words, or inside a word that is too long itself."""
     text = " ".join(text.split())
     if len(text) <= MAX_TITLE_CHARS:
         return text

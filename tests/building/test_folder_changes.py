@@ -116,7 +116,7 @@ def test_watches_are_bounded_and_those_near_the_root_come_first(
 ) -> None:
     monkeypatch.setattr(folder_changes, "MAX_FOLDERS", 3)
     with closing(watch_folders([source_of(docs)])) as watching:
-        assert begin(watching) == Watched(3, 4, "at most 3 are; exclude some")
+        assert begin(watching) == Watched(3, 4, "at most 3 can be watched; exclude some")
         (docs / "a" / "deep" / "f.md").write_text("x")
         assert is_quiet(watching)
         (docs / "b" / "f.md").write_text("x")

@@ -37,7 +37,7 @@ def test_a_second_command_names_the_first_and_ends_at_once(
         result = built.run(command)
     assert result.exit_code == 1
     said = re.escape(f"error: {built.root}: process {os.getpid()} (since ")
-    said += r"\d\d:\d\d:\d\d\) is working on this project\nhint: wait for it to end\n"
+    said += r"\d\d:\d\d:\d\d\) is working on this project\nhint: wait until it has finished\n"
     assert re.fullmatch(said, result.stderr)
 
 

@@ -1,7 +1,7 @@
 """Extracts the words of containers, independently of their readers.
 
-Each function returns the texts of a format, coarsely on purpose, and without the library that reads
-it. Names in markup are no text; the content for people is.
+Each function extracts the texts of a format, deliberately coarsely, and without the library that
+reads the format. Names in markup do not count as text; content for people does.
 """
 
 import html
@@ -40,7 +40,7 @@ _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})|\\.")
 
 
 def html_texts(source: str) -> list[str]:
-    """Return the text of a page between its tags; scripts, styles, drawings, templates aside."""
+    """Return a page's text between its tags, without scripts, styles, drawings and templates."""
     text = _UNSEEN.sub(" ", source).replace("]]>", " ")
     return [html.unescape(_TAG.sub(" ", _INLINE.sub("", text)))]
 
@@ -48,7 +48,7 @@ def html_texts(source: str) -> list[str]:
 def xml_texts(content: bytes, skipped: Callable[[str], bool] | None = None) -> list[str]:
     """Return the character data of XML, without elements for which `skipped` is true.
 
-    XML that is not well-formed gives the text before the error.
+    For XML that is not well-formed, this is the text before the error.
     """
     parts: list[str] = []
     depth = 0
@@ -82,7 +82,7 @@ def xml_texts(content: bytes, skipped: Callable[[str], bool] | None = None) -> l
 
 
 _GAP = " "
-# Elements that do not end a word: runs of Word, slides and OpenDocument.
+# Elements that do not end a word: runs in Word, slides and OpenDocument.
 _RUNS = (":r", ":t", ":rPr", ":span", ":a", ":hyperlink", ":proofErr", ":bookmarkStart")
 
 
@@ -90,7 +90,7 @@ _COMMAND = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}|\\[A-Za-z@]+\*?")
 
 
 def latex_texts(source: str) -> list[str]:
-    """Return LaTeX source without names of commands and environments."""
+    """Return LaTeX source without the names of commands and environments."""
     return [_COMMAND.sub(" ", source)]
 
 
@@ -110,14 +110,14 @@ _ROLE = re.compile(r":[\w:+.-]+:(?=`)")
 
 
 def rst_texts(content: bytes) -> list[str]:
-    """Return the source of reStructuredText without names in its markup."""
+    """Return the source of reStructuredText without the names in its markup."""
     text, _ = decode(content)
     for names in (_LABEL, _TARGET, _NUMBERED, _OPTION, _ROLE):
         text = names.sub(" ", text)
     return [_DIRECTIVE.sub(r"\1", text)]
 
 
-# Escapes that join words, and those that separate them, such as named characters.
+# Escapes that join words, and escapes that separate them, such as named characters.
 _ROFF_INSIDE = re.compile(
     r"\\(?:f(?:\(..|\[[^\]\n]{0,40}\]|.)|s(?:\[[^\]\n]{0,40}\]|[-+]?\d)|[&%:/,^|c])"
 )
@@ -128,11 +128,11 @@ _ROFF = re.compile(
 
 
 def roff_texts(source: str) -> list[str]:
-    """Return the source of a manual page without names of requests, fonts and characters."""
+    """Return the source of a manual page without the names of requests, fonts and characters."""
     return [_ROFF.sub(" ", _ROFF_INSIDE.sub("", source))]
 
 
-# Targets and options of links, names of templates and their arguments, attributes of tables.
+# Targets and options of links, names of templates and their arguments, table attributes.
 _WIKI = re.compile(
     r"<!--.*?-->|\[\[(?:File|Image|Media):[^|\[\]]*|\[\[[^|\[\]]*\|(?=[^|\[\]]*\]\])"
     r"|\{\{[^{}|]*|\|\s*[^=|{}\[\]\n]{1,60}=|\[https?://\S*|__[A-Z]+__|(?m:^(?:\{\||\|-).*)"
@@ -143,19 +143,19 @@ _QUOTES = re.compile("'{2,5}")
 
 
 def wiki_texts(content: bytes) -> list[str]:
-    """Return MediaWiki source without names in its markup: templates, options, targets."""
+    """Return MediaWiki source without the names in its markup: templates, options, targets."""
     text, _ = decode(content)
     return html_texts(_QUOTES.sub("", _WIKI.sub(" ", text)))
 
 
-# Cues have names before their times, and notes are comments.
+# Cues may have a name before their times, and notes are comments.
 _CUE = re.compile(
     r"(?m)\AWEBVTT.*|^(?:[^\n]+\n)?[^\n]*-->.*|^(?:NOTE|STYLE|REGION)\b(?:.*\n)(?:.+\n)*"
     r"|^[ \t]*\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}[ \t]*$"
 )
 
 
-# Tags may be times, and those of SubStation are in braces.
+# Tags may be times; SubStation writes tags in braces.
 _CUE_TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}\n]*\}")
 
 
@@ -208,5 +208,5 @@ def notebook_texts(source: str) -> Iterator[str]:
 
 
 def own_text(source: str) -> Iterable[str]:
-    """Return the source itself: all of its words are for people."""
+    """Return the source itself, since all of its words are for people."""
     return (source,)

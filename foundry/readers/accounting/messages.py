@@ -43,7 +43,7 @@ def _decode(part: Message) -> str:
 
 
 def calendar_texts(text: str) -> Iterator[str]:
-    """Yield the lines of a calendar, whose long ones are folded and whose breaks are escaped."""
+    """Yield the lines of a calendar, unfolded and with line breaks unescaped."""
     yield re.sub(r"\n[ \t]", "", text).replace("\\n", "\n").replace("\\N", "\n")
 
 
@@ -58,7 +58,7 @@ def outlook_texts(content: bytes) -> Iterator[str]:
             yield decode(file.openstream("__substg1.0_1000001E").read())[0]
 
 
-# Destinations without text: font tables, pictures, and those that only certain programs read.
+# Destinations without text: font tables, pictures, and those that only some programs read.
 _DESTINATION = re.compile(
     r"\{\s*\\(?:\*\s*\\(?!shpinst|ud\b|footnote|pn\b)|(?:fonttbl|colortbl|stylesheet|listtable"
     r"|revtbl|pict|info|themedata|fldinst|nonshppict|filetbl|sp|pntext)\b)"
@@ -96,7 +96,7 @@ _COMMAND = re.compile(r"\\[A-Za-z]{1,40}-?\d*[ ]?|\\[^A-Za-z]|[{}]")
 
 def rtf_texts(content: bytes) -> list[str]:
     """Return the text of RTF without commands, style tables and pictures."""
-    # A line end terminates a command, and has no other meaning.
+    # A line ending terminates a command, and has no other meaning.
     source = _ENDED.sub(r"\1 ", content.decode("latin-1"))
     source = source.replace("\r", "").replace("\n", "")
     stated = _CODE_PAGE.search(source)

@@ -1,7 +1,7 @@
 """Extracts the words of Word, PowerPoint, Excel, OpenDocument and EPUB files from their XML.
 
-Numbers in a sheet or chart are not included, since their format changes the text that is shown. Nor
-are names of fields, styles and sheets, which are attributes.
+Numbers in a sheet or chart are not included, since their format changes the displayed text. Names
+of fields, styles and sheets are attributes, and not included either.
 """
 
 import io
@@ -36,7 +36,7 @@ _GAPS = frozenset(("p", "tab", "br", "cr", "tc", "pt", "si"))
 
 
 def _members(content: bytes, wanted: re.Pattern[str]) -> Iterator[bytes]:
-    """Yield the members with these names, up to MAX_BYTES; none after a damaged one."""
+    """Yield the members with the wanted names, up to MAX_BYTES; stops at a damaged one."""
     left = MAX_BYTES
     with (
         suppress(zipfile.BadZipFile, OSError, EOFError, NotImplementedError),
@@ -64,7 +64,7 @@ def _parse(
 def _runs(content: bytes) -> str:
     """Return the content of text elements; a paragraph, a tab and a break end a word.
 
-    For charts these are the names of series and categories.
+    For charts, this is the names of series and categories.
     """
     parts: list[str] = []
     inside = strings = 0
@@ -97,14 +97,14 @@ def word_texts(content: bytes) -> Iterator[str]:
 
 
 def slide_texts(content: bytes) -> Iterator[str]:
-    """Yield the texts of PowerPoint's slides, with notes, charts and diagrams."""
+    """Yield the texts of PowerPoint slides, with notes, charts and diagrams."""
     return map(_runs, _members(content, _SLIDES))
 
 
 def sheet_texts(content: bytes) -> Iterator[str]:
     """Yield the texts of a workbook (.xlsx or .ods): cells with words, comments, boxes, charts.
 
-    Older workbooks of Excel are no packages, so their words are not known.
+    Older Excel workbooks are not zip packages, so their words are not extracted.
     """
     if not content.startswith(b"PK"):
         return
@@ -143,7 +143,7 @@ def _shared_strings(content: bytes) -> list[str]:
 
 
 def _cells(content: bytes, shared: list[str]) -> list[str]:
-    """Return the cells of a sheet that contain text: shared, their own, or a formula's."""
+    """Return the cells of a sheet that contain text: shared strings, their own, or a formula's."""
     found: list[str] = []
     kind, inside = "", False
 
@@ -189,7 +189,7 @@ def opendocument_texts(content: bytes) -> Iterator[str]:
 
 
 def _paragraphs(content: bytes, *, everywhere: bool) -> str:
-    """Return the text of paragraphs and headings; not `everywhere`, of headers and footers."""
+    """Return the text of paragraphs and headings, `everywhere` or in headers and footers only."""
     parts: list[str] = []
     depth = running = other = 0
 

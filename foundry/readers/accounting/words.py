@@ -1,4 +1,4 @@
-"""Compares the words in a document's container with those that its reader found."""
+"""Compares the words in a document's container with the words that its reader found."""
 
 import re
 import unicodedata
@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from foundry.documents.left_out import LeftOut, WordCounts
 
 MAX_JOINED_CHARS = 60
-"""Longest word that is compared with joined or divided ones."""
+"""Maximum length of words that are compared with joined or split ones."""
 MAX_JOINS = 2_000
-"""Words of a document for which that is done."""
+"""Maximum number of words per document that are compared in this way."""
 
 # Scripts without spaces between words: Thai to Khmer, Kana, Han.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
@@ -56,10 +56,10 @@ def _normalise(text: str) -> str:
 def account(
     source: Iterable[str], read: Iterable[str], left_out: Sequence[LeftOut]
 ) -> tuple[WordCounts, Counter[str]]:
-    """Account for a container's words; also return those that are unaccounted.
+    """Account for a container's words; also return the unaccounted words.
 
-    `source` are the container's texts, `read` those of the reading. Words are compared as
-    multisets: a word that occurs twice and was read once is unaccounted once.
+    `source` has the container's texts, `read` the texts of the reading. Words are compared as
+    multisets: a word that occurs twice and was read once is unaccounted for once.
     """
     whole = "\n".join(source)
     held, found, shared = _differing(whole, "\n".join(read))
@@ -118,9 +118,9 @@ def _more_often(texts: Counter[str], others: Counter[str]) -> Counter[str]:
 
 
 def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
-    """Return the missing words that are no part of a word that was read, nor made of such ones.
+    """Return the missing words that neither are part of a read word nor consist of read words.
 
-    A reader joins what markup or a line's end divides, and sets apart what a container joins.
+    A reader joins what markup or a line break splits, and separates what a container joins.
     """
     if missing and extra:
         missing, extra = _match(missing, extra)
@@ -129,7 +129,7 @@ def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
 
 
 def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Counter[str]]:
-    """Return parts and wholes without the matched ones, and these."""
+    """Match parts with wholes; return the unmatched parts and wholes."""
     parts, wholes = Counter(parts), Counter(wholes)
     begins, ends = {part[:2] for part in parts}, {part[-2:] for part in parts}
     # Most words neither begin nor end as a part does.

@@ -1,1 +1,1 @@
-"""Source code, with definitions as its outline."""
+"""Reads source code, with definitions as its outline."""

@@ -1,6 +1,6 @@
 """The languages whose definitions a parser finds: grammars, and the names of definitions.
 
-Each grammar is a tree-sitter wheel of its own, so nothing is downloaded at run time.
+Each grammar is a separate tree-sitter wheel, so nothing is downloaded at run time.
 """
 
 import re
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The Python `module` of a grammar, the `function` in it that returns it, and types of nodes.
+    """The Python `module` of a grammar, the `function` in it that returns it, and node types.
 
     `scopes` are definitions that may contain others (classes, namespaces, implementations);
     `callables` define functions, if they have a body; `values` assign a name to a function.
-    `wrappers` enclose a definition, and `attached`, besides comments, precede one; both belong to
-    it. Scopes among `bodies` are definitions only with a body. `fallback` names the grammar to try
-    after errors.
+    `wrappers` enclose a definition, and `attached` nodes, like comments, precede one; both belong
+    to it. Scopes among `bodies` are definitions only if they have a body. `fallback` names the
+    grammar to try after errors.
     """
 
     module: str
@@ -44,20 +44,20 @@ _NAMES = frozenset(("module", "function", "fallback"))
 _GENERICS = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _RECEIVER = re.compile(r"(\w+)\s*\)$")
 _NO_NAMES = frozenset(("prototype", "module", "exports", "this", "self", "window", "global"))
-"""Parts of an assignment's target in JavaScript without a name."""
+"""Parts of an assignment's target in JavaScript that are not names."""
 
 COMMENTS = frozenset(("comment", "line_comment", "block_comment"))
-"""Comments, as the grammars call them."""
+"""Node types of comments in the grammars."""
 
 OPENERS = frozenset(
     ("namespace_definition", "namespace_declaration", "internal_module", "mod_item", "impl_item")
 )
-"""Scopes that only open: a first line alone is joined with the definition below it."""
+"""Scopes whose first line, if alone, is joined with the definition below it."""
 
 FUNCTION_VALUES = frozenset(
     ("arrow_function", "function_expression", "generator_function", "class", "function")
 )
-"""Values that make a definition of the variable that they are assigned to."""
+"""Values that turn the variable they are assigned to into a definition."""
 
 
 def _read_grammars() -> dict[str, Grammar]:
@@ -73,7 +73,7 @@ GRAMMARS = _read_grammars()
 
 
 def find_names(node: "Node", grammar: Grammar) -> tuple[str, ...]:
-    """Return the names, outermost first, mostly one; none if the node defines nothing.
+    """Return the names that a node defines, outermost first; usually one, or none.
 
     A method written outside its type (Go, C++) has the type's name before its own.
     """

@@ -1,7 +1,7 @@
 """The outline of source code: definitions as headings, statements as blocks.
 
-Runs in worker processes, since the parsers are C and their input is untrusted. The tree is walked
-without recursion, and bodies of functions mostly not at all, so the time is linear.
+Runs in worker processes, since the parsers are written in C and their input is untrusted. The tree
+is walked without recursion, and function bodies are mostly skipped, so the time is linear.
 """
 
 import re
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 WHOLE_BYTES = 400
 """Statements up to this size are blocks; larger ones are opened."""
 OPEN_BYTES = 1_200
-"""In larger functions, inner functions count as definitions."""
+"""Inner functions count as definitions only in functions larger than this."""
 MAX_INDENTATION = 400
 
 _CLOSING = re.compile(r"(?:[\W_]|\b(?:end|endif)\b)*+")
@@ -51,7 +51,7 @@ class _Visit:
     """A node to visit.
 
     `start` is where its preceding comments or wrapper begin, if any; `is_closed` means that
-    definitions in it do not count, and `may_be_block` that the enclosing node is no block.
+    definitions inside it do not count, and `may_be_block` that the enclosing node is not a block.
     """
 
     node: "Node"
@@ -62,7 +62,7 @@ class _Visit:
 
 
 def read(language: str, content: bytes) -> Reading:
-    """Read code in UTF-8 without a byte order mark; without an outline if there is no tree."""
+    """Read code in UTF-8 without a byte order mark; if parsing fails, there is no outline."""
     grammar = GRAMMARS[language]
     root = _parse(language, content)
     if root.has_error and grammar.fallback:
@@ -110,7 +110,7 @@ def _walk(root: "Node", grammar: Grammar) -> tuple[list[_Definition], list[Span]
 
 
 def _enter(visit: _Visit, grammar: Grammar) -> _Visit:
-    """Return the rules within a definition."""
+    """Return the visit that applies to the children of a definition."""
     node = visit.node
     if node.type in grammar.scopes:
         return _Visit(node)
@@ -118,7 +118,7 @@ def _enter(visit: _Visit, grammar: Grammar) -> _Visit:
 
 
 def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_Visit]:
-    """Yield the named children, each with its start, including comments or a wrapper before it."""
+    """Yield the named children, each with its start, including a preceding comment or wrapper."""
     node = visit.node
     run_start: int | None = None
     run_row = code_row = -2
@@ -141,7 +141,7 @@ def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_V
 
 
 def _headings(text: str, definitions: Sequence[_Definition]) -> Iterator[Heading]:
-    """Yield headings without a line; one has no text if the text continues after another."""
+    """Yield headings that do not need a line; one without text closes another."""
     opened: list[_Open] = []
     end_of_text = _Definition((), len(text), len(text))
     for found, following in pairwise((*definitions, end_of_text, end_of_text)):
@@ -174,7 +174,7 @@ def _first_line(text: str, found: _Definition, limit: int) -> int:
 
 
 def _whole_lines(text: str, blocks: Iterable[Span], starts: Sequence[int]) -> Iterator[Span]:
-    """Yield blocks that begin a line and contain no definition, extended to the line end."""
+    """Yield blocks that begin a line and contain no definition, extended to the end of the line."""
     end = 0
     for block in blocks:
         begin = text.rfind("\n", max(end - 1, block.start - MAX_INDENTATION, 0), block.start) + 1
@@ -189,7 +189,7 @@ def _whole_lines(text: str, blocks: Iterable[Span], starts: Sequence[int]) -> It
 
 
 def _offset_map(content: bytes, spans: Iterable[_Definition | Span]) -> Callable[[int], int]:
-    """Map byte offsets to character offsets, for the ends of some spans."""
+    """Return a function that maps byte offsets to character offsets, for the ends of some spans."""
     if content.isascii():
         return lambda offset: offset
     chars = {0: 0}
@@ -223,4 +223,4 @@ READERS = {
     )
     for language, grammar in GRAMMARS.items()
 }
-"""By language. Its reader uses them; they match no file name or media type."""
+"""Outline readers by language. Source readers use them; they match no file name or media type."""

@@ -1,6 +1,6 @@
-"""Source code and structured data: text with the outline of a parser for its language.
+"""Reads source code and structured data as text, with the outline from a parser for its language.
 
-Without a parser, or if it fails, the text is cut at unindented lines.
+If there is no parser, or it fails, the text is split at unindented lines.
 """
 
 import re
@@ -13,7 +13,7 @@ from foundry.readers.code.outline import READERS as OUTLINES
 from foundry.readers.contract import Reader, UnreadableError
 
 _LANGUAGES = read_beside(__file__, "languages.toml")
-# A definition starts at an unindented line after a blank one, except closing brackets.
+# A definition starts at an unindented line after a blank one, unless it is a closing bracket.
 _DEFINITION = re.compile(r"(?<=\n\n)(?=[^\s)\]}])")
 
 MINIFIABLE = frozenset(("css", "javascript", "typescript"))

@@ -1,1 +1,1 @@
-"""One module for each format that is read."""
+"""Readers, with one module or folder for each format."""

@@ -1,4 +1,4 @@
-"""iCalendar (RFC 5545), in files and in mail: what, when, where and who of each event."""
+"""Reads iCalendar (RFC 5545), in files and in mail: what, when, where and who of each event."""
 
 import re
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ _LABELS = {
 }
 
 Entry = dict[str, list[str]]
-"""Properties of an event, task or journal for people, by name."""
+"""Properties of an event, task or journal that are for people, by name."""
 
 
 def spell_calendar(text: str) -> str:
@@ -71,7 +71,7 @@ def _parse(text: str) -> tuple[str, list[Entry]]:
         elif match and inside and inside[-1] in _ENTRIES and name in _LABELS:
             shown = _show(value, match[2])
             entries[-1].setdefault(name, []).append(shown)
-            # A time is shown in another form than it is written in.
+            # Times are shown in a different form from the one they are written in.
             if not _TIME.match(value.strip()):
                 line = f"{match[1]}{match[2]} {'mailto' if 'mailto:' in value else ''}"
         elif name in ("X-WR-CALNAME", "NAME") and not title:

@@ -1,4 +1,4 @@
-"""Reads EPUB: the chapters of its spine, each as a page, titled by its navigation."""
+"""Reads EPUB: the chapters of its spine, each as a page, with titles from its navigation."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -30,14 +30,14 @@ MAX_POINTS = 20_000
 MAX_FALLBACKS = 5
 _OPF = "{http://www.idpf.org/2007/opf}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
-# Drawings may be pages too, with text.
+# Drawings with text may be pages too.
 _PAGE = re.compile(r"\.x?html?$|xhtml|text/html|image/svg", re.IGNORECASE)
 _NOTES = "application/x-dtbncx+xml"
 _TYPE = "application/epub+zip"
 
 
 class Point(NamedTuple):
-    """An entry of a book's navigation: title, and depth from 1."""
+    """An entry of a book's navigation: its title, and its depth from 1."""
 
     title: str
     level: int
@@ -51,7 +51,7 @@ def read(content: bytes) -> Reading:
     """Read a book's chapters in order, without the table of contents.
 
     A file belongs to the previous chapter, unless the navigation names it or it has a heading.
-    Raises UnreadableError for a bomb, and for a book that is encrypted or lacks its package
+    Raises UnreadableError for a zip bomb, and for a book that is encrypted or has no package
     document.
     """
     package = Package(content)
@@ -62,7 +62,7 @@ def read(content: bytes) -> Reading:
     path = "" if root_file is None else root_file.get("full-path", "")
     book = package.xml(path)
     if book is None:
-        raise UnreadableError(Reason.DAMAGED, "the book has no list of its files")
+        raise UnreadableError(Reason.DAMAGED, "the book has no package document")
     described = {**describe(book), "modified": _modified(book)}
     items = {item.get("id"): item for item in book.iter(f"{_OPF}item")}
     navigation = _read_navigation(package, dirname(path), list(items.values()))
@@ -84,7 +84,7 @@ def read(content: bytes) -> Reading:
 
 
 class _Chapters:
-    """Joins the files of a book in a `composer`."""
+    """Adds the files of a book to a `composer`."""
 
     def __init__(self, navigation: Navigation, title: str) -> None:
         self.composer = Composer()
@@ -115,7 +115,7 @@ class _Chapters:
         self.composer.include(reading)
 
     def _name(self, point: Point | None, title: str | None) -> None:
-        """Begin a section for a file without a heading, if the navigation has a title for it."""
+        """Start a section for a file without a heading, if the navigation has a title for it."""
         if point:
             self.composer.heading(point.level, point.title)
         elif title and not self._navigation and title != self._previous_title:
@@ -124,7 +124,7 @@ class _Chapters:
 
 
 def _same(title: str, heading: str) -> bool:
-    """Return whether a heading has the title in the navigation, a part of it, or more."""
+    """Return whether a heading equals, contains or is part of the title in the navigation."""
     one, other = ("".join(filter(str.isalnum, text.casefold())) for text in (title, heading))
     return bool(one and other) and (one in other or other in one)
 
@@ -151,7 +151,7 @@ def _shifted(reading: Reading, shift: int) -> Reading:
 
 
 def _read_navigation(package: Package, folder: str, items: list[Element]) -> Navigation:
-    """Read the navigation document of a book, or else its NCX."""
+    """Read a book's navigation document, or its NCX if there is none."""
     documents = [item for item in items if "nav" in item.get("properties", "").split()]
     documents += [item for item in items if item.get("media-type") == _NOTES]
     for item in documents:
@@ -218,7 +218,7 @@ def _kind(item: Element) -> str:
 
 
 def _member(package: Package, name: str) -> bytes | None:
-    """Return a member by name, which some programs write in UTF-8 without saying so."""
+    """Return a member by name, which some programs encode in UTF-8 without the flag for it."""
     content = package.read(name)
     if content is None and not name.isascii():
         for each in package.names:
@@ -238,7 +238,7 @@ def _words_of(content: bytes) -> str:
 
 
 def _modified(book: Element) -> str | None:
-    """Return the book's date of modification, as EPUB 3 requires, or else its date."""
+    """Return the book's modification date, as EPUB 3 requires, or its date if there is none."""
     stated: Mapping[str, str] = {
         meta.get("property", ""): (meta.text or "").strip() for meta in book.iter(f"{_OPF}meta")
     }

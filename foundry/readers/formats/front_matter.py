@@ -1,4 +1,4 @@
-"""Front matter at the start of a document: YAML between `---`, TOML between `+++`, or JSON."""
+"""Reads front matter, before a document's text: YAML between `---`, TOML between `+++`, or JSON."""
 
 import json
 import re
@@ -14,14 +14,14 @@ from foundry.readers.dates import normalise_date
 MAX_CHARS = 65_536
 MAX_DEPTH = 20
 MAX_NAMES = 100
-"""Tags, and aliases, kept per document."""
+"""Maximum number of tags, and of aliases, kept per document."""
 _OPENING = re.compile(r"(?:---|;;;|\+\+\+)[ \t]*\n")
 _CLOSINGS = {
     "---": re.compile(r"^(?:---|\.\.\.)[ \t]*$\n?", re.MULTILINE),
     "+++": re.compile(r"^\+\+\+[ \t]*$\n?", re.MULTILINE),
     ";;;": re.compile(r"^;;;[ \t]*$\n?", re.MULTILINE),
 }
-# Hexo needs no mark before the first key.
+# Hexo does not need a marker before the first key.
 _UNOPENED = re.compile(
     r"(?=(?:.*\n){0,9}?title:)(?=(?:.*\n){0,9}?date:)(?:title|date|layout|tags|categories):.*\n"
     r"(?:[\w-]+:.*\n|[ \t]+.*\n|-[ \t].*\n){1,60}---[ \t]*(?:\n|$)"
@@ -43,8 +43,8 @@ YAML_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
     """Return the length of the front matter, markers included, and its values.
 
-    A block that is no mapping, is too large or too deep, or uses aliases or explicit tags has no
-    values: it stays part of the content. Without a block the length is 0.
+    A block that is not a mapping, is too large or too deep, or uses aliases or explicit tags yields
+    no values: it stays part of the content. Without a block, the length is 0.
     """
     if _JSON_OPENING.match(text):
         return _read_json(text)
@@ -61,7 +61,7 @@ def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
     block = text[opening.end() : closing.start()]
     values = {"---": _load, "+++": _load_toml, ";;;": _load_json}[mark](block)
     if values is None and (mark != "---" or not _FIRST_KEY.match(block)):
-        # Two rules with text between them are no front matter.
+        # Two rules with text between them are not front matter.
         return 0, None
     return closing.end(), values
 
@@ -96,7 +96,7 @@ def _load_toml(block: str) -> dict[str, Any] | None:
 
 
 def _as_written(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return values with scalars as YAML would write them."""
+    """Return the values with scalars as YAML would write them."""
     return {str(name): _scalar(value) for name, value in values.items()}
 
 
@@ -113,7 +113,7 @@ def _scalar(value: Any) -> Any:
 
 
 def describe(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a Reading in front matter, except tags and title."""
+    """Return the fields of a Reading that front matter has, except tags and title."""
     return {
         "aliases": tuple(_names(values, "aliases", "alias"))[:MAX_NAMES],
         "modified": _find_modified(values),

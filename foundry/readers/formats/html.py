@@ -18,12 +18,12 @@ from foundry.readers.formats.pages.markdown import Sections, write
 MAX_CHARS = 50_000_000
 MAX_DEPTH = 256
 SHELL_WORDS = 20
-"""A page filled by scripts has fewer words: a title, "Loading"."""
+"""Pages filled by scripts have fewer words, such as a title and "Loading"."""
 MAX_SHELL_CHARS = 2_000
 
 _ROOTS = "#root,#app,#__next,#__nuxt,#___gatsby,#svelte,app-root,[ng-app],[data-reactroot]"
 _WORD = re.compile(r"\w+")
-# Options are dropped with their menu; thousands of them take quadratic time.
+# Options are dropped with their menu; thousands of them would take quadratic time.
 _OPTION = re.compile(r"</?opt(?:ion|group)\b[^<>]*+>", re.IGNORECASE)
 # Comments and elements with only text are skipped as a whole.
 _TAG = re.compile(
@@ -31,7 +31,7 @@ _TAG = re.compile(
     r"|<(?P<end>/)?(?P<name>[a-z][a-z0-9-]{0,40})",
     re.IGNORECASE | re.DOTALL,
 )
-# Elements without content, and those whose end tag is usually omitted.
+# Elements without content, and elements whose end tag is usually omitted.
 _NOT_NESTING = frozenset(
     "area base br col embed hr img input link meta param source track wbr p li dt dd tr td th thead"
     " tbody tfoot colgroup option optgroup rp rt body html head".split()
@@ -44,13 +44,13 @@ _MODIFIED = (
 )
 _XHTML = re.compile(r"<\?xml|XHTML|xmlns\s*=\s*[\"']http://www\.w3\.org/1999/xhtml", re.IGNORECASE)
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
-# An HTML parser would take these for begin tags, with the rest of the page as content.
+# An HTML parser would treat these as start tags, with the rest of the page as content.
 _SELF_CLOSED = re.compile(
     r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr)\b)"
     r"([A-Za-z][\w:.-]{0,60}+)((?:[^<>\"'/]++|\"[^\"<]*+\"|'[^'<]*+'|/(?!>))*+)/>"
 )
 _CLOSED = r"<\1\2></\1>"
-# In these, elements may close themselves in HTML too.
+# In these, elements may be self-closing in HTML too.
 _FOREIGN = re.compile(r"<(svg|math)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _SHADOW = re.compile(
     r"<template\b[^<>]{0,200}?\bshadowroot(?:mode)?\b[^<>]{0,200}>(.*?)(?:</template\s*>|\Z)",
@@ -67,11 +67,11 @@ def parse(text: str) -> LexborHTMLParser | None:
 def read(text: str, *, is_book: bool = False, sections: Sections | None = None) -> Reading:
     """Read a page's main content; hidden elements, navigation and scripts are left out.
 
-    In a book, headers and footers are content as well. `sections` are the titles and levels of
-    sections by the ids of elements with which they begin, where the page may have no heading.
+    In a book, headers and footers are content as well. `sections` maps ids of elements to the
+    titles and levels of the sections that start there, for pages without headings.
 
-    `text` of the reading is Markdown. The title is the `title` element's, or the first level 1
-    heading's, or `og:title`. Raises UnreadableError for a page that is too large or too deep.
+    The reading's `text` is Markdown. The title is that of the `title` element, the first level 1
+    heading, or `og:title`. Raises UnreadableError for a page that is too large or too deep.
     """
     if len(text) > MAX_CHARS:
         raise UnreadableError(Reason.PAGE_TOO_LARGE, f"{len(text)} characters")
@@ -86,7 +86,7 @@ def read(text: str, *, is_book: bool = False, sections: Sections | None = None) 
     if is_filled_later and _is_short(reading):
         reading = write(Content(page, markup, is_book=is_book, reads_noscript=True), {})
         if _is_short(reading):
-            raise UnreadableError(Reason.NEEDS_BROWSER, "JavaScript fills this page")
+            raise UnreadableError(Reason.NEEDS_BROWSER, "the page is filled by JavaScript")
     return replace(reading, title=_find_title(page, reading), modified=modified)
 
 
@@ -120,7 +120,7 @@ def _content_of(page: LexborHTMLParser, selector: str) -> str | None:
 
 
 def _content_markup(text: str) -> str:
-    """Return a page's markup so that an HTML parser understands it."""
+    """Return a page's markup in a form that an HTML parser understands."""
     text = _OPTION.sub(" ", text)
     if "shadowroot" in text:
         text = _SHADOW.sub(r"<div>\1</div>", text)
@@ -135,8 +135,8 @@ def _content_markup(text: str) -> str:
 def nesting_depth(page: str) -> int:
     """Return the greatest number of open elements, at most MAX_DEPTH.
 
-    Linear in the length of the page, unlike parsing deep elements; an estimate from tags alone,
-    never too low by more than the number of elements that close each other.
+    Takes linear time, unlike parsing deep elements. This is an estimate from the tags alone; it can
+    be too low by at most the number of elements that close each other.
     """
     open_elements: Counter[str] = Counter()
     depth = deepest = 0

@@ -20,7 +20,7 @@ MAX_OUTPUT_CHARS = 50_000
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 # Text before a carriage return is overwritten, as by progress bars.
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|$)")
-# Python's default representation of objects that display themselves otherwise.
+# Python's default representation of objects that have a richer display.
 _PLACEHOLDER = re.compile(
     r"\s*<[\w.]+[^<>\n]*>\s*$|\s*[\w.]*(?:Figure|Chart|Plot|Map)\w*\(.*\)\s*$"
 )
@@ -29,14 +29,14 @@ _SHOWN = (
     *("text/markdown", "text/html", "text/latex", "application/json", "image/svg+xml"),
     "text/plain",
 )
-"""Types of output with words, best first, as nbconvert orders them."""
+"""Types of output with words, best first, in nbconvert's order."""
 
 
 def read(text: str) -> Reading:
-    """Read a notebook's cells in their order; of each output, the richest form that has words.
+    """Read a notebook's cells in order; for each output, the richest form that has words.
 
-    The front matter of Quarto states title and date. Raises UnreadableError for what is no notebook
-    of format 3 or 4.
+    Title and date come from Quarto's front matter. Raises UnreadableError for anything but a
+    notebook of format 3 or 4.
     """
     try:
         notebook = json.loads(text)
@@ -151,7 +151,7 @@ def _form(kind: str, written: Any) -> str:
 
 
 def _fence(text: str, language: str) -> str:
-    """Return text as code in a fence longer than any in it."""
+    """Return text as code in a fence longer than any fence inside it."""
     longest = max((len(found) for found in re.findall(r"^`{3,}", text, re.MULTILINE)), default=2)
     fence = "`" * (longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"
@@ -162,7 +162,7 @@ def _words_of(kind: str, text: str) -> str:
 
 
 def _old_data(output: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the types of an output in format 3, which have short names."""
+    """Return an output's data by type in format 3, which uses short type names."""
     names = {"text": "text/plain", "html": "text/html", "latex": "text/latex"}
     names |= {"svg": "image/svg+xml", "png": "image/png"}
     return {names[name]: value for name, value in output.items() if name in names}

@@ -29,7 +29,7 @@ class Package:
     """A verified zip container; `names` are its members."""
 
     def __init__(self, content: bytes) -> None:
-        """Check it. Raises UnreadableError for a bomb, encryption and damage."""
+        """Check the container. Raises UnreadableError for a zip bomb, encryption and damage."""
         if content.count(_DIRECTORY_ENTRY) > MAX_MEMBERS:
             raise UnreadableError(Reason.ZIP_BOMB, f"more than {MAX_MEMBERS} members")
         try:
@@ -59,7 +59,7 @@ class Package:
         return None if content is None else parse_xml(content)
 
     def _look_over(self, member: zipfile.ZipInfo) -> None:
-        """Unpack a member; zipfile refuses a wrong size or checksum."""
+        """Unpack a member; zipfile rejects a wrong size or checksum."""
         with self._archive.open(member) as file:
             while file.read(_STEP_BYTES):
                 pass
@@ -67,12 +67,12 @@ class Package:
 
 class _TreeWithoutDtd(ElementTree.TreeBuilder):
     def doctype(self, name: str, public: str | None, system: str | None) -> None:  # noqa: ARG002
-        """Refuse a DTD as soon as it begins, before it declares an entity."""
+        """Reject a DTD as soon as it begins, before it declares an entity."""
         raise UnreadableError(Reason.HOLDS_DTD)
 
 
 def parse_xml(content: bytes) -> Element:
-    """Parse XML without a DTD, so without entities. Raises UnreadableError."""
+    """Parse XML without a DTD, and so without entities. Raises UnreadableError."""
     try:
         return ElementTree.fromstring(content, ElementTree.XMLParser(target=_TreeWithoutDtd()))
     except (ElementTree.ParseError, ValueError, LookupError):
@@ -80,7 +80,7 @@ def parse_xml(content: bytes) -> Element:
 
 
 def describe(root: Element | None) -> dict[str, Any]:
-    """Return title, language and date of modification from a document's core properties."""
+    """Return title, language and modification date from a document's core properties."""
 
     def text_of(*tags: str) -> str | None:
         found = (None if root is None else root.find(f".//{tag}") for tag in tags)

@@ -1,7 +1,7 @@
-"""Reads text in pictures by RapidOCR: files (.png, .jpg, .tif), and pages without other text.
+"""Reads text in pictures with RapidOCR: files (.png, .jpg, .tif), and pages without other text.
 
 The models are part of its wheel, so nothing is downloaded. Pictures are limited in pixels before
-decoding, and in processor time; those of a document by `allowance`. Only for workers of a sandbox.
+decoding, and in processor time; those of a document by `allowance`. Only for sandboxed workers.
 """
 
 import io
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-# Imported before a sandbox is closed, in which it could not set its environment.
+# Imported before a sandbox is closed, inside which it could not set its environment.
 import numpy as np
 
 from foundry.documents import Reading
@@ -29,9 +29,9 @@ VERSION = "ocr/2"
 MAX_PIXELS = 40_000_000
 """Larger pictures are not decoded; an A4 page at 600 dpi has 35 million pixels."""
 MAX_SIDE = 2_000
-"""Larger pictures are scaled down to this; above it memory reaches a gigabyte."""
+"""Larger pictures are scaled down to this size; otherwise memory reaches a gigabyte."""
 FOUND_SIDE = 1_280
-"""Pictures are scaled down to this to find lines, which are read from the larger one."""
+"""Pictures are scaled down to this size to find lines, which are read from the larger one."""
 SECONDS = 120
 """Processor time per picture."""
 UNSURE = 0.8
@@ -48,7 +48,7 @@ _EXTRA = "ocr"
 
 @dataclass(frozen=True, slots=True)
 class SeenLine:
-    """A line in a picture, with its box in shares of width and height."""
+    """A line in a picture, with its box as shares of width and height."""
 
     text: str
     confidence: float
@@ -75,7 +75,7 @@ def read(content: bytes) -> Reading:
 
 
 def read_pictures(contents: Iterable[bytes]) -> Reading:
-    """Read the text of the pictures in a document; unreadable ones have none."""
+    """Read the text in a document's pictures; unreadable ones yield none."""
     pages: list[SeenPage] = []
     for content in contents:
         with suppress(UnreadableError, OSError, ValueError):
@@ -84,7 +84,7 @@ def read_pictures(contents: Iterable[bytes]) -> Reading:
 
 
 def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
-    """Return a format's reader, with a variant that reads text from pictures too."""
+    """Return a format's reader, with a variant that also reads text in pictures."""
     with_ocr = replace(
         reader,
         version=f"{reader.version}+{VERSION}",
@@ -98,7 +98,7 @@ def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
 def see(picture: Any) -> SeenPage:
     """Return the lines and tables of a picture, an array (height, width, 3), turned upright.
 
-    There are none if most of the text is guessed; `unsure` counts the lines then.
+    There are none if most of the text is guessed; `unsure` then counts the lines.
     """
     found = _recognise(picture)
     if found.is_sideways:
@@ -106,7 +106,7 @@ def see(picture: Any) -> SeenPage:
     elif found.lines and _confidence(found) < UNSURE:
         found = max(found, _recognise(np.rot90(picture, 2)), key=_confidence)
     if _confidence(found) < UNSURE:
-        # As on pages in a script that the models do not know; blurred pages still have .95.
+        # As on pages in a script that the models do not know; blurred pages still reach .95.
         return SeenPage([], len(found.lines))
     return lay_out([line for line in found.lines if line.confidence >= ILLEGIBLE])
 
@@ -130,7 +130,7 @@ def _recognise(picture: Any) -> _Found:
             xs = [float(x + slope * y) / width for x, y in box]
             ys = [float(y - slope * x) / height for x, y in box]
             lines.append(SeenLine(shown, float(confidence), min(xs), max(xs), min(ys), max(ys)))
-    # Short lines, such as numbers, may be higher than wide on an upright page.
+    # Short lines, such as numbers, may be taller than wide on an upright page.
     wide, high = np.ptp(found.boxes, axis=1).sum(axis=0)
     return _Found(lines, bool(high > wide))
 
@@ -142,7 +142,7 @@ def _confidence(found: _Found) -> float:
 
 
 def lay_out(seen: Sequence[SeenLine]) -> SeenPage:
-    """Return lines from top to bottom and left to right, and the tables in them."""
+    """Return lines from top to bottom and left to right, with their tables."""
     rows: list[list[SeenLine]] = []
     for line in sorted(seen, key=lambda line: (line.top + line.bottom, line.left)):
         if rows and rows[-1][0].top < (line.top + line.bottom) / 2 < rows[-1][0].bottom:
@@ -156,7 +156,7 @@ def lay_out(seen: Sequence[SeenLine]) -> SeenPage:
             POINTS * x for x in (line.left, line.right, line.top, line.bottom)
         )
         words.append(Word(line.text, left, right, top, bottom, place))
-    # Boxes of one font size differ by some pixels, and no heading is recognised by less.
+    # Boxes of one font size differ by some pixels, so sizes do not identify headings.
     lines = [Line(line.text, 0.0, line.top, line.bottom) for line in ordered]
     tables = find_tables(words, [])
     return SeenPage(put_in_tables(lines, tables), sum(line.confidence < UNSURE for line in seen))
@@ -165,7 +165,7 @@ def lay_out(seen: Sequence[SeenLine]) -> SeenPage:
 def open_pictures(content: bytes) -> Iterator[Any]:
     """Yield the readable pictures of a file, as arrays for `see`.
 
-    Raises UnreadableError for a bomb.
+    Raises UnreadableError for a decompression bomb.
     """
     from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
@@ -189,11 +189,11 @@ def open_pictures(content: bytes) -> Iterator[Any]:
                 page.thumbnail((MAX_SIDE, MAX_SIDE))
                 yield np.asarray(page)[:, :, ::-1]
     except UnidentifiedImageError:
-        raise UnreadableError(Reason.DAMAGED, "not a picture that can be opened") from None
+        raise UnreadableError(Reason.DAMAGED, "the picture cannot be opened") from None
 
 
 def _count_frames(stored: Any, least: int) -> int:
-    """Return the number of pictures in a file, if it can be read."""
+    """Return the number of pictures in a file, or `least` if it cannot be read."""
     try:
         return max(getattr(stored, "n_frames", 1), least)
     except Exception:
@@ -230,13 +230,13 @@ def _engine() -> Any:
         params={
             "Global.log_level": "critical",
             "Global.max_side_len": MAX_SIDE,
-            # Lines that its classifier turns upside down are mostly not.
+            # Most lines that its classifier turns upside down should not be turned.
             "Global.use_cls": False,
             # `_confidence` needs the text that it would drop.
             "Global.text_score": 0.0,
             "Det.limit_type": "max",
             "Det.limit_side_len": FOUND_SIDE,
-            # More lines at a time are padded to the longest: slower, and more memory.
+            # With more lines at a time, all are padded to the longest: slower, and more memory.
             "Rec.rec_batch_num": 1,
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,
@@ -245,7 +245,7 @@ def _engine() -> Any:
 
 
 def _allow_more_time() -> None:
-    """Extend the processor time of the process, if that is limited."""
+    """Extend the processor time limit of this process, if there is one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
     if soft != resource.RLIM_INFINITY:
         usage = resource.getrusage(resource.RUSAGE_SELF)

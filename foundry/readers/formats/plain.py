@@ -1,4 +1,4 @@
-"""Plain text, unchanged, with a title."""
+"""Reads plain text, unchanged, with a title."""
 
 import re
 
@@ -28,7 +28,7 @@ def _find_title(text: str) -> str | None:
     marked = _MARK.match(title)
     if marked is not None:
         return title[marked.end() :] or None
-    # Otherwise it is a directive or comment of some language.
+    # Otherwise it is a directive or comment in some language.
     return None if title[0] in "#=" else title
 
 

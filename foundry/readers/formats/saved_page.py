@@ -1,4 +1,4 @@
-"""MHTML: a saved page with its resources, as a multipart message."""
+"""Reads MHTML: a saved page with its resources, as a multipart message."""
 
 from email import message_from_bytes, policy
 from email.message import Message

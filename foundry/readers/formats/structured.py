@@ -1,4 +1,4 @@
-"""JSON, YAML, TOML and Java properties: the text as written, with keys as outline."""
+"""Reads JSON, YAML, TOML and Java properties: the text as written, with keys as its outline."""
 
 import json
 import re
@@ -20,7 +20,7 @@ MAX_OUTLINED_CHARS = 2_000_000
 """A longer file is generated data, which would take long to parse."""
 MAX_LEVELS = 2
 MAX_DEPTH = 100
-"""Nesting limit, since the parser is quadratic in the depth of brackets."""
+"""Maximum nesting depth, since the parser takes quadratic time in the depth of brackets."""
 MAX_LINE_CHARS = 1_000
 """JSON with a longer line is reformatted, with one value per line."""
 
@@ -28,7 +28,7 @@ _JSON_KEY = re.compile(
     r'^([ \t]+)"((?:[^"\\\n]|\\.){1,200}+)"[ \t]*:[ \t]*([\[{][ \t]*$)?',
     re.MULTILINE,
 )
-# A surrogate pair; any other escape, so that the character after it is not taken for one.
+# A surrogate pair; or any other escape, so that its second character does not start one.
 _JSON_ESCAPE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})|\\."
 )
@@ -41,7 +41,7 @@ _TOML_TABLE = re.compile(
     r"^\[{1,2}[ \t]*([^\[\]\n]{1,200}?)[ \t]*\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE
 )
 _Key = tuple[Heading, bool]
-"""A key as a heading, with its level from 1; and whether its value is a collection."""
+"""A key as a heading, with its level from 1, and whether its value is a collection."""
 
 
 def read_json(text: str) -> Reading:
@@ -76,7 +76,7 @@ def _unescape(text: str) -> str:
             return "/"
         shown = str(json.loads(f'"{found[0]}"')) if found[1] else found[0]
         if shown == "\xad":
-            # A soft hyphen is no part of its word.
+            # A soft hyphen is not part of its word.
             return ""
         return shown if shown.isprintable() and not shown.isascii() else found[0]
 
@@ -96,7 +96,7 @@ def read_yaml(text: str) -> Reading:
 
 
 def read_toml(text: str) -> Reading:
-    """Read TOML; names of tables are headings. Characters are decoded as in `read_properties`."""
+    """Read TOML; table names are headings. Characters are decoded as in `read_properties`."""
     text = _unescape_codes(text)
     headings = (Heading(1, match[1], *match.span()) for match in _TOML_TABLE.finditer(text))
     return replace(code.read(text), headings=tuple(headings))
@@ -127,7 +127,7 @@ def _unescape_codes(text: str) -> str:
 
 
 def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
-    """Yield keys of collections, and those that would seem to belong to the one before."""
+    """Yield keys of collections, and keys that would seem to belong to the previous one."""
     last: Heading | None = None
     for heading, has_collection in keys:
         is_after = last is None or heading.start >= last.end
@@ -146,7 +146,7 @@ def _json_keys(text: str) -> Iterator[_Key]:
 
 
 def _yaml_keys(text: str) -> Iterator[_Key]:
-    """Yield the keys of block mappings nested in block mappings only, from a parser's events."""
+    """Yield the keys of block mappings nested only in block mappings, from a parser's events."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     # For each open collection: whether it is a block mapping, and the key waiting for its value.
     open_keys: list[tuple[bool, tuple[str, int] | None]] = []
@@ -162,7 +162,7 @@ def _yaml_keys(text: str) -> Iterator[_Key]:
                 name, line = key
                 yield Heading(level, name, starts[line], starts[line + 1] - 1), is_collection
             if is_mapping:
-                # A key that is no scalar is no heading, and its value is taken for one.
+                # A key that is not a scalar is not a heading, and its value is treated as a key.
                 named = None
                 if isinstance(event, yaml.ScalarEvent) and key is None and event.start_mark:
                     named = (event.value[:200], event.start_mark.line)

@@ -1,4 +1,4 @@
-"""Subtitles (.srt, .vtt, .sbv): text and speakers, with the time of each paragraph."""
+"""Reads subtitles (.srt, .vtt, .sbv): text and speakers, with the time of each paragraph."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from foundry.readers.notes import leave_out
 
 PARAGRAPH_CHARS = 400
 PAUSE = 4.0
-"""Seconds of silence between paragraphs."""
+"""Seconds of silence that start a new paragraph."""
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,:](\d{1,3}))?"
 _CUE = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}([^\n]*)$", re.MULTILINE)

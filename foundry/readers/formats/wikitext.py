@@ -1,7 +1,7 @@
-"""Reads MediaWiki markup by mwparserfromhell: single pages, and XML dumps.
+"""Reads MediaWiki markup with mwparserfromhell: single pages, and XML dumps.
 
 Templates are not expanded, since they are rarely available: the text of their arguments is kept.
-The parser takes quadratic time on hostile text, so this is for workers of a sandbox only.
+The parser takes quadratic time on hostile text, so it only runs in sandboxed workers.
 """
 
 import re
@@ -20,7 +20,7 @@ from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.pages.tables import Cell, lay_out
 
 MAX_DEPTH = 40
-"""Nesting limit of markup; deeper text is left out."""
+"""Maximum nesting depth of markup; deeper text is left out."""
 MANY = 3
 """A template with this many named arguments is a table of facts, like an infobox."""
 
@@ -105,7 +105,7 @@ def _add_page(composer: Composer, text: str) -> None:
             rows = lay_out(cells, 0) or [[cell.text for cell in row] for row in cells]
             captions = (each.contents for each in _inner(node, "td") if _is_caption(each))
             composer.text("\n".join(_tidy(_text(each, notes, 0)).lstrip("+ ") for each in captions))
-            # A table with one column is layout.
+            # A table with one column is used for layout.
             if max(map(len, cells), default=0) > 1:
                 composer.table(rows)
             else:
@@ -246,13 +246,13 @@ def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
 
 
 def _span(cell: Any, name: str) -> int:
-    """Return the number of rows or columns that a cell spans; rowspan=0 is all that follow."""
+    """Return the number of rows or columns that a cell spans; rowspan=0 spans all that follow."""
     written = str(cell.get(name).value).strip() if cell.has(name) else ""
     return int(written) if written.isdecimal() and len(written) < 5 else 1
 
 
 def _is_caption(cell: Any) -> bool:
-    # The parser takes `|+` for a cell.
+    # The parser treats `|+` as a cell.
     return str(cell.contents).startswith("+")
 
 

@@ -1,8 +1,8 @@
-"""Worker processes for untrusted parsers, of PDF, office files and mail.
+"""Worker processes for untrusted parsers of PDF, office files and mail.
 
-A worker has limits of memory and processor time and no network (`worker`); its parent limits the
-elapsed time. A failing worker costs only the one document. A module's `open_task` determines what
-is done with a document.
+A worker has limits on memory and processor time and no network (`worker`); its parent limits the
+elapsed time. A failing worker loses only the one document. A module's `open_task` decides what is
+done with a document.
 """
 
 import json
@@ -30,14 +30,14 @@ FILES_PER_WORKER = 200
 TICK_SECONDS = 0.1
 
 _WORKER = Path(__file__).with_name("worker.py")
-# One thread each, since there is a worker per core; and nothing of the user's environment, which
+# One thread each, since there is a worker per core; and nothing from the user's environment, which
 # may contain keys.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits for one document: bytes of address space and of the answer, seconds.
+    """Limits for one document: bytes of address space and of the answer, and seconds.
 
     `seconds_per_megabyte` is added to both times, for work that grows with the file.
     """
@@ -52,7 +52,7 @@ class Limits:
 class Sandbox:
     """Workers that are started on demand, and ended by `close`.
 
-    Threads can share a sandbox; each document has a worker to itself. Workers answer by
+    Threads can share a sandbox; each document has a worker to itself. Workers answer with
     `open_task(options)` of `module`.
     """
 
@@ -70,7 +70,7 @@ class Sandbox:
         self._clock: threading.Thread | None = None
 
     def ask(self, raw: RawDocument) -> bytes:
-        """Return a worker's answer about a document, unchecked. Raises UnreadableError."""
+        """Return a worker's answer about a document, unvalidated. Raises UnreadableError."""
         worker = self._take()
         self._busy.add(worker)
         try:

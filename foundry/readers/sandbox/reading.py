@@ -1,7 +1,7 @@
 """Reads documents in worker processes, whose answers are not trusted either.
 
-`open_task` runs in the workers, `read_apart` calls them. A build has workers of its own, whose task
-(`build.documents.preparer`) also processes the document that was read.
+`open_task` runs in the workers, `read_apart` calls them. A build has its own workers, whose task
+(`building.documents.preparer`) also processes the document after reading it.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ def open_task(_options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, i
 
 
 def wear_of(raw: RawDocument, result: object) -> int:
-    """Return the wear of a worker by a document, out of `FILES_PER_WORKER`.
+    """Return how much a document wears out its worker, out of `FILES_PER_WORKER`.
 
     Parsers may leak memory. A worker that ran out of memory is worn out, since the next file would
     have less.
@@ -88,4 +88,4 @@ def check_document(document: Document, raw: RawDocument) -> None:
 def _check_offsets(reading: Reading, offsets: list[int]) -> None:
     edges = [0, *offsets, len(reading.text)]
     if edges != sorted(edges):
-        raise ValueError("offsets outside the text")
+        raise ValueError("the offsets are outside the text")

@@ -1,14 +1,14 @@
-"""Work on documents that a parent process sends, one at a time.
+"""Works on documents that a parent process sends, one at a time.
 
 Run as a script with a JSON object as argument: `path` (the parent's import path), `memory` (bytes
 of address space), `module` and `options` (a module whose `open_task(options)` returns a function
-that answers requests). A request is a line `{"bytes": int, "cpu": seconds, "document": {...}}`,
-with what the source knows of the document, and then its content; an answer is a line
-`{"bytes": int, "wear": int}`, and then that many bytes. `wear` counts against the number of files
-after which the parent takes another worker.
+that answers requests). A request is a line `{"bytes": int, "cpu": seconds, "document": {...}}` with
+the source's description of the document, followed by its content; an answer is a line `{"bytes":
+int, "wear": int}`, followed by that many bytes. `wear` counts towards the number of files after
+which the parent replaces the worker.
 
-A worker can neither write files, nor reach a network, nor start programs. The kernel sees to that
-where it lets us ask for it; an audit hook of Python's sees to it everywhere.
+A worker cannot write files, reach a network, or start programs. The kernel enforces this if it can
+be asked to; a Python audit hook enforces it everywhere.
 """
 
 import ctypes
@@ -43,10 +43,10 @@ def main() -> None:
     requests, answers = _take_pipes()
     _leave_network()
     _limit(options["memory"])
-    # docutils asks for types of images, which must not depend on the machine.
+    # docutils looks up the types of images, which must not depend on the machine.
     mimetypes.knownfiles.clear()
     answer = importlib.import_module(options["module"]).open_task(options["options"])
-    # Loaded modules stay; searching them for cycles again and again takes a twentieth of the time.
+    # Loaded modules stay; searching them for cycles repeatedly takes a twentieth of the time.
     gc.freeze()
     gc.set_threshold(50_000)
 
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
-    """Return the two pipes to the parent; output of libraries must not get into them."""
+    """Return the two pipes to the parent; output of libraries must not end up in them."""
     pipes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -71,7 +71,7 @@ def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
 
 
 def _leave_network() -> None:
-    """Move into a new network namespace, if the system permits."""
+    """Move into a new network namespace, if the system permits it."""
     unshare = getattr(ctypes.CDLL(None, use_errno=True), "unshare", None)
     if unshare is not None and unshare(_CLONE_NEWNET) != 0:
         unshare(_CLONE_NEWUSER | _CLONE_NEWNET)
@@ -80,7 +80,7 @@ def _leave_network() -> None:
 def _limit(memory: int) -> None:
     limits = ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0))
     for kind, limit in limits:
-        # Not every system knows or allows all of them.
+        # Not every system supports or allows all of them.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (limit, limit))
 

@@ -126,7 +126,8 @@ def test_a_page_that_scripts_fill_needs_a_browser(body: str) -> None:
         RawDocument(source="s", key="a", path="a.html", content=f"<title>T</title>{body}".encode())
     )
     assert isinstance(skipped, Skipped)
-    assert (skipped.reason, skipped.detail) == ("needs a browser", "JavaScript fills this page")
+    said = "the page is filled by JavaScript"
+    assert (skipped.reason, skipped.detail) == ("needs a browser", said)
 
 
 def test_a_page_with_words_of_its_own_needs_none() -> None:

@@ -347,7 +347,7 @@ def test_a_picture_has_so_many_pixels_at_most(
 
 def test_what_is_no_picture_is_damaged(recognise: Callable[..., Recogniser]) -> None:
     recognise([line("words of it")])
-    skipped = Skipped("s", "a.png", "damaged", "not a picture that can be opened")
+    skipped = Skipped("s", "a.png", "damaged", "the picture cannot be opened")
     assert read_picture(page()[:8]) == skipped
 
 

@@ -1,1 +1,1 @@
-"""AsciiDoc."""
+"""Reads AsciiDoc."""

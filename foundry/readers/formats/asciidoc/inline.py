@@ -1,4 +1,4 @@
-"""Inline AsciiDoc: attributes, links, macros and emphasis."""
+"""Converts inline AsciiDoc: attributes, links, macros and emphasis."""
 
 import html
 import re
@@ -9,9 +9,9 @@ from foundry.readers.formats.pages.numbers import lowered
 from foundry.readers.notes import leave_out
 
 MAX_REFERENCES = 5
-"""Nesting depth of expanded attributes."""
+"""Maximum nesting depth of expanded attributes."""
 MAX_FILLED = 10_000
-"""Characters by which expansion may lengthen a line."""
+"""Maximum number of characters that expansion may add to a line."""
 
 _REFERENCE = re.compile(r"(?<!\\)\{([\w-]{1,60})\}")
 _INLINE = re.compile(
@@ -49,11 +49,11 @@ INTRINSIC = {
     **{"apos": "'", "quot": '"', "lsquo": "\u2018", "rsquo": "\u2019", "ldquo": "\u201c"},
     **{"rdquo": "\u201d", "deg": "°", "brvbar": "¦", "litdd": "--", "underscore": "_", "star": "*"},
 }
-"""Attributes of every document, or that tools for man pages define."""
+"""Attributes that every document has, or that man page tools define."""
 
 
 def fill_in(text: str, attributes: Mapping[str, str]) -> str:
-    """Expand the attributes in a text; unknown ones stay as they are."""
+    """Expand the attributes in a text; unknown ones are left unchanged."""
     limit = len(text) + MAX_FILLED
     for _ in range(MAX_REFERENCES):
         filled = _REFERENCE.sub(lambda match: _value(match, attributes), text)
@@ -72,7 +72,7 @@ def _value(match: re.Match[str], attributes: Mapping[str, str]) -> str:
 
 
 def write_inline(text: str, attributes: Mapping[str, str]) -> str:
-    """Convert inline AsciiDoc to Markdown; markup without words for people is noted as left out."""
+    """Convert inline AsciiDoc to Markdown; record markup without words for people as left out."""
     return _INLINE.sub(_unwrap, _BREAK.sub("", fill_in(text, attributes)))
 
 
@@ -82,7 +82,8 @@ def _unwrap(match: re.Match[str]) -> str:
     if match["curly"]:
         return match["curly"].replace("`", "")
     if match["within"]:
-        # Marks within a word are dropped, so that it stays one; others are Markdown's too.
+        # Marks inside a word are dropped, so that the word stays whole; other marks are valid
+        # Markdown.
         before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
         return match["inner"] if before.isalnum() or after.isalnum() else match[0]
     if match["entity"]:
@@ -116,7 +117,7 @@ def _unwrap(match: re.Match[str]) -> str:
 
 
 def _write_macro(target: str, said: str) -> str:
-    """Return the text of a project's own macro, as far as it is known."""
+    """Return the text of a project's own macro, as far as it can be guessed."""
     if said.isdigit():
         return f"{target}({said})"
     return f"{target} {said}".strip() if said else target

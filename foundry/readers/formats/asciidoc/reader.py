@@ -1,6 +1,6 @@
-"""Reads AsciiDoc as Markdown, with sections as outline.
+"""Reads AsciiDoc as Markdown, with sections as its outline.
 
-Included files are not read, and text under conditions (`ifdef::`) is kept.
+Included files are not read, and conditional text (`ifdef::`) is kept.
 """
 
 import re
@@ -61,7 +61,7 @@ class _Source:
         return self._lines[self._next - 1]
 
     def peek(self, ahead: int = 0) -> str:
-        """Return a line ahead; "" beyond the end."""
+        """Return the line `ahead` of the next one; "" beyond the end."""
         place = self._next + ahead
         return self._lines[place] if place < len(self._lines) else ""
 
@@ -70,7 +70,7 @@ class _Source:
         return self._lines[self._next - 2] if self._next > 1 else ""
 
     def until(self, fence: str) -> list[str]:
-        """Take the lines up to a closing fence, and the fence."""
+        """Take the lines up to and including a closing fence."""
         content = []
         while (line := self.take()) is not None and line.rstrip() != fence:
             content.append(line)
@@ -107,7 +107,7 @@ class _Writer:
         return write_inline(text, self.attributes)
 
     def _outside(self, line: str) -> bool:
-        """Return whether a line is no text: a comment, an attribute, a directive."""
+        """Return whether a line is not text: a comment, an attribute, a directive."""
         if comment := _COMMENT.match(line):
             leave_out(Omission.COMMENT, comment[1])
         elif condition := _CONDITION.match(line):
@@ -131,7 +131,7 @@ class _Writer:
         while value.endswith(("\\", " +")):
             value = value.rstrip("\\+").rstrip() + " " + (self._source.take() or "").strip()
         leave_out(Omission.METADATA, f"{name}: {value}")
-        # Text before the definition has the earlier values.
+        # Text before the definition uses the earlier values.
         self.flush()
         if "!" in name:
             self.attributes.pop(name.strip("!"), None)
@@ -179,7 +179,7 @@ class _Writer:
                 self._held.append(self._source.take() or "")
 
     def _is_title(self, line: str) -> bool:
-        """Return whether a line is a title, underlined by the next."""
+        """Return whether a line is a title, underlined by the next line."""
         below = self._source.peek()
         if not _UNDERLINE.match(below) or (not line[0].isalnum() and line[0] not in "`_*{<\"'(["):
             return False
@@ -212,7 +212,7 @@ class _Writer:
         self.composer.code("\n".join(content), name)
 
     def _box(self, fence: str) -> None:
-        """Begin or end a box, a quotation or a sidebar, whose content is read as usual."""
+        """Start or end a box, a quotation or a sidebar, whose content is read as usual."""
         place = next((n for n, (each, _) in enumerate(self._boxes) if each == fence), None)
         if place is not None:
             for _, attribution in reversed(self._boxes[place:]):
@@ -271,14 +271,14 @@ class _Writer:
             self._lists.clear()
 
     def _open(self, mark: str) -> None:
-        """Continue the list of a mark, ending inner lists, or begin one."""
+        """Continue the list with this mark, ending inner lists, or start a new one."""
         if mark in self._lists:
             for inner in [*self._lists][[*self._lists].index(mark) + 1 :]:
                 del self._lists[inner]
         self._lists.setdefault(mark, 0)
 
     def _number(self, item: re.Match[str]) -> str:
-        """Return the number or the dash of an item."""
+        """Return an item's number or dash."""
         mark = item[1] or item[2]
         if mark[0].isdigit():
             self._open("1.")

@@ -1,4 +1,4 @@
-"""Reads AsciiDoc tables as rows of cells, repeating those that span others."""
+"""Reads AsciiDoc tables as rows of cells; cells that span others are repeated."""
 
 import csv
 import re
@@ -19,7 +19,7 @@ _OF_FENCE = {",": "csv", ":": "dsv", "|": "psv", "!": "psv"}
 def read_table(lines: Sequence[str], block: str, fence: str) -> list[list[str]] | None:
     """Return the rows of a table; None if it has too many cells.
 
-    `block` are its attributes, `fence` is its first line. Without `cols`, the first row determines
+    `block` has its attributes, `fence` is its first line. Without `cols`, the first row determines
     the number of columns.
     """
     written = _FORMAT.search(block)
@@ -46,7 +46,7 @@ def _width(block: str) -> int:
 
 
 _Cell = tuple[str, int, int]
-"""A text, with the numbers of columns and rows that it spans."""
+"""A text, and the numbers of columns and rows that it spans."""
 
 
 def _cells(lines: Sequence[str], mark: str) -> tuple[list[_Cell], int]:

@@ -1,1 +1,1 @@
-"""LaTeX."""
+"""Reads LaTeX."""

@@ -1,4 +1,4 @@
-"""Properties of LaTeX's commands and environments, as far as a reader needs them."""
+"""Properties of LaTeX commands and environments, as far as a reader needs them."""
 
 LEVELS = {
     "part": 1,
@@ -31,7 +31,7 @@ DROPPED = {
     **dict.fromkeys("usetheme usecolortheme usetikzlibrary geometry texorpdfstring".split(), 1),
     **dict.fromkeys("newglossaryentry newacronym captionsetup sisetup".split(), 2),
 }
-"""Number of arguments, from the first, that are no text."""
+"""Number of leading arguments that are not text."""
 
 DEFINING = frozenset("newcommand renewcommand providecommand DeclareMathOperator def".split())
 
@@ -41,7 +41,7 @@ ARGUMENTS = {
     **dict.fromkeys("tabular* tabularx tabulary wrapfigure wraptable list xltabular".split(), 2),
     **dict.fromkeys("subfigure subtable column".split(), 1),
 }
-"""Number of arguments of an environment that are no text."""
+"""Number of arguments of an environment that are not text."""
 
 TABLES = frozenset("tabular tabular* tabularx tabulary longtable supertabular xltabular".split())
 FLOATS = frozenset("figure figure* table table* wrapfigure wraptable subfigure subtable".split())

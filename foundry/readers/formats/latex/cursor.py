@@ -8,7 +8,7 @@ MAX_OPTION_TOKENS = 80
 
 
 class Cursor:
-    """The tokens of a source, the pairs of braces, and the position of the next token."""
+    """The tokens of a source, its pairs of braces, and the position of the next token."""
 
     def __init__(self, source: str) -> None:
         self.tokens, self.pairs = tokenize(source)

@@ -1,7 +1,7 @@
-"""Reads LaTeX: the printed text, with sections as outline.
+"""Reads LaTeX: the printed text, with sections as its outline.
 
-Formulas are kept as written. Commands that a document defines are expanded; for other unknown ones,
-the arguments in braces are text.
+Formulas are kept as written. Commands that a document defines are expanded; for other unknown
+commands, the arguments in braces are text.
 """
 
 import re
@@ -30,9 +30,9 @@ from foundry.readers.formats.latex.tokens import Kind, Token
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 10
-"""Nesting depth of braces in arguments; deeper ones are literal text."""
+"""Maximum nesting depth of braces in arguments; deeper ones are literal text."""
 MAX_EXPANDED = 1_000_000
-"""Characters to which a document's own commands may expand."""
+"""Maximum number of characters that a document's own commands may expand to."""
 _BEGIN_DOCUMENT, _END_DOCUMENT = r"\begin{document}", r"\end{document}"
 _LANGUAGE = re.compile(r"language=\{?([\w+-]+)")
 # Commands of packages for citations and the index.
@@ -61,7 +61,7 @@ class _State:
     date: str | None = None
     lists: list[list[str | int]] = field(default_factory=list)
     ended: int = 0
-    """Last number of the last list, which another may continue."""
+    """Last number of the previous list, which another list may continue."""
     expanded: int = 0
 
 
@@ -105,7 +105,7 @@ class _Writer(Cursor):
         self._parts.clear()
 
     def write(self) -> str:
-        """Write everything, and return what was not added to the document."""
+        """Write everything; return what was not added to the document."""
         while self.place < len(self.tokens):
             token = self.tokens[self.place]
             self.place += 1
@@ -281,7 +281,7 @@ class _Writer(Cursor):
         self._parts.append("\n\n")
 
     def _table(self, name: str) -> None:
-        """Add a table: cells that span columns or rows are repeated."""
+        """Add a table; cells that span columns or rows are repeated."""
         self.option()
         for _ in range(ARGUMENTS[name]):
             leave_out(Omission.ATTRIBUTE, self.source())
@@ -372,7 +372,7 @@ class _Writer(Cursor):
                 lists[-1][0] = int(number) + (before if name == "addtocounter" else 1)
 
     def _drop(self, name: str) -> None:
-        """Drop arguments that are no text, and the text that only introduces them."""
+        """Drop arguments that are not text, and words that only introduce them."""
         if name == "hyperref":
             self.option()
         while option := self.option() or self.option("(", ")"):
@@ -400,7 +400,7 @@ class _Writer(Cursor):
             self._parts.append(_inline(text, self.state, self._depth))
 
     def _letter(self) -> str:
-        """Return the base of an accent: an argument, a command or the next letter."""
+        """Return the base letter of an accent: an argument, a command or the next letter."""
         self.skip_space()
         if self.is_open():
             return self._argument()
@@ -450,7 +450,7 @@ def _ends_row(token: Token) -> bool:
 
 
 def _add_cell(row: list[str], parts: list[str], below: dict[int, tuple[str, int]]) -> None:
-    """End a cell; an empty one below a cell that spans rows repeats it."""
+    """End a cell; an empty one below a cell that spans rows repeats that cell."""
     text = " ".join("".join(parts).split())
     parts.clear()
     said, count = below.get(len(row), ("", 0))

@@ -1,4 +1,4 @@
-"""Accents and signs with LaTeX commands."""
+"""LaTeX commands for accents and signs."""
 
 import unicodedata
 
@@ -60,7 +60,7 @@ PRINTED = {
     **dict.fromkeys(" ,;:!>\n\t", " "),
     **{"\\": "\n", "-": "", "/": "", "@": "", "(": "\\(", ")": "\\)", "[": "\\[", "]": "\\]"},
 }
-"""Text of commands with one character."""
+"""Text of single-character commands."""
 
 
 def accent(name: str, letter: str) -> str:

@@ -1,6 +1,6 @@
-"""Tokenizes LaTeX in linear time, with the pairs of its braces.
+"""Tokenizes LaTeX in linear time, and matches its braces.
 
-Literal text (listings, formulas) is one token, so that a `%` or a brace in it has no meaning.
+Literal text (listings, formulas) is one token, so that a `%` or a brace inside it has no meaning.
 """
 
 import re
@@ -13,7 +13,7 @@ _TOKEN = re.compile(
     r"|\\begin[ \t]*\{(?P<begin>[^{}\\\n]{1,60})\}"
     r"|\\(?P<name>[a-zA-Z@]+)\*?[ \t]*"
     r"|\\(?P<sign>[^a-zA-Z])"
-    # A comment includes its line end, but not an empty line after it.
+    # A comment includes its line ending, but not an empty line after it.
     r"|(?P<comment>%[^\n]*(?:\n[ \t]*(?!\n))?)"
     r"|(?P<dollar>\$\$?)|(?P<open>\{)|(?P<close>\})|(?P<cell>&)"
     r"|(?P<text>[^\\%${}&]+|\\)",
@@ -35,7 +35,7 @@ class Kind(Enum):
 
     TEXT = auto()
     COMMAND = auto()
-    SIGN = auto()  # a command of one character that is no letter
+    SIGN = auto()  # a command of one character that is not a letter
     BEGIN = auto()
     OPEN = auto()
     CLOSE = auto()
@@ -49,7 +49,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token: `text` is its text or name; `name` is that of a literal environment."""
+    """A token: `text` is its text or name; `name` is the name of a literal environment."""
 
     kind: Kind
     text: str
@@ -130,7 +130,7 @@ def _whole(source: str, match: re.Match[str], unclosed: set[str]) -> tuple[Token
 
 def _find(source: str, closing: str, begin: int) -> int:
     end = source.find(closing, begin)
-    # A dollar after a backslash is money.
+    # A dollar sign after a backslash is literal.
     while closing.startswith("$") and end > 0 and source[end - 1] == "\\":
         end = source.find(closing, end + 1)
     return end

@@ -1,1 +1,1 @@
-"""E-mail: files, mailboxes, and Outlook's format."""
+"""Reads e-mail: files, mailboxes, and Outlook's format."""

@@ -1,4 +1,4 @@
-"""Outlook's messages (.msg): compound files whose streams are properties ([MS-OXMSG])."""
+"""Reads Outlook messages (.msg): compound files whose streams are properties ([MS-OXMSG])."""
 
 import io
 import struct
@@ -38,7 +38,7 @@ def read_outlook(content: bytes) -> Reading:
 
 
 def _add_outlook(composer: Composer, file: Any, folder: list[str]) -> str:
-    """Add the message in the file, or one attached in its folder; return when it was sent."""
+    """Add the message in the file, or an attached one in its folder; return when it was sent."""
     place = "".join(f"{name}/" for name in folder)
     address = _property(file, _ADDRESS, place)
     sender = (_property(file, _SENDER, place), f"<{address}>" if "@" in address else "")
@@ -65,7 +65,7 @@ def _add_outlook(composer: Composer, file: Any, folder: list[str]) -> str:
 
 
 def _add_outlook_body(composer: Composer, file: Any, place: str) -> None:
-    """Add the text of a message, or its HTML; compressed RTF only if there is neither."""
+    """Add a message's text, or else its HTML; compressed RTF only if there is neither."""
     text = _property(file, _BODY, place)
     page = _stream(file, f"{place}__substg1.0_{_HTML}0102") or b""
     wide = _property(file, _HTML, place) if not page else ""
@@ -100,7 +100,7 @@ def _unpack_rtf(packed: bytes) -> bytes:
             if flags >> bit & 1:
                 token = int.from_bytes(packed[place : place + 2], "big")
                 place += 2
-                # The window is a ring of 4,096 bytes.
+                # The window is a ring buffer of 4,096 bytes.
                 back = (len(window) - (token >> 4)) % 4_096
                 if not back or back > len(window):
                     return bytes(window[len(_DICTIONARY) :])

@@ -14,10 +14,10 @@ from foundry.readers.formats.calendar import spell_calendar
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 10
-"""Messages in messages that are opened; those further in are named as attachments."""
+"""Maximum depth of messages inside messages; deeper ones are listed as attachments."""
 _NAMED = ("From", "To", "Cc", "Date")
 _OBSCURED = re.compile(r"^\s*\S+ at \S+\s+\(")
-"""An author as archives of Mailman write them: `ann at example.org (Ann)`."""
+"""An author in Mailman's archives: `ann at example.org (Ann)`."""
 _QUOTED_SEPARATOR = re.compile(r"^>(?=>*From )", re.MULTILINE)
 
 
@@ -45,7 +45,7 @@ def add_message(
 
 
 def _shown_parts(part: MIMEPart) -> Iterator[MIMEPart]:
-    """Yield parts in their order; of alternatives, the one that is read."""
+    """Yield parts in order; of several alternatives, only the one that is read."""
     kind = part.get_content_type()
     if kind.startswith("message/") or not part.is_multipart():
         yield part
@@ -60,7 +60,7 @@ def _shown_parts(part: MIMEPart) -> Iterator[MIMEPart]:
                 _tell_alternative(child)
                 yield from _attached(child)
     elif kind == "multipart/related":
-        # What a page shows in itself has no words of its own.
+        # Inline parts of a page have no words of their own.
         for child in children:
             is_picture = child.get_content_maintype() == "image"
             if not is_picture or (child.get_filename() and child.get("Content-ID") is None):
@@ -71,7 +71,7 @@ def _shown_parts(part: MIMEPart) -> Iterator[MIMEPart]:
 
 
 def _attached(part: MIMEPart) -> Iterator[MIMEPart]:
-    """Yield what is attached within an alternative that is not read, as Apple Mail has it."""
+    """Yield the attachments inside an alternative that is not read, as Apple Mail writes them."""
     for each in part.walk():
         is_file = isinstance(each, MIMEPart) and not each.is_multipart() and each.get_filename()
         if is_file and each.get_content_maintype() not in {"text", "image"}:
@@ -79,7 +79,7 @@ def _attached(part: MIMEPart) -> Iterator[MIMEPart]:
 
 
 def _choose(children: list[MIMEPart]) -> MIMEPart | None:
-    """Return the plain alternative, or the last one where that says nothing."""
+    """Return the plain alternative, or the last one if that has no content."""
     plain = next((each for each in children if each.get_content_type() == "text/plain"), None)
     if plain is not None and _says_more(_text_of(plain)):
         return plain
@@ -89,7 +89,7 @@ def _choose(children: list[MIMEPart]) -> MIMEPart | None:
 
 
 def _says_more(text: str) -> bool:
-    """Return whether a plain part is the message, and no hint to look at the other."""
+    """Return whether a plain part is the message itself, not a hint to view another part."""
     said = " ".join(text.split())
     return (bool(said) and not _HINT.search(said[:300])) or len(said) > 300
 
@@ -114,7 +114,7 @@ def _tell_alternative(part: MIMEPart) -> None:
 
 
 def _is_shown(part: MIMEPart) -> bool:
-    """Return whether a program shows a part in the message (RFC 2183)."""
+    """Return whether mail programs show a part inside the message (RFC 2183)."""
     if part.get_content_type() == "text/calendar":
         return True
     if part.get_content_type() not in {"text/plain", "text/html", "text/enriched", "text/markdown"}:
@@ -145,7 +145,7 @@ def _text_of(part: MIMEPart) -> str:
 def _name_of(part: MIMEPart) -> str:
     try:
         return part.get_filename() or part.get_content_type()
-    # The library fails on some headers that are no header of their kind.
+    # The library fails on some malformed headers.
     except (ValueError, IndexError, AttributeError, TypeError, LookupError):
         return "unnamed"
 
@@ -157,14 +157,14 @@ def header(message: EmailMessage, name: str) -> str | None:
     )
     try:
         if not raw.isascii():
-            # Bytes that no charset is declared of.
+            # Bytes without a declared charset.
             found, _ = decode(raw.encode("utf-8", "surrogateescape"))
         elif name == "From" and _OBSCURED.search(raw):
             found = str(make_header(decode_header(raw)))
         else:
             found = str(message.get(name, ""))
         return normalise(" ".join(found.split())) or None
-    # The library fails on some headers that are no header of their kind.
+    # The library fails on some malformed headers.
     except (ValueError, IndexError, AttributeError, TypeError, LookupError):
         return None
 

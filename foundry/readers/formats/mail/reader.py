@@ -24,11 +24,11 @@ _SEPARATOR = re.compile(
 
 
 def read(content: bytes) -> Reading:
-    """Read what every message shows, its headers, and the names of what is attached.
+    """Read the visible parts of each message, its headers, and the names of attachments.
 
-    Of alternatives plain text is preferred to HTML, unless it is empty. Messages in a message are
-    read; other attachments are never opened. In a mailbox, each message has its subject as heading.
-    Raises UnreadableError for a file that does not begin like a message.
+    Of several alternatives, plain text is preferred to HTML, unless it is empty. Nested messages
+    are read; other attachments are never opened. In a mailbox, each message has its subject as a
+    heading. Raises UnreadableError for a file that does not begin like a message.
     """
     composer = Composer()
     if _SEPARATOR.match(content):
@@ -51,7 +51,7 @@ def _split(content: bytes) -> list[bytes]:
     starts = [
         match
         for match in _SEPARATOR.finditer(content)
-        # Headers follow; within a message such lines are quoted, but not by every program.
+        # A separator is followed by headers; not all programs quote such lines within a message.
         if _HEADER.match(content, match.end()) or content[match.end() : match.end() + 1] == b">"
     ]
     if len(starts) > MAX_MESSAGES:

@@ -1,1 +1,1 @@
-"""Manual pages."""
+"""Reads manual pages."""

@@ -23,7 +23,7 @@ _OPENING = frozenset("([")
 
 
 def say(macro: str, given: Sequence[str], name: str) -> str:
-    """Return the printed text of a macro with nested ones; `name` is the name of the page."""
+    """Return the printed text of a macro with nested ones; `name` is the page's name."""
     parts: list[str] = []
     ends: list[str] = []
     words = [macro, *given]

@@ -1,4 +1,4 @@
-"""Reads manual pages (man and mdoc): the printed text, with sections as outline."""
+"""Reads manual pages (man and mdoc): the printed text, with sections as their outline."""
 
 import re
 
@@ -14,7 +14,7 @@ from foundry.readers.formats.man.mdoc import MACROS, say
 from foundry.readers.notes import leave_out
 
 _END = "\ue000"
-"""Stands for a line end that is printed."""
+"""Placeholder for a line break that is printed."""
 _IS_PAGE = re.compile(r"(?m)^[.'][ \t]*(?:TH|Dd|SH|Sh)\b")
 _REQUEST = re.compile(r"[.'][ \t]*([A-Za-z%][A-Za-z0-9]{0,30}|\\\")[ \t]*(.*)")
 _FONTS = {"B", "I", "SM", "SB", "R"}
@@ -147,7 +147,7 @@ class _Writer:
         elif name in _SILENT:
             leave_out(Omission.MACRO, rest)
         else:
-            # A macro of the page or of another package: its arguments are words.
+            # A macro of the page or of another package; its arguments are words.
             self._text(" ".join(given))
 
     def _head(self, name: str, given: list[str]) -> None:
@@ -274,7 +274,7 @@ def _join_cells(lines: list[str]) -> list[str]:
 
 
 def read(text: str) -> Reading:
-    """Read a manual page; other text is read as it is."""
+    """Read a manual page; other text is left unchanged."""
     if not _IS_PAGE.search(text):
         return plain.READER.read(text)
     writer = _Writer(text)

@@ -1,1 +1,1 @@
-"""Markdown: its blocks and links, and the dialects that sites are written in."""
+"""Reads Markdown: its blocks and links, and the dialects of site generators."""

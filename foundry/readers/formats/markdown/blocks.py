@@ -1,7 +1,7 @@
 """Finds the blocks of Markdown by markdown-it's rules, skipping plain paragraphs.
 
 Trying all rules on every line takes most of the time of reading Markdown. Most lines can only begin
-a paragraph, and of paragraphs only tables matter.
+a paragraph, and paragraphs only matter if they may be tables.
 """
 
 import re
@@ -13,8 +13,8 @@ from markdown_it.token import Token
 
 MAX_BLOCK_DEPTH = 12
 
-# Beginnings of lines that may be more than a paragraph: a heading or its underline, a quotation,
-# HTML, a fence, a list item, a rule.
+# Line beginnings that may be more than a paragraph: a heading or its underline, a quotation, HTML,
+# a fence, a list item, a rule.
 _SPECIAL = r"[#<>]|\$\$|```|~~~|(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t\n]|\Z)|[-*_=][-*_= \t]*+(?:\n|\Z)"
 # MyST puts labels of formulas after them.
 _FORMULA_END = re.compile(r"\$\$[ \t]*(?:\([^()\n]{1,100}+\)[ \t]*)?(?=\n|\Z)")
@@ -27,8 +27,8 @@ _PARAGRAPH_END = re.compile(rf"\n[ \t]*+(?:(?P<special>{_SPECIAL})|\n|\Z)")
 class Parsed(NamedTuple):
     """The blocks of a text, and its link definitions, as the parser returns them.
 
-    Of paragraphs there is only an `inline` token where there may be a table, and content of
-    `inline` tokens is not parsed.
+    A paragraph only has an `inline` token if it may contain a table, and the content of `inline`
+    tokens is not parsed.
     """
 
     tokens: list[Token]
@@ -54,10 +54,10 @@ class BlockParser:
 
 
 def _pass_over(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
-    """Skip to the end of a paragraph that can be nothing else."""
+    """Skip to the end of a text that can only be a paragraph."""
     source, begin = state.src, state.bMarks[start] + state.tShift[start]
-    # The rule for paragraphs consumes at least everything up to the end of the search below, so no
-    # line is searched twice.
+    # The paragraph rule consumes at least everything up to the end of the search below, so no line
+    # is searched twice.
     if state.is_code_block(start) or _BEGINS_OTHER.match(source, begin):
         return False
     found = _PARAGRAPH_END.search(source, begin)
@@ -74,7 +74,7 @@ def _pass_over(state: StateBlock, start: int, _end: int, _silent: bool) -> bool:
 
 
 def _formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Take lines from `$$` to `$$`: a lone equals sign among them underlines no heading."""
+    """Consume lines from `$$` to `$$`, where a lone equals sign does not underline a heading."""
     source, begin = state.src, state.bMarks[start] + state.tShift[start]
     if not source.startswith("$$", begin) or state.is_code_block(start):
         return False

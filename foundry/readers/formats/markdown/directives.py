@@ -1,4 +1,4 @@
-"""Directives in Markdown: admonitions, tabs and shortcodes of the generators of sites.
+"""Directives in Markdown: admonitions, tabs and shortcodes of site generators.
 
 Python-Markdown's `!!! note "Title"` and `=== "Tab"`, `:::note` of Docusaurus, VitePress and Pandoc,
 MyST's fences, GitHub's `> [!NOTE]`, tags of Liquid and Hugo, and a wiki's templates.
@@ -32,9 +32,9 @@ _ATTRIBUTE = (
 ATTRIBUTE_LIST = rf"\{{:?[ ]?{_ATTRIBUTE}(?:[ ]{{1,3}}{_ATTRIBUTE}){{0,20}}[ ]?\}}"
 """Ids, classes and values of Pandoc, kramdown and Python-Markdown: `{#id .class a=b}`.
 
-`{#if condition}` is none: it belongs to a template.
+`{#if condition}` does not match: it belongs to a template.
 """
-# Alone on a line, kramdown's may also be a name.
+# On its own line, kramdown's may also be a name.
 _ATTRIBUTES = re.compile(
     rf"{ATTRIBUTE_LIST}[ \t]*+$|\{{:(?<=^\{{:)[ ]?[\w-]{{1,50}}+\}}[ \t]*+$", re.MULTILINE
 )
@@ -61,7 +61,7 @@ class _Opened:
 def open_indented(text: str) -> str:
     """Convert indented admonitions to quotations, and tabs to paragraphs with a title.
 
-    A Markdown parser would take their content for code. Line numbers do not change.
+    A Markdown parser would treat their content as code. Line numbers do not change.
     """
     if not any(mark in text for mark in ("!!! ", "??? ", "???+ ", "=== ", "===!", "```{", "~~~{")):
         return text
@@ -116,7 +116,7 @@ def _quote(line: str, opened: Sequence[_Opened]) -> str:
 
 
 def remove_directives(edits: Edits) -> None:
-    """Remove directives on lines of their own, shortcodes, templates and attributes."""
+    """Remove directives on their own lines, shortcodes, templates and attributes."""
     text = edits.text
 
     def part(match: re.Match[str], group: int) -> str:
@@ -138,7 +138,7 @@ def remove_directives(edits: Edits) -> None:
 
 
 def _unless_heading(edits: Edits) -> Callable[[re.Match[str]], str | None]:
-    """Return a function that drops attributes, except where they are a whole heading."""
+    """Return a function that drops attributes, except if they are a whole heading."""
 
     def leave_out(match: re.Match[str]) -> str | None:
         begin = edits.text.rfind("\n", 0, match.start()) + 1
@@ -156,7 +156,7 @@ def kind_of_box(name: str | None, attributes: str | None) -> str:
 
 
 def _say(kind: str, title: str) -> str:
-    """Return the heading of a directive: its kind, for an admonition, and its title."""
+    """Return the heading of a directive: its title, after the kind if it is an admonition."""
     name = kind.replace("-", " ").capitalize() + ":" if kind.lower() in ADMONITIONS else ""
     title = (
         _values(title) if '="' in title or title.startswith("{") else title.strip(" \t:").strip('"')
@@ -168,7 +168,7 @@ def _say(kind: str, title: str) -> str:
 
 
 def _values(written: str) -> str:
-    """Return the values of a shortcode for people: titles, and unnamed values."""
+    """Return the values of a shortcode that are for people: titles, and unnamed values."""
     found = (
         match[2] or match[3] or ""
         for match in _VALUE.finditer(written)

@@ -1,4 +1,4 @@
-"""Collects edits of a text, which are found one kind after the other and applied at once."""
+"""Collects edits of a text, found one kind after the other and applied at once."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,8 @@ _NOT_NEWLINE = re.compile(r"[^\n]")
 class Edits:
     """A text, its edits, and a `mask` for finding more of them.
 
-    The mask has the length of the text; hidden and edited parts are blank in it, except line ends.
+    The mask has the length of the text; hidden and edited parts are blank in it, except line
+    endings.
     """
 
     def __init__(self, text: str) -> None:
@@ -25,16 +26,16 @@ class Edits:
     def replace(
         self, start: int, end: int, text: str, reason: Omission | None = Omission.ATTRIBUTE
     ) -> None:
-        """Replace a stretch, preserving the number of lines.
+        """Replace a range of the text, preserving the number of lines.
 
-        `reason` is why words of the stretch may be missing in `text`; None if none are.
+        `reason` is why words of the range may be missing in `text`; None if none are.
         """
         lost = self.text.count("\n", start, end) - text.count("\n")
         self._changes.append((start, end, text + "\n" * max(lost, 0), reason))
         self._hidden.append((start, end))
 
     def hide(self, start: int, end: int) -> None:
-        """Keep a stretch, and blank it in the mask."""
+        """Keep a range of the text, and blank it in the mask."""
         self._hidden.append((start, end))
 
     def hide_all(self, pattern: re.Pattern[str]) -> None:
@@ -49,9 +50,9 @@ class Edits:
         make: Callable[[re.Match[str]], str | None],
         reason: Omission | None = Omission.ATTRIBUTE,
     ) -> None:
-        """Replace every match of a pattern by the result of `make`; None keeps it.
+        """Replace every match of a pattern with the result of `make`; None keeps it.
 
-        Groups of the match are parts of the mask; `self.text` has hidden text too.
+        Groups of the match are parts of the mask; `self.text` also has hidden text.
         """
         for match in pattern.finditer(self.mask):
             made = make(match)
@@ -60,7 +61,7 @@ class Edits:
         self.refresh()
 
     def refresh(self) -> None:
-        """Blank the parts in the mask that were hidden or replaced since the last call."""
+        """Blank the parts of the mask that were hidden or replaced since the last call."""
         parts, position = [], 0
         for start, end in sorted(self._hidden):
             if end > position:
@@ -71,7 +72,7 @@ class Edits:
         self._hidden = []
 
     def finish(self) -> str:
-        """Return the edited text; of nested edits the outer one is applied."""
+        """Return the edited text; of nested edits, the outer one is applied."""
         outermost: list[tuple[int, int, str, Omission | None]] = [(0, 0, "", None)]
         for change in sorted(self._changes, key=lambda each: (each[0], -each[1])):
             if change[0] >= outermost[-1][1]:

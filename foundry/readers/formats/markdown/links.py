@@ -1,7 +1,7 @@
 """Finds links and tags in Markdown prose.
 
-Regular expressions on text with blanked code: every quantifier is possessive or bounded, so the
-time is linear.
+Uses regular expressions on text with blanked code: every quantifier is possessive or bounded, so
+the time is linear.
 """
 
 import re
@@ -12,7 +12,7 @@ from foundry.documents import Link
 MAX_LINKS = 10_000
 MAX_TAGS = 100
 
-# These begin with a fixed character, to which a search jumps, with a lookbehind after it.
+# These begin with a fixed character, which a search jumps to, with a lookbehind after it.
 CODE_SPAN = re.compile(r"(`(?<!``)`*+)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}\1(?!`)")
 _INLINE = re.compile(
     r"\[(?<!!\[)("
@@ -49,7 +49,7 @@ def blank_code_spans(text: str) -> str:
 
 
 def find_links(text: str, references: Mapping[str, str]) -> tuple[Link, ...]:
-    """Return links in the order of the text, each once; images are none.
+    """Return the distinct links in text order, without images.
 
     `references` maps a normalised label to its target. `kind` is inline, reference, autolink, html
     or wikilink, whose target is the page's name without heading.
@@ -63,7 +63,7 @@ def find_links(text: str, references: Mapping[str, str]) -> tuple[Link, ...]:
 
 
 def find_tags(text: str) -> tuple[str, ...]:
-    """Return tags of Obsidian: `#topic`, `#topic/detail`."""
+    """Return Obsidian tags: `#topic`, `#topic/detail`."""
     if "#" not in text:
         return ()
     found: dict[str, None] = {}

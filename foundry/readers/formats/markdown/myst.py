@@ -144,7 +144,7 @@ class _Opener:
         return True
 
     def _first(self, fence: _Fence, line: str) -> None:
-        """Begin code or a formula on the line before its first one."""
+        """Start code or a formula on the line before its first one."""
         fence.in_options = False
         opening = "$$" if fence.kind == "math" else f"```{fence.language}"
         if not self.lines[-1].strip():
@@ -181,7 +181,7 @@ class _Opener:
         if self._rows:
             head, *body = self._rows
             written = [_line(head), "|" + " --- |" * len(head), *map(_line, body)]
-            # Rows with one cell per line leave no room for the rule below the header.
+            # Rows with one cell per line leave no space for the rule below the header.
             self.lines[self._begin : self._begin + len(written)] = written
         self._rows = None
 
@@ -200,7 +200,7 @@ class _Opener:
 
 
 def open_myst(text: str) -> str:
-    """Convert what only MyST has to Markdown; other text is unchanged."""
+    """Convert MyST syntax to Markdown; other text is unchanged."""
     if not any(sign in text for sign in _SIGNS) or not _IS_MYST.search(text):
         return text
     opener = _Opener()

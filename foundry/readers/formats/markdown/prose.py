@@ -27,7 +27,7 @@ _COMMENT_ENDS = {
     "<!--": re.compile("-->"),
     "{/*": re.compile(r"\*/\}"),
 }
-# Comments of Obsidian: a block, a line, or words between the marks.
+# Obsidian comments: a block, a line, or words between the marks.
 _PERCENT = re.compile(
     r"%%(?<=^%%)[ \t]*+\n(?:(?!%%[ \t]*$)[^\n]*\n)*+%%[ \t]*$|%%(?<=^%%)[^\n%]++%%[ \t]*$"
     r"|%%(?<!\S%%)(?=\S)[^%]{1,1000}+(?<=\S)%%(?!\w)",
@@ -76,7 +76,7 @@ _PARSER, _MDX_PARSER = BlockParser(*_LEFT_OUT), BlockParser(*_LEFT_OUT, "code")
 def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     """Return a Markdown text with only prose and code, and its blocks if they are known.
 
-    It has as many lines as before, except where an HTML table, or code outside a fence, needs more.
+    It has as many lines as before, except if an HTML table, or code outside a fence, needs more.
     Reference links become inline links, and their definitions are removed.
     """
     original, text = text, open_indented(quote_boxes(open_myst(text)))
@@ -124,7 +124,7 @@ def _replace_enclosed(
     endings: dict[str, re.Pattern[str]],
     make: Callable[[str, str], str | None],
 ) -> None:
-    """Replace the text between an opening and a closing by the result of `make`."""
+    """Replace the text between an opening and a closing mark with the result of `make`."""
     position, missing = 0, set[str]()
     while (match := opening.search(edits.mask, position)) is not None:
         position = match.end()
@@ -142,7 +142,7 @@ def _replace_enclosed(
 
 
 def _join_word(edits: Edits, match: re.Match[str]) -> str | None:
-    """Return emphasised text without marks that would divide a word."""
+    """Return emphasised text without marks that would split a word."""
     start, end = match.span()
     inner = edits.text[slice(*match.span(2))]
     before, after = edits.text[max(start - 2, 0) : start], edits.text[end : end + 1]
@@ -183,7 +183,7 @@ def _take_out_modules(edits: Edits) -> None:
         start = match.start()
         end = _end_of_export(edits.mask, start) if start >= hopeless else None
         if end is None:
-            # If the end is not within this distance, it is not looked for again in between.
+            # If the end is not within this distance, it is not searched for again in between.
             hopeless = max(hopeless, start + MAX_EXPORT_CHARS)
             end = edits.mask.find("\n", start) + 1 or len(edits.mask)
         code = edits.text[start:end].rstrip()

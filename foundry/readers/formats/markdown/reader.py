@@ -1,7 +1,7 @@
-"""Markdown, with front matter, tables and wikilinks, and without the markup that it carries.
+"""Reads Markdown, with front matter, tables and wikilinks; embedded markup is removed.
 
 Only the block structure is parsed (the parser's inline rules take most of its time, and some of
-them take quadratic time on hostile text); headings alone go through the inline parser, for their
+them take quadratic time on hostile text). Only headings go through the inline parser, to get their
 text without markup.
 """
 
@@ -32,8 +32,8 @@ from foundry.readers.notes import leave_out
 MAX_HEADING_CHARS = 1_000
 _CODE = frozenset({"fence", "code_block"})
 _WHOLE = _CODE | {"html_block", "math_block"}
-# The delimiter row of a table. The parser's own rule for tables makes a token for every cell, and
-# takes a quarter of the reading time if there are many.
+# The delimiter row of a table. The parser's own rule for tables creates a token for every cell,
+# which takes a quarter of the reading time if there are many.
 _TABLE_RULE = re.compile(r"^(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]++$", re.MULTILINE)
 _MARKUP = re.compile(r"[*_`\[\]<>&\\~{}]")
 _ANCHOR = re.compile(rf"(?<=\S)\s*{ATTRIBUTE_LIST}\s*$")
@@ -56,11 +56,11 @@ _INLINE_PARSER = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH}).enabl
 def read(text: str, *, is_mdx: bool = False) -> Reading:
     """Read a Markdown document; the title is the front matter's, or the first level 1 heading's.
 
-    In MDX indentation means nothing, and there are modules and expressions.
+    In MDX, indentation is meaningless, and there are modules and expressions.
     """
     text = _drop_embedded(text)
     length, values = front_matter.read_front_matter(text)
-    # Unreadable front matter is content, but its closing line must not make it a heading.
+    # Unreadable front matter is content, but its closing line must not turn it into a heading.
     prose, parsed = find_prose(text[length:], is_mdx=is_mdx)
     reading = _read_from(text[:length] + prose, length, parsed, indented_code=not is_mdx)
     if values is None:
@@ -75,7 +75,7 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
 
 
 def read_body(text: str) -> Reading:
-    """Read Markdown made from another format, which has no front matter and tags."""
+    """Read Markdown converted from another format, which has no front matter and tags."""
     return replace(_read_from(_drop_embedded(text), 0, None, indented_code=True), tags=())
 
 

@@ -1,6 +1,6 @@
 """Removes tags in Markdown: HTML elements and components (JSX, Vue), keeping prose in attributes.
 
-The scan only goes forward, and every quantifier is possessive and bounded, so time is linear.
+The scan only moves forward, and every quantifier is possessive and bounded, so time is linear.
 """
 
 import re
@@ -41,7 +41,7 @@ _INLINE = frozenset(
 _NAMES = tuple(
     "title label name path query body header heading question summary subtitle text content".split()
 )
-"""Attributes of components that describe them, in order of preference."""
+"""Attributes that describe components, in order of preference."""
 _MORE = ("type", "description", "caption", "message", "tip", "answer", "alt")
 
 
@@ -135,7 +135,7 @@ def _closing_brace(mask: str, start: int) -> int | None:
 
 
 def _select(tags: list[Tag]) -> list[Tag]:
-    """Skip text that only looks like a tag: `List<Item>`, `<your-key>`."""
+    """Drop text that only looks like a tag: `List<Item>`, `<your-key>`."""
     opened = {tag.name for tag in tags if not tag.is_closing}
     closed = {tag.name for tag in tags if tag.is_closing}
 
@@ -228,6 +228,6 @@ def _begins_line(tag: Tag, text: str) -> bool:
 
 
 def _gap(tag: Tag, text: str) -> str:
-    """Return a space where words would be joined."""
+    """Return a space if words would otherwise be joined."""
     before, after = text[tag.start - 1 : tag.start], text[tag.end : tag.end + 1]
     return " " if before and after and not before.isspace() and not after.isspace() else ""

@@ -1,4 +1,4 @@
-"""Alternatives in Office documents (`mc:AlternateContent`), of which one is read."""
+"""Chooses between alternatives in Office documents (`mc:AlternateContent`)."""
 
 from xml.etree.ElementTree import Element
 

@@ -1,4 +1,4 @@
-"""Charts: titles, and their data as a table."""
+"""Reads charts: titles, and their data as a table."""
 
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element
@@ -15,7 +15,7 @@ MAX_POINTS = 100_000
 _DATE_1904 = f"{C}date1904"
 
 Points = dict[int, str]
-"""What is drawn or named, by its place among the points of a series."""
+"""Values or names by their position among the points of a series."""
 
 
 def add_chart(composer: Composer, root: Element) -> None:
@@ -38,7 +38,7 @@ def add_chart(composer: Composer, root: Element) -> None:
 
 
 def _tell_codes(root: Element) -> None:
-    """Note formulas and number formats as left out: `Sheet1!$A$2`, `0.0`."""
+    """Record formulas and number formats as left out: `Sheet1!$A$2`, `0.0`."""
     codes = (each.text or "" for each in root.iter() if each.tag in _CODES)
     leave_out(Omission.ATTRIBUTE, " ".join(filter(None, codes)), "chart")
 
@@ -47,7 +47,7 @@ _CODES = frozenset({f"{C}f", f"{C}formatCode", f"{CX}f"})
 
 
 def _texts(root: Element) -> Iterable[str]:
-    """Yield titles of the chart and its axes, and manual labels."""
+    """Yield the titles of the chart and its axes, and manual labels."""
     for paragraph in root.iter(f"{_A}p"):
         if text := "".join(each.text or "" for each in paragraph.iter(f"{_A}t")).strip():
             yield text
@@ -96,7 +96,7 @@ def _add_points(composer: Composer, series: list[Element], is_1904: bool) -> Non
 
 
 def _add_extended(composer: Composer, data: Element, root: Element) -> None:
-    """Add the data of charts of Office 2016: waterfalls, trees, histograms."""
+    """Add the data of Office 2016 charts: waterfalls, trees, histograms."""
     names = [
         (value.text or "").strip()
         for series in root.iter(f"{CX}series")

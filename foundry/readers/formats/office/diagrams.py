@@ -1,4 +1,4 @@
-"""The words of SmartArt: its points in the order of their tree."""
+"""The words of SmartArt: its points in tree order."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element

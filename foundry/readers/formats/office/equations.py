@@ -1,4 +1,4 @@
-"""Equations of Office Math (OMML) as a line of text: `x=(a+b)/2`, `∑_(i=1)^n x_i`."""
+"""Writes Office Math (OMML) equations as a line of text: `x=(a+b)/2`, `∑_(i=1)^n x_i`."""
 
 from unicodedata import normalize
 from xml.etree.ElementTree import Element
@@ -111,7 +111,7 @@ def _operator(element: Element) -> str:
 
 def _accent(element: Element) -> str:
     base, sign = _part(element, "e"), _setting(element, "chr", "\u0302")
-    # A combining mark is for a single letter; for more, its name follows.
+    # A combining mark applies to a single letter; for more letters, its name follows.
     return normalize("NFC", base + sign) if len(base) == 1 else f"{base}{sign}" if base else ""
 
 

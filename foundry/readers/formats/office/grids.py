@@ -1,4 +1,4 @@
-"""Sheets as people lay them out: titles, tables below or beside each other, notes around them."""
+"""Splits sheets into what people see: titles, tables next to each other, notes around them."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -147,7 +147,7 @@ def _is_pair(row: Sequence[str]) -> bool:
 
 
 def _blocks(grid: Grid) -> Iterator[Grid]:
-    """Yield runs of rows; rows after an empty one are a new table if they begin like one."""
+    """Yield groups of rows; rows after an empty one are a new table if they begin like one."""
     rows = grid.rows
     runs: list[tuple[int, int]] = []
     start: int | None = None
@@ -210,7 +210,7 @@ def _rows_of(grid: Grid, columns: range) -> list[int]:
 
 
 def _is_apart(grid: Grid, sides: tuple[list[int], list[int]], left: int, column: int) -> bool:
-    """Return whether two sides are separate tables: differ in length, or repeat a column name."""
+    """Return whether two sides are separate tables: unequal lengths, or equal column names."""
     first, second = grid.rows[sides[0][0]], grid.rows[sides[1][0]]
     names = {text for text in first[left:column] if text}
     others = {text for text in second[column + 1 :] if text}
@@ -226,7 +226,7 @@ def _trimmed(grid: Grid, lines: range, columns: range) -> Iterator[Grid]:
 
 
 def _cut(grid: Grid, lines: range, columns: range) -> Grid:
-    """Return a part of a grid, with rows of one width."""
+    """Return a part of a grid, with rows of equal width."""
     rows = [
         [row[column] if column < len(row) else "" for column in columns]
         for row in grid.rows[lines.start : lines.stop]

@@ -1,10 +1,10 @@
-"""Links of documents that are no markup, written as Markdown has them."""
+"""Writes links of documents without markup as Markdown."""
 
 _REFUSED = ("javascript:", "vbscript:", "data:")
 
 
 def write_link(text: str, url: str) -> str:
-    """Return a text with its link; the text alone where that says it, or cannot be a label."""
+    """Return a text with its link; the text alone if it is the url or cannot be a label."""
     label = text.strip()
     url = url.strip().replace(" ", "%20").replace("(", "%28").replace(")", "%29")
     is_said = label in {url, url.removeprefix("mailto:"), url.rstrip("/")}

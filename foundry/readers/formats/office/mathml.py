@@ -1,4 +1,4 @@
-"""MathML as a line of text, written as equations of Office are."""
+"""Writes MathML as a line of text, in the same form as Office equations."""
 
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element
@@ -49,7 +49,7 @@ def spell_mathml(element: Element) -> str:
 
 def _above(element: Element, parts: Sequence[str]) -> str:
     base, sign = parts
-    # An accent is no power.
+    # An accent is not a power.
     is_accent = element.get("accent") == "true" or sign in {
         "¯",
         "^",

@@ -1,21 +1,22 @@
-"""Tables with merged cells: a cell counts for all the rows, and all the columns, that it covers."""
+"""Tables with merged cells: a cell counts for all rows and columns that it covers."""
 
 from collections.abc import Iterable, Sequence
 
 MAX_REPEATED_CHARS = 300
-"""A longer text is said once, however many rows it covers."""
+"""A longer text is not repeated, however many rows it covers."""
 
 Merged = tuple[range, range]
-"""The rows and the columns of a merged cell."""
+"""The rows and columns of a merged cell."""
 
 
 def unmerge(
     rows: list[list[str]], merged: Sequence[Merged], *, headers: int = 0
 ) -> list[list[str]]:
-    """Return the rows with merged cells filled, all of a width; the first names the columns.
+    """Return the rows with merged cells filled, all of equal length; the first has column names.
 
-    Names in several rows, of which some are merged cells, become one: `Germany EUR`. In each row
-    below stands what a merged cell says of it. `headers` rows are names for certain.
+    Column names in several rows, if some are in merged cells, are joined: `Germany EUR`. The text
+    of a merged cell is repeated in each row that it covers. The first `headers` rows are always
+    names.
     """
     width = max(map(len, rows), default=0)
     rows = [[*row, *[""] * (width - len(row))] for row in rows]
@@ -37,12 +38,12 @@ def unmerge(
 
 
 def join_names(rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the names of columns that stand in several rows."""
+    """Join the names of columns that are spread over several rows."""
     return [" ".join(dict.fromkeys(filter(None, column))) for column in zip(*rows, strict=True)]
 
 
 def _header_rows(rows: Sequence[Sequence[str]], merged: Sequence[Merged]) -> int:
-    """Return how many rows name the columns, as far as merged cells tell."""
+    """Return how many rows name the columns, judging by merged cells."""
     groups = {
         column
         for lines, columns in merged
@@ -51,7 +52,7 @@ def _header_rows(rows: Sequence[Sequence[str]], merged: Sequence[Merged]) -> int
     }
     depth = max((len(lines) for lines, _ in merged if not lines.start), default=1)
     if groups and depth == 1 and len(rows) > 2 and not any(map(_is_number, rows[1])):
-        # A row of the table has values elsewhere too.
+        # A data row has values in other columns too.
         pairs = enumerate(zip(rows[0], rows[1], strict=True))
         depth += all(column in groups or not all(pair) for column, pair in pairs)
     return depth

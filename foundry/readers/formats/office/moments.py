@@ -1,4 +1,4 @@
-"""Dates and times as a spreadsheet shows them by their number format."""
+"""Formats dates and times like a spreadsheet, by their number format."""
 
 import re
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ _MONTHS = (
 )
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _LAST_DAY = 2_958_466
-"""The first day number that is no date, 10000-01-01."""
+"""The first day number that is not a date, 10000-01-01."""
 _SILENT = frozenset({"@", "General"})
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of a format: `text`, `digits`, `date`, `elapsed`, `ampm` or a sign of its own."""
+    """A token of a format: `text`, `digits`, `date`, `elapsed`, `ampm` or a single sign."""
 
     kind: str
     text: str
@@ -27,16 +27,16 @@ class Token:
 def show_moment(
     value: float, tokens: Sequence[Token], *, is_1904: bool, is_foreign: bool
 ) -> str | None:
-    """Return days since 1900, or 1904, as a format shows them; None for what is no date.
+    """Format days since 1900, or 1904; return None if the value is not a date.
 
-    Where names of months would have to be in another language than English, ISO 8601's form.
+    If month names would have to be in a language other than English, the result is in ISO 8601.
     """
     has_elapsed = any(token.kind == "elapsed" for token in tokens)
     seconds = round(abs(value) * 86_400, 3 if any(t.kind == "fraction" for t in tokens) else 0)
     days = seconds / 86_400
     if days + 1_462 * is_1904 >= _LAST_DAY or (value < 0 and not has_elapsed):
         return None
-    # 1900 was no leap year, but day 60 is its 29th of February.
+    # 1900 was not a leap year, but spreadsheets count day 60 as its 29th of February.
     first = datetime(1904, 1, 1) if is_1904 else datetime(1899, 12, 31 if 1 <= days < 60 else 30)
     moment = first + timedelta(seconds=seconds)
     dates = [token.text for token in tokens if token.kind == "date"]
@@ -52,7 +52,7 @@ def show_moment(
 
 
 def _is_minute(tokens: Sequence[Token], place: int) -> bool:
-    """Return whether an `m` stands for minutes: behind hours, or before seconds."""
+    """Return whether an `m` means minutes: after hours, or before seconds."""
     token = tokens[place]
     if token.kind != "date" or token.text not in {"m", "mm"}:
         return False

@@ -29,7 +29,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of a format, with the condition of its numbers, if any."""
+    """A section of a format, with the condition for its numbers, if any."""
 
     tokens: tuple[Token, ...]
     condition: tuple[str, float] | None = None
@@ -37,12 +37,12 @@ class Section:
 
     @property
     def is_date(self) -> bool:
-        """Whether it shows a date or a time."""
+        """Whether it formats a date or a time."""
         return any(token.kind in {"date", "elapsed", "ampm"} for token in self.tokens)
 
 
 def show_number(value: float, code: str, *, is_1904: bool = False) -> str:
-    """Format a number; a date is in days since 1900, or 1904."""
+    """Format a number; dates are in days since 1900, or 1904."""
     if not isfinite(value):
         return str(value)
     section, is_signed = _choose(parse(code), value)
@@ -55,7 +55,7 @@ def show_number(value: float, code: str, *, is_1904: bool = False) -> str:
 
 
 def show_text(text: str, code: str) -> str:
-    """Format a text by a format such as `"No. "@`."""
+    """Format a text with a format such as `"No. "@`."""
     sections = parse(code)
     section = sections[3] if len(sections) > 3 else sections[-1]
     if not any(token.kind == "@" for token in section.tokens):
@@ -64,7 +64,7 @@ def show_text(text: str, code: str) -> str:
 
 
 def show_general(value: float) -> str:
-    """Format a number with the fifteen digits of spreadsheets."""
+    """Format a number with the fifteen digits that spreadsheets show."""
     if abs(value) < 1e15 and value == int(value):
         return str(int(value))
     return f"{value:.15g}"
@@ -113,7 +113,7 @@ def parse(code: str) -> tuple[Section, ...]:
 
 
 _ENGLISH = frozenset({"", "09", "00"})
-"""Endings of codes for languages with English months, for none, and for the system's."""
+"""Locale codes, by their ending, with English months, without a language, or of the system."""
 
 
 def _choose(sections: Sequence[Section], value: float) -> tuple[Section | None, bool]:
@@ -188,7 +188,7 @@ def _show_decimal(value: float, tokens: Sequence[Token]) -> str:
 
 
 def _trim(rest: str, places: str) -> str:
-    """Return decimals without trailing zeros for which the format has no `0`."""
+    """Drop trailing zeros of decimals for which the format has no `0`."""
     while rest and rest[-1] == "0" and places[len(rest) - 1] != "0":
         rest = rest[:-1]
     return rest

@@ -69,6 +69,6 @@ _FORMATS: dict[str, Callable[[int], str]] = {
 
 
 def numeral(value: int, kind: str) -> str:
-    """Return a number in a kind of numerals, named as in ECMA-376 (17.18.59) or OpenDocument."""
+    """Format a number in a kind of numerals, named as in ECMA-376 (17.18.59) or OpenDocument."""
     written = _FORMATS.get(kind)
     return written(value) if written else str(value)

@@ -15,7 +15,7 @@ FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallbac
 ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
 
 _STRICT = b"http://purl.oclc.org/ooxml/"
-# ISO 29500 Strict has other namespaces for the same vocabularies.
+# ISO 29500 Strict uses other namespaces for the same vocabularies.
 _TRANSITIONAL = {
     b"http://purl.oclc.org/ooxml/officeDocument/relationships": (
         b"http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -42,7 +42,7 @@ _MAIN = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A relationship: the last word of its type, and the target, a part or a url."""
+    """A relationship: the last word of its type, and the target, which is a part or a url."""
 
     kind: str
     target: str
@@ -55,7 +55,7 @@ class Parts:
     def __init__(self, package: Package) -> None:
         """Raises UnreadableError without a main part."""
         self._package = package
-        # Names of parts are case-insensitive.
+        # Part names are case-insensitive.
         self._names = {name.lower(): name for name in package.names}
         self._relations: dict[str, dict[str, Relation]] = {}
         self.main = next(filter(self.has, _MAIN), "")
@@ -63,7 +63,7 @@ class Parts:
             if relation.kind == "officeDocument" and self.has(relation.target):
                 self.main = relation.target
         if not self.main:
-            raise UnreadableError(Reason.DAMAGED, "it has no main part")
+            raise UnreadableError(Reason.DAMAGED, "the package has no main part")
 
     def has(self, name: str) -> bool:
         """Return whether a part exists."""

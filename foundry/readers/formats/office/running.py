@@ -1,4 +1,4 @@
-"""Headers and footers of word processors, each text once, without page numbers."""
+"""Headers and footers of word processors: each text once, without page numbers."""
 
 import re
 
@@ -6,7 +6,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
 PAGE_NUMBER = "\x00"
-"""Placeholder of page numbers in headers and footers."""
+"""Placeholder for page numbers in headers and footers."""
 _SEGMENT = re.compile(r"[\t\n]+")
 
 
@@ -17,7 +17,7 @@ class RunningLines:
         self._lines: dict[str, str] = {}
 
     def add(self, text: str, place: str = "") -> None:
-        """Add the text of a header or footer, whose parts are separated by lines and tabs."""
+        """Add the text of a header or footer; lines and tabs separate its parts."""
         for line in _SEGMENT.split(text):
             shown = " ".join(line.replace(PAGE_NUMBER, " ").split())
             if PAGE_NUMBER in line or shown.casefold() in self._lines:

@@ -6,7 +6,7 @@ from foundry.readers.formats.pages.numbers import lowered, raised
 class ScriptedText:
     """Text composed of pieces, some of them superscript, subscript or ruby.
 
-    Adjacent pieces of the same kind are joined, however many runs they have in the document.
+    Adjacent pieces of the same kind are joined, however many runs the document splits them into.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class ScriptedText:
         (self._pending if script else self.parts).append(text)
 
     def put_ruby(self, base: str, reading: str) -> None:
-        """Add a base with its reading, which follows the last base of a word."""
+        """Add a base with its ruby reading, which follows the last base of a word."""
         readings = self._pending if self._script == "ruby" else []
         if readings:
             self._script, self._pending = "", []

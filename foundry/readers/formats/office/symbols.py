@@ -1,7 +1,7 @@
-"""Characters of the fonts Symbol and Wingdings, whose codes stand for other signs than in Unicode.
+"""Characters of the fonts Symbol and Wingdings, whose codes differ from Unicode.
 
-Adobe's table of Symbol (https://unicode.org/Public/MAPPINGS/VENDORS/ADOBE/symbol.txt), and of
-Wingdings the signs that documents use as words: ticks, boxes, arrows, bullets.
+Adobe's table for Symbol (https://unicode.org/Public/MAPPINGS/VENDORS/ADOBE/symbol.txt), and those
+signs of Wingdings that documents use as words: ticks, boxes, arrows, bullets.
 """
 
 _CODES = (
@@ -35,7 +35,7 @@ def symbol(code: int, font: str) -> str:
 
 
 def from_private_use(text: str, font: str) -> str:
-    """Replace a text's characters of symbol fonts (U+F020 to U+F0FF) by Unicode's."""
+    """Replace a text's characters from symbol fonts (U+F020 to U+F0FF) with Unicode characters."""
     return "".join(
         symbol(ord(sign), font) if "\uf020" <= sign <= "\uf0ff" else sign for sign in text
     )

@@ -1,1 +1,1 @@
-"""OpenDocument: texts, presentations, drawings and spreadsheets."""
+"""Reads OpenDocument: texts, presentations, drawings and spreadsheets."""

@@ -152,7 +152,7 @@ class Blocks:
             _end_list(composer, inner)
 
     def _list_name(self, element: Element) -> str:
-        """Return the list of the first paragraph's style."""
+        """Return the list that the style of the first paragraph names."""
         first = next(iter(element.iter(f"{TEXT}p")), None)
         return self._styles.get("paragraph", _style_of(first)).list_name
 
@@ -200,7 +200,7 @@ class Blocks:
         self._add_referred(composer, self._inline.take())
 
     def _page(self, composer: Composer, page: Element) -> None:
-        """Add a slide, with its title first; without a title, its number."""
+        """Add a slide, with its title first, or its number if it has no title."""
         composer.page()
         self._slide += 1
         style = self._styles.elements.get(("drawing-page", page.get(f"{DRAW}style-name", "")))

@@ -1,4 +1,4 @@
-"""Cells and notes of OpenDocument: their blocks on one line."""
+"""Reads cells and notes of OpenDocument: their blocks on one line."""
 
 from xml.etree.ElementTree import Element
 
@@ -11,7 +11,7 @@ from foundry.readers.notes import leave_out
 
 
 class CellReader:
-    """Reads content for a single line; `inline` keeps what it contains."""
+    """Reads content as a single line; `inline` collects nested boxes and notes."""
 
     def __init__(self, styles: Styles, inline: Inline) -> None:
         self._styles = styles

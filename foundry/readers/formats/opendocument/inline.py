@@ -1,4 +1,4 @@
-"""The inline text of an OpenDocument: spans, fields, links, notes and formulas."""
+"""Reads the inline text of an OpenDocument: spans, fields, links, notes and formulas."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ Load = Callable[[str], Element | None]
 
 
 class Inline:
-    """Reads paragraphs; boxes and notes in them are collected for `take`."""
+    """Reads paragraphs; boxes and notes inside them are collected for `take`."""
 
     def __init__(self, styles: Styles, load: Load) -> None:
         self._styles = styles
@@ -48,7 +48,7 @@ class Inline:
         return text
 
     def take(self) -> list[Element | Note]:
-        """Return the boxes and notes since the last call."""
+        """Return the boxes and notes collected since the last call."""
         referred, self._referred = self._referred, []
         return referred
 
@@ -60,7 +60,7 @@ class Inline:
 
     def _put(self, text: str | None) -> None:
         if text:
-            # White space is collapsed, except for elements that stand for it.
+            # White space is collapsed, except for elements that represent it.
             self._line.put(text.replace("\n", " "), self._script)
 
     def _child(self, child: Element) -> None:

@@ -1,4 +1,4 @@
-"""Names of OpenDocument's elements and attributes, with their namespaces."""
+"""Names of OpenDocument elements and attributes, with their namespaces."""
 
 from xml.etree.ElementTree import Element
 

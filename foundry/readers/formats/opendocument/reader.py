@@ -32,8 +32,8 @@ _PAGES = frozenset(f"{TEXT}{name}" for name in ("page-number", "page-count", "pa
 def read(content: bytes) -> Reading:
     """Read headings, paragraphs, lists, tables, notes and shapes; a slide or sheet is a page.
 
-    Running lines are read once. Comments, deleted text and generated tables of contents are left
-    out. Raises UnreadableError for a bomb, and for an encrypted or a damaged document.
+    Headers and footers are read once. Comments, deleted text and generated tables of contents are
+    left out. Raises UnreadableError for a zip bomb, and for an encrypted or damaged document.
     """
     package = Package(content)
     manifest = package.read("META-INF/manifest.xml") or b""
@@ -62,7 +62,7 @@ def _read(
 ) -> Reading:
     body = None if root is None else root.find(f"{OFFICE}body")
     if root is None or body is None:
-        raise UnreadableError(Reason.DAMAGED, "there is no content.xml")
+        raise UnreadableError(Reason.DAMAGED, "the package has no content.xml")
     known = Styles.of((styles, root))
     blocks = Blocks(known, load)
     composer = Composer()

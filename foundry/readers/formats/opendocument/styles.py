@@ -1,4 +1,4 @@
-"""Styles of an OpenDocument: superscript, hidden, code, headings, and the numbering of lists."""
+"""Styles of an OpenDocument: superscript, hidden, code, headings, and list numbering."""
 
 import re
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _ESCAPED = re.compile(r"_([0-9a-f]{2,4})_")
 
 @dataclass(slots=True)
 class Style:
-    """A resolved style; `script` is super or sub, `level` that of a heading, 0 for text."""
+    """A resolved style; `script` is super or sub, `level` is its heading level, 0 for text."""
 
     script: str = ""
     is_hidden: bool = False

@@ -1,4 +1,4 @@
-"""Tables of OpenDocument, in texts, on slides and as sheets."""
+"""Reads tables of OpenDocument, in texts, on slides and as sheets."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ class Cells:
 
 
 def read_table(table: Element, read: Callable[[Element], str]) -> Cells:
-    """Return a table's cells, read by `read`. Raises UnreadableError for too many of them."""
+    """Return a table's cells, read by `read`. Raises UnreadableError if there are too many."""
     cells = Cells()
     count = 0
     hidden = _hidden_columns(table)

@@ -1,4 +1,4 @@
-"""Inline Org as Markdown: links, emphasis, notes, macros and entities."""
+"""Converts inline Org to Markdown: links, emphasis, notes, macros and entities."""
 
 import re
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ _MARKS = {"*": "**", "/": "*", "_": "", "+": "~~"}
 
 
 def write_inline(text: str, macros: Mapping[str, str]) -> str:
-    """Convert Org's text to Markdown; markup without words for people is noted as left out."""
+    """Convert Org text to Markdown; markup without words for people is recorded as left out."""
 
     def unwrap(match: re.Match[str]) -> str:
         if match["code"]:

@@ -1,4 +1,4 @@
-"""Reads Org as Markdown, with headings as outline.
+"""Reads Org as Markdown, with headings as its outline.
 
 Included files are not read, and code is not run.
 """
@@ -66,7 +66,7 @@ class _Writer:
         return write_inline(text, self._macros)
 
     def _until(self, pattern: re.Pattern[str]) -> list[str]:
-        """Take the lines up to one that matches, inclusive; none if no line does."""
+        """Take the lines up to and including a match; take none if no line matches."""
         end = self._find(pattern)
         if end is None:
             return []
@@ -75,7 +75,7 @@ class _Writer:
         return content
 
     def _find(self, pattern: re.Pattern[str]) -> int | None:
-        """Return the next line that matches; a failed search is not repeated."""
+        """Return the number of the next line that matches; a failed search is not repeated."""
         if pattern.pattern not in self._missing:
             for place in range(self._next, len(self._lines)):
                 if pattern.match(self._lines[place]):
@@ -84,7 +84,7 @@ class _Writer:
         return None
 
     def _outside(self, line: str) -> bool:
-        """Return whether a line is no text: a keyword, a comment, a drawer."""
+        """Return whether a line is not text: a keyword, a comment, a drawer."""
         if keyword := _KEYWORD.match(line):
             self._keyword(keyword[1].lower().partition("[")[0], keyword[2].strip(), line)
         elif comment := _COMMENT.match(line):
@@ -157,7 +157,7 @@ class _Writer:
         self._listing([each[width:] for each in code], language if name == "src" else "")
 
     def _end_later(self, ending: re.Pattern[str]) -> None:
-        """Skip the line that ends a block, whose text is read until there."""
+        """Mark the line that ends a block as skipped; the text before it is read as usual."""
         if (place := self._find(ending)) is not None:
             self._lines[place] = ""
 

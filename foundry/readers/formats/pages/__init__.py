@@ -1,1 +1,1 @@
-"""HTML pages: finding their content, and converting it to Markdown."""
+"""Reads HTML pages: finds their content, and converts it to Markdown."""

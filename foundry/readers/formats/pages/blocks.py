@@ -9,7 +9,7 @@ from foundry.documents import Span
 from foundry.readers.composing import fence
 
 _MARKER = re.compile(r"(?:[-+*>]|#{1,6})(?=\s|$)|(?=```|~~~)")
-"""Text at the start of a paragraph that would begin another block."""
+"""Text at the start of a paragraph that would start another block."""
 _TICKS = re.compile("`+")
 
 
@@ -22,7 +22,7 @@ class Block(NamedTuple):
 
 
 def paragraph(text: str) -> str:
-    """Return the lines of a paragraph with Markdown's breaks; two breaks separate paragraphs."""
+    """Return the lines of a paragraph with Markdown line breaks; two breaks separate paragraphs."""
     if "\n" not in text:
         text = " ".join(text.split())
         return f"\\{text}" if _MARKER.match(text) else text
@@ -31,7 +31,7 @@ def paragraph(text: str) -> str:
 
 
 def fenced(code: str, language: str) -> list[Block]:
-    """Return code in a fence longer than any in it; nothing for no code."""
+    """Return code in a fence longer than any fence inside it; nothing for empty code."""
     code = code.strip("\n")
     if not code.strip():
         return []
@@ -56,7 +56,7 @@ def table_lines(grid: Sequence[Sequence[str]]) -> str:
 
 
 def flat(block: Block) -> str:
-    """Return a block as a part of a cell: on one line, with code as a span."""
+    """Return a block as part of a table cell: on one line, with code as a span."""
     if block.spans and block.text.startswith("```"):
         lines = [line.strip() for line in block.text.split("\n")[1:-1]]
         return code_span(" ".join(filter(None, lines)))
@@ -83,14 +83,14 @@ def joined(blocks: Sequence[Block], joint: str = "\n") -> list[Block]:
 def nested(
     blocks: Sequence[Block], first: str, others: str, *, is_item: bool = False
 ) -> list[Block]:
-    """Return blocks as one with prefixes before its lines, of a quotation or an item."""
+    """Return blocks as one, with line prefixes for a quotation or a list item."""
     if not blocks:
         return []
     written = [
         block._replace(text=f"{'#' * block.level} {block.text}", level=0) if block.level else block
         for block in blocks
     ]
-    # A list directly follows an item's only line.
+    # A nested list directly follows an item's only line.
     is_tight = is_item and len(written) == 2 and re.match(r"(?:[-*]|\w{1,9}\.) ", written[1].text)
     (whole,) = joined(written, "\n" if is_tight else "\n\n")
     lines = whole.text.split("\n")
@@ -114,7 +114,7 @@ def nested(
 
 
 def emphasised(text: str, sign: str, before: str, after: str) -> str:
-    """Return the text between emphasis marks, unless these would divide a word."""
+    """Return the text between emphasis marks, unless these would split a word."""
     said = text.strip()
     if not said or "\n" in said or said[0] in "*~" or said[-1] in "*~":
         return text
@@ -132,7 +132,7 @@ def _is_letter(character: str) -> bool:
 
 
 def link(text: str, target: str) -> str:
-    """Return a link with the spaces around its text."""
+    """Return a link, with the text's outer spaces outside."""
     lead = " " if text[:1].isspace() else ""
     tail = " " if text[-1:].isspace() else ""
     if re.search(r"[\s()<>]", target):

@@ -1,4 +1,4 @@
-"""Code in pages: its lines as shown, without line numbers."""
+"""Reads code in pages: its lines as shown, without line numbers."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -83,7 +83,7 @@ def _break(parts: list[str]) -> None:
 
 
 def _ends_line(node: LexborNode, said: Sequence[str]) -> bool:
-    """Return whether a line of code must be ended: the page has no break after it."""
+    """Return whether a line of code must be ended here because the page has no break after it."""
     if "".join(said[-1:]).endswith("\n"):
         return False
     sibling = node.next
@@ -97,7 +97,7 @@ def _ends_line(node: LexborNode, said: Sequence[str]) -> bool:
 
 
 def language_around(node: LexborNode) -> str:
-    """Return the language in a class of an element, or of its ancestors."""
+    """Return the language that a class of an element, or of its ancestors, names."""
     current: LexborNode | None = node
     for _ in range(3):
         if current is None:

@@ -1,4 +1,4 @@
-"""Distinguishes the content of a page from its surroundings, and visible from hidden elements."""
+"""Separates a page's content from its surroundings, and visible from hidden elements."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -76,10 +76,10 @@ def in_classes(pattern: re.Pattern[str], attributes: Attributes) -> bool:
 
 
 class Content:
-    """What is left out of a page's content, and why.
+    """Decides what is left out of a page's content, and why.
 
-    `root` is the element that holds the content. `labels` are the names of tabs by the `mem_id` of
-    the panels that they show.
+    `root` is the element that contains the content. `labels` are the names of tabs by the `mem_id`
+    of the panels that they show.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
 """Converts MathML to text: the page's TeX source, or else `a/b`, `√(x)`, `x^2`.
 
-Equations are read once, though KaTeX and MathJax write them twice or three times.
+Equations are read once, though KaTeX and MathJax write them two or three times.
 """
 
 # ruff: noqa: RUF001 (signs that look like others are meant)
@@ -22,7 +22,7 @@ MAX_DEPTH = 100
 
 
 def equation(node: LexborNode) -> str:
-    """Return the text of a `math` element: TeX between dollar signs, or plain signs on one line."""
+    """Return the text of a `math` element: TeX between dollar signs, or plain text on one line."""
     found = next(
         (each for each in node.css("annotation") if each.attributes.get("encoding") in _TEX), None
     )

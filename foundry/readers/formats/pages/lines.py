@@ -1,4 +1,4 @@
-"""Writes inline content of a page: emphasis, links, code, raised numbers, equations."""
+"""Writes inline content of a page: emphasis, links, code, superscripts, equations."""
 
 import re
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 
 
 class LineWriter:
-    """Writes lines of a page, and notes what is left out."""
+    """Writes lines of a page, and records what is left out."""
 
     def __init__(self, content: Content) -> None:
         self._content = content
@@ -51,7 +51,7 @@ class LineWriter:
         return "".join(parts[1:] if before else parts)
 
     def add_inline(self, node: LexborNode, parts: list[str], *, in_heading: bool = False) -> None:
-        """Add what a node says to the parts of a line; `\\n` is a break of it."""
+        """Add a node's text to the parts of a line; `\n` is a line break inside it."""
         if node.is_text_node:
             text = node.text_content or ""
             if not text.isascii():
@@ -70,7 +70,7 @@ class LineWriter:
         if self.is_left_out(node, attributes):
             return
         if tag in BLOCKS:
-            # A block within a line: in broken markup, or text of a cell.
+            # A block within a line: broken markup, or the text of a cell.
             parts += [" ", self.line(node, is_heading=in_heading), " "]
             return
         parts.append(self._said(node, tag, attributes, _last(parts), in_heading=in_heading))
@@ -97,7 +97,7 @@ class LineWriter:
             return code_span(text) if text else ""
         text = self._inline(node, before, in_heading=in_heading)
         if tag == "i" and not text and "icon-" in (attributes.get("class") or ""):
-            # Asciidoctor marks the kind of an admonition by an icon.
+            # Asciidoctor marks the kind of an admonition with an icon.
             return attributes.get("title") or ""
         if tag in _EMPHASIS and not in_heading:
             return emphasised(text, _EMPHASIS[tag], before, following(node))
@@ -155,7 +155,7 @@ class LineWriter:
         return link(text, target)
 
     def is_left_out(self, node: LexborNode, attributes: Attributes) -> bool:
-        """Return whether an element is left out, noting its words if so."""
+        """Return whether an element is left out, recording its words if so."""
         tag = node.tag or ""
         if tag == "a" and "href" in attributes and is_permalink(node, attributes):
             tell(Omission.NAVIGATION, node)

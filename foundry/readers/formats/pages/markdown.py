@@ -1,4 +1,4 @@
-"""Converts the tree of a page to Markdown, with outline, and notes what is left out."""
+"""Converts the tree of a page to Markdown, with its outline, and records what is left out."""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ Sections = Mapping[str, tuple[str, int]]
 def write(content: Content, sections: Sections) -> Reading:
     """Return the content of a page as Markdown, with headings and blocks.
 
-    A section of `sections` without a heading at its start gets one.
+    A section in `sections` gets a heading if it does not start with one.
     """
     composer = Composer()
     if content.root is not None:
@@ -68,7 +68,9 @@ class _Writer(LineWriter):
         return blocks
 
     def _surroundings(self, root: LexborNode, *, wants_title: bool) -> list[Block]:
-        """Note text outside the content; a title that is only there is returned as a heading."""
+        """Record text outside the content as left out; return a title found only there as a
+        heading.
+        """
         titles: list[Block] = []
         node, parent = root, root.parent
         while parent is not None and node.tag != "body":
@@ -116,7 +118,7 @@ class _Writer(LineWriter):
         return blocks
 
     def _begins(self, node: LexborNode) -> Block | None:
-        """Return the heading of a section that begins here without one."""
+        """Return the heading for a section that begins here without one."""
         named = self._sections.pop(node.attributes.get("id") or "", None)
         if named is None:
             return None

@@ -1,7 +1,7 @@
-"""Raised and lowered text, and the numbers of lists: digits stay apart from other numbers.
+"""Superscripts, subscripts and list numbers: digits stay separate from other numbers.
 
-`10<sup>6</sup>` is `10^6`, `x<sub>1</sub>` is `x_1`; `H<sub>2</sub>O` and `1<sup>st</sup>` are
-words, and a raised number after a word is the mark of a note: `word [3]`.
+`10<sup>6</sup>` becomes `10^6`, and `x<sub>1</sub>` becomes `x_1`; `H<sub>2</sub>O` and
+`1<sup>st</sup>` are words, and a superscript number after a word is a note mark: `word [3]`.
 """
 
 # ruff: noqa: RUF001 (signs that look like others are meant)
@@ -38,7 +38,7 @@ def script_of(tag: str, attributes: Attributes) -> str:
 
 
 def raised(text: str, before: str) -> str:
-    """Return superscript text, as it follows the text before it."""
+    """Return superscript text in the form that fits the text before it."""
     text = text.strip()
     if not text or not before or before[-1].isspace():
         return text
@@ -54,7 +54,7 @@ def raised(text: str, before: str) -> str:
 
 
 def lowered(text: str, before: str) -> str:
-    """Return subscript text, as it follows the text before it."""
+    """Return subscript text in the form that fits the text before it."""
     text = text.strip()
     if not text or not before or before[-1].isspace() or before[-1] in "/⁄":
         return text
@@ -69,7 +69,7 @@ def apart(script: str, after: str) -> str:
 
 
 def note_mark(mark: str, before: str) -> str:
-    """Return the mark of a note in brackets, with a space between it and a word before it."""
+    """Return a note mark in brackets, with a space after a preceding word."""
     mark = mark.strip("[]() ")
     if not mark:
         return ""

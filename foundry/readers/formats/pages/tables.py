@@ -20,8 +20,8 @@ class Cell:
 def lay_out(rows: Sequence[Sequence[Cell]], heads: int) -> list[list[str]] | None:
     """Return rows of equal length, the first being the header, with merged cells filled.
 
-    The first `heads` rows are headers; without any, those that consist of header cells, or else the
-    first. None for a table of more than MAX_COLUMNS or MAX_CELLS.
+    The first `heads` rows are headers; if there are none, the rows of header cells, or else the
+    first row. Returns None for a table of more than MAX_COLUMNS or MAX_CELLS.
     """
     grid: list[list[Cell | None]] = [[] for _ in rows]
     cells = 0

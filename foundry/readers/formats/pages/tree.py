@@ -24,7 +24,7 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
 
 
 def table_rows(table: LexborNode) -> Iterator[tuple[str, LexborNode]]:
-    """Yield a table's caption and rows, with the part of the table that they are in."""
+    """Yield a table's caption and rows, with the section of the table that they are in."""
     for child in children(table):
         if child.tag in {"thead", "tbody", "tfoot"}:
             for row in children(child):
@@ -35,7 +35,7 @@ def table_rows(table: LexborNode) -> Iterator[tuple[str, LexborNode]]:
 
 
 def tell(reason: Omission, node: LexborNode) -> None:
-    """Note that the words of a node are left out."""
+    """Record the words of a node as left out."""
     text = (node.text_content if node.is_text_node else node.text()) or ""
     if node.is_element_node or node.is_text_node:
         leave_out(reason, text, f"<{node.tag}>")

@@ -1,1 +1,1 @@
-"""Read PDF: text with its place and size on each page, and the structure that these show."""
+"""Reads PDF: text with its position and size on each page, and the structure inferred from it."""

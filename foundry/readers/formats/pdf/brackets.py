@@ -1,7 +1,7 @@
-"""Brackets of text that runs from right to left.
+"""Corrects brackets in right-to-left text.
 
-Such a bracket is drawn mirrored. Some PDFs say of the glyph which character it stands for, others
-which character it looks like; PDFium gives what they say.
+Such brackets are drawn mirrored. Some PDFs map the glyph to the character that is meant, others to
+the one that it looks like, and PDFium returns what they say.
 """
 
 import re
@@ -16,9 +16,9 @@ _DEPTHS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def mend_brackets(lines: Sequence[Line]) -> list[Line]:
-    """Return a page's lines with the brackets of right-to-left text as they are meant.
+    """Return a page's lines with the intended brackets in right-to-left text.
 
-    They are mirrored if more lines close what was not opened than do so afterwards.
+    Brackets are mirrored if this reduces the number of lines that close an unopened bracket.
     """
     texts = [line.text for line in lines if _RIGHT_TO_LEFT.search(line.text)]
     faults = sum(map(_closes_too_early, texts))

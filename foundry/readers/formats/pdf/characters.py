@@ -1,4 +1,4 @@
-"""The characters of a page's text, by PDFium: their boxes, and the sizes of their type."""
+"""The characters of a page's text, from PDFium: their boxes and type sizes."""
 
 import ctypes
 import math
@@ -13,23 +13,23 @@ Box = tuple[float, ...]
 
 
 class Characters:
-    """A page's text, and what is known of its characters by their places in it."""
+    """A page's text, and properties of its characters by their position in the text."""
 
     def __init__(self, page: Any) -> None:
         self._opened = page.get_textpage()
         self._page = address_of(self._opened.raw)
         self.text: str = self._opened.get_text_range()
-        # Then each place in the text is that of a character, which need not be asked for.
+        # If so, each position in the text is a character's own, and need not be looked up.
         self._is_whole = len(self.text) == self._opened.count_chars()
         self.boxes: dict[int, Box] = {}
         self._sizes: dict[int, float] = {}
 
     def close(self) -> None:
-        """Close the text; nothing more can be asked for."""
+        """Close the text; no more characters can be looked up."""
         self._opened.close()
 
     def look_up(self, places: Sequence[int]) -> None:
-        """Put the boxes of many characters into `boxes`, which is cheaper than one by one."""
+        """Look up many `boxes` at once, which is faster than one at a time."""
         boxes = read_floats("FPDFText_GetLooseCharBox", 4, *self._arguments(places))
         self.boxes.update(zip(places, iter_unpack("4f", boxes.tobytes()), strict=True))
 
@@ -44,27 +44,27 @@ class Characters:
         return box
 
     def size(self, place: int) -> float:
-        """Return the size of a character's type, before it is scaled to the page."""
+        """Return the type size of a character, before it is scaled to the page."""
         if place not in self._sizes:
             self._sizes[place] = self._ask("FPDFText_GetFontSize", place)
         return self._sizes[place]
 
     def types(self, places: Sequence[int]) -> Iterator[tuple[float, float]]:
-        """Yield the size of characters' type on the page, and its angle in degrees."""
+        """Yield the type size of characters on the page, and its angle in degrees."""
         matrices = read_floats("FPDFText_GetMatrix", 6, *self._arguments(places))
         for place, (a, b, c, d, _, _) in zip(places, matrices.tolist(), strict=True):
             yield self.size(place) * math.hypot(c, d), math.degrees(math.atan2(b, a))
 
     def is_any_unknown(self, places: Sequence[int]) -> bool:
-        """Return whether the font does not tell of one of these which character it is."""
+        """Return whether the font does not identify one of these characters."""
         return any(map(function("FPDFText_HasUnicodeMapError"), *self._arguments(places)))
 
     def is_hyphen(self, place: int) -> bool:
-        """Return whether a word was divided at a character."""
+        """Return whether a word was hyphenated at this character."""
         return bool(self._ask("FPDFText_IsHyphen", place))
 
     def is_unknown(self, place: int) -> bool:
-        """Return whether the font does not tell which character it is."""
+        """Return whether the font does not identify this character."""
         return bool(self._ask("FPDFText_HasUnicodeMapError", place))
 
     def _ask(self, name: str, place: int) -> Any:

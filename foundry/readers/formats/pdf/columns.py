@@ -1,7 +1,7 @@
-"""Columns of prose that a program has drawn row by row, one read after the other.
+"""Reorders columns of prose that a program has drawn row by row.
 
-PDFium reads a page in the order in which it was drawn, so that a row of two columns is one line to
-it. White space that no word crosses, beside rows of prose, is the gutter between them.
+PDFium reads a page in drawing order, so it sees a row of two columns as one line. White space that
+no word crosses, next to rows of prose, is the gutter between the columns.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,15 +11,15 @@ from statistics import mean, median
 from foundry.readers.formats.pdf.rows import Row, Word, find_rows
 
 MIN_ROWS = 3
-"""Rows that must stand on both sides of a gutter."""
+"""Minimum number of rows on both sides of a gutter."""
 MIN_CELL_WORDS = 3.5
-"""With fewer words on one side, on average, it is no prose."""
+"""If one side has fewer words on average, it is not prose."""
 NEAR = 3.0
-"""Points within which the beginnings of lines are at one place."""
+"""Beginnings of lines within this many points count as aligned."""
 ROW_GAP = 2.2
-"""The largest gap between two rows of a column, in heights of a row."""
+"""The largest gap between two rows of a column, in row heights."""
 MIN_WIDTH = 0.45
-"""The share of the left side that half of its lines fill; labels are shorter."""
+"""Share of the left column's width that half of its lines must fill; labels are shorter."""
 MAX_COLUMNS = 4
 
 Part = tuple[int, list[Word]]
@@ -27,10 +27,10 @@ Part = tuple[int, list[Word]]
 
 
 def split_columns(words: Sequence[Word], rows: Sequence[Row], depth: int = 1) -> list[list[Part]]:
-    """Return, for each region with columns, the parts of its lines in the order of reading.
+    """Return, for each region with columns, the parts of its lines in reading order.
 
-    No line is in two regions, and a region has all words of its lines; what is no prose in columns
-    is in none.
+    No line is in two regions, and a region has all words of its lines. Lines that are not prose in
+    columns are in none.
     """
     regions = []
     taken: set[int] = set()
@@ -48,7 +48,7 @@ def split_columns(words: Sequence[Word], rows: Sequence[Row], depth: int = 1) ->
 
 
 def _read(words: Sequence[Word], depth: int) -> Iterator[Part]:
-    """Yield the parts of lines in a column, which may be columns itself."""
+    """Yield the parts of lines in a column, which may itself have columns."""
     inner = split_columns(words, find_rows(words), depth + 1) if depth < MAX_COLUMNS - 1 else []
     firsts = {region[0][0]: region for region in inner}
     inside = {line for region in inner for line, _ in region}
@@ -63,7 +63,7 @@ def _read(words: Sequence[Word], depth: int) -> Iterator[Part]:
 
 
 def _gutters(rows: Sequence[Row]) -> list[float]:
-    """Return where second cells of rows begin, the most frequent place first."""
+    """Return where second cells of rows begin, the most frequent position first."""
     starts = sorted(cell[0].left for row in rows for cell in row.cells[1:])
     groups: list[list[float]] = []
     for start in starts:
@@ -76,7 +76,7 @@ def _gutters(rows: Sequence[Row]) -> list[float]:
 
 
 def _runs(rows: Sequence[Row], gutter: float) -> Iterator[list[Row]]:
-    """Yield runs of rows that leave a gutter free and are prose on both sides of it."""
+    """Yield groups of rows that leave a gutter free and have prose on both sides of it."""
     run: list[Row] = []
     for row, below in [*pairwise(rows), *((row, None) for row in rows[-1:])]:
         if not _crosses(row, gutter):
@@ -91,12 +91,12 @@ def _runs(rows: Sequence[Row], gutter: float) -> Iterator[list[Row]]:
 
 
 def _crosses(row: Row, gutter: float) -> bool:
-    """Return whether a cell stands on both sides of the gutter."""
+    """Return whether a cell crosses the gutter."""
     return any(cell[0].left < gutter - NEAR < cell[-1].right for cell in row.cells)
 
 
 def _is_prose(run: Sequence[Row], gutter: float) -> bool:
-    """Return whether lines of the run have prose on both sides, which fills the left one."""
+    """Return whether the lines have prose on both sides that fills the left column."""
     both: list[tuple[int, int]] = []
     ends: list[float] = []
     for row in run:

@@ -1,7 +1,7 @@
-"""What is drawn on a PDF's page beside its text: ruled lines and pictures.
+"""Finds drawings on a PDF page: ruled lines and pictures.
 
-By PDFium's own functions: a page has thousands of objects, most of which are text, and a Python
-object for each would take a third of the time of reading.
+It calls PDFium's functions directly: a page has thousands of objects, most of which are text, and a
+Python object for each would take a third of the reading time.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,9 +18,9 @@ MAX_OBJECTS = 10_000
 MAX_SEGMENTS = 400_000
 MAX_NESTING = 3
 THIN = 2.0
-"""Points up to which a filled rectangle is a rule."""
+"""A filled rectangle of at most this many points is a rule."""
 SHORT = 5.0
-"""Points up to which a line is part of a drawing."""
+"""A line of at most this many points is part of a drawing."""
 
 
 def find_pictures(page: Any) -> list[list[float]]:
@@ -32,7 +32,7 @@ def find_pictures(page: Any) -> list[list[float]]:
 
 
 def find_rules(page: Any, height: float) -> list[Rule]:
-    """Return horizontal and vertical lines: those drawn, edges of boxes, and thin boxes.
+    """Return horizontal and vertical lines: drawn lines, edges of boxes, and thin boxes.
 
     Distances are from the top of the page, which has this height.
     """
@@ -58,7 +58,7 @@ def find_rules(page: Any, height: float) -> list[Rule]:
 
 
 def _objects(page: Any, kind: int) -> list[int]:
-    """Return a page's objects of a kind, those inside of forms too."""
+    """Return a page's objects of a kind, including those inside forms."""
     from pypdfium2 import raw
 
     get_type = function("FPDFPageObj_GetType")
@@ -81,7 +81,7 @@ def _bounds(drawn: Sequence[int]) -> NDArray[np.float64]:
 
 
 def _edges(paths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the straight lines of some paths: the place of the path, and where each line ends."""
+    """Return the straight lines of some paths: the path's position, and the ends of each line."""
     from pypdfium2 import raw
 
     counts = [min(n, MAX_RULES) for n in map(function("FPDFPath_CountSegments"), paths)]
@@ -90,7 +90,7 @@ def _edges(paths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]
     segments = list(islice(chain.from_iterable(each), MAX_SEGMENTS))
     owners = np.repeat(np.arange(len(paths)), counts)[: len(segments)]
     kinds = np.fromiter(map(function("FPDFPathSegment_GetType"), segments), int, len(segments))
-    # What closes a figure is a line of its own to PDFium.
+    # The segment that closes a figure is a separate line in PDFium.
     last = np.flatnonzero(kinds == raw.FPDF_SEGMENT_LINETO)
     x, y = read_floats("FPDFPathSegment_GetPoint", 2, segments).astype(float).T
     a, b, c, d, e, f = read_floats("FPDFPageObj_GetMatrix", 6, paths)[owners].astype(float).T

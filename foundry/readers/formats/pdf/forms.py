@@ -1,6 +1,6 @@
-"""What people have filled into the form of a PDF's page, and written onto the page.
+"""What people have filled into the form fields of a PDF page, and texts added to the page.
 
-PDFium keeps both apart from the text of a page, although every viewer shows them.
+PDFium keeps both separate from the text of a page, although every viewer shows them.
 """
 
 import ctypes
@@ -19,7 +19,7 @@ _CONTENTS, _VALUE = b"Contents", b"V"
 
 
 class Filled(NamedTuple):
-    """A text and where it stands, in points from the left and the bottom of the page."""
+    """A text and its position, in points from the left and the bottom of the page."""
 
     text: str
     left: float
@@ -29,15 +29,15 @@ class Filled(NamedTuple):
 
     @property
     def is_box(self) -> bool:
-        """True for a box or button that is ticked or not."""
+        """True for a checkbox or radio button, ticked or not."""
         return self.text in {TICKED, NOT_TICKED}
 
 
 def find_filled(page: Any, number: int) -> Iterator[Filled]:
-    """Yield what is filled into the fields of a page, and the texts that were put onto it.
+    """Yield the values of a page's form fields, and the texts that were added to it.
 
-    Boxes are `[x]` where they are ticked and `[ ]` elsewhere. Comments and passwords are noted as
-    left out.
+    Checkboxes are `[x]` if ticked and `[ ]` otherwise. Comments and passwords are recorded as left
+    out.
     """
     from pypdfium2 import raw
 
@@ -61,7 +61,7 @@ def find_filled(page: Any, number: int) -> Iterator[Filled]:
 
 
 def _value(raw: Any, form: Any, annotation: Any, number: int) -> str:
-    """Return the displayed value of a field; nothing for buttons, signatures and empty fields."""
+    """Return the displayed value of a field; "" for buttons, signatures and empty fields."""
     if form is None:
         return _string(raw, annotation, _VALUE)
     kind = raw.FPDFAnnot_GetFormFieldType(form, annotation)
@@ -89,7 +89,7 @@ def _string(raw: Any, annotation: Any, key: bytes) -> str:
 
 
 def _read(function: Any, *arguments: Any) -> str:
-    """Return the text that a function of PDFium writes into a buffer, on one line."""
+    """Return the text that a PDFium function writes into a buffer, on one line."""
     size = function(*arguments, None, 0)
     if not 2 < size <= MAX_VALUE_BYTES:
         return ""

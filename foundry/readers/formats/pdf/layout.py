@@ -1,4 +1,4 @@
-"""From the lines of pages to text with an outline: paragraphs, headings, no running headers."""
+"""Turns the lines of pages into text with an outline: paragraphs, headings, no running headers."""
 
 import re
 from collections import Counter
@@ -17,9 +17,9 @@ MAX_HEADING_LEVELS = 4
 LARGER = 1.15
 HEADINGS_SHARE = 0.15
 FEW_LINES = 4
-"""A size is text's if more of a document's characters, and more lines, than this are set in it."""
+"""A size is that of body text if more characters and more lines than this use it."""
 PARAGRAPH_GAP = 0.75
-"""White space above a line that begins a paragraph, in heights of that line."""
+"""White space above a line that starts a paragraph, in heights of that line."""
 
 _LETTER = re.compile(r"[^\W\d_]")
 _NUMBERING = re.compile(
@@ -27,7 +27,7 @@ _NUMBERING = re.compile(
 )
 _SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
 JOINT = "\ufffe"
-"""PDFium puts this where it joined a word that was divided at a line's end."""
+"""PDFium's mark for the place where it joined a word hyphenated at the end of a line."""
 
 _DIVIDED_END = re.compile(rf"[^\W\d_][{JOINT}\-\u00ad\u2010]")
 _REST = re.compile(r"([^\W\d_]+\S*)\s*")
@@ -37,10 +37,10 @@ _DIVISION = re.compile(rf"{JOINT}|[-\u00ad\u2010]\n")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of a page, or a table, which has `rows`; `size` is its type's size in points.
+    """A line of a page, or a table, which has `rows`; `size` is its type size in points.
 
     `top` and `bottom` are distances from the page's top edge, as shares of its height; `angle` is
-    that of its type, in degrees.
+    the angle of its type, in degrees.
     """
 
     text: str
@@ -53,7 +53,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of the outline: level from 1, and the page that it leads to, from 0."""
+    """An entry of the outline: its level from 1, and the page that it leads to, from 0."""
 
     level: int
     title: str
@@ -61,7 +61,7 @@ class Entry:
 
 
 def put_in_tables(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
-    """Return the lines with each table in the place of the first of its lines."""
+    """Return the lines, with each table replacing the first of its lines."""
     whole = {min(table.lines): table for table in tables if table.lines}
     inside = frozenset[int]().union(*(table.lines for table in tables))
     kept = []
@@ -80,8 +80,9 @@ def put_in_tables(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
 def split_lines(
     lines: Sequence[Line], words: Sequence[Word], rows: Sequence[Row], tables: Sequence[Table]
 ) -> tuple[list[Line], list[Table]]:
-    """Return a page's lines, those of columns that were drawn row by row in parts and in their
-    order, and the tables with the new numbers of their lines.
+    """Split lines that span columns drawn row by row, and reorder their parts.
+
+    Returns the page's lines, and the tables with the new numbers of their lines.
     """
     inside = frozenset[int]().union(*(table.lines for table in tables))
     if inside:
@@ -106,7 +107,7 @@ def split_lines(
 
 
 def order(lines: list[Line]) -> list[Line]:
-    """Return the lines from top to bottom, if no two of them stand side by side."""
+    """Return the lines from top to bottom, unless two of them are side by side."""
     ordered = sorted(lines, key=lambda line: line.top)
     is_one_column = all(
         line.top >= above.bottom - 0.3 * (above.bottom - above.top)
@@ -116,7 +117,7 @@ def order(lines: list[Line]) -> list[Line]:
 
 
 def join_divided(pages: Iterable[Sequence[Line]]) -> list[list[Line]]:
-    """Put the rest of a word that was divided at the end of a column or page to its beginning."""
+    """Join words that are hyphenated at the end of a column or page."""
     joined = [list(lines) for lines in pages]
     last: tuple[list[Line], int] | None = None
     for lines in joined:
@@ -133,7 +134,7 @@ def join_divided(pages: Iterable[Sequence[Line]]) -> list[list[Line]]:
 
 
 def _is_elsewhere(line: Line, after: Line, is_same_page: bool) -> bool:
-    """Return whether a line in type of the same size begins another column or page."""
+    """Return whether a line of the same type size starts another column or page."""
     return line.size == after.size and (not is_same_page or _begins_paragraph(line, after))
 
 
@@ -144,7 +145,7 @@ def compose(
     title: str | None,
     modified: str | None,
 ) -> Reading:
-    """Return the reading of a document of these pages; its text has a line for every line."""
+    """Return the reading of a document with these pages; its text keeps the line breaks."""
     pages = join_divided(pages)
     sizes = _heading_sizes(pages)
     pages = [_join_headings(lines, sizes) for lines in pages]
@@ -172,16 +173,16 @@ def compose(
 
 
 def body_size(lines: Iterable[Line]) -> float:
-    """Return the size in which most characters are set."""
+    """Return the size of most characters."""
     sizes: Counter[float] = Counter()
     for line in lines:
-        # Nothing is known of the type in a picture.
+        # The type size of text in a picture is unknown.
         sizes[line.size] += len(line.text) if line.size else 0
     return max(sizes, key=lambda size: (sizes[size], -size), default=0.0)
 
 
 def _heading_sizes(pages: Iterable[Sequence[Line]]) -> list[float]:
-    """Return the sizes above the text's in which little is set, largest first."""
+    """Return the sizes larger than body text that few characters have, largest first."""
     lines = list(chain.from_iterable(pages))
     body = body_size(lines)
     written = sum(len(line.text) for line in lines)
@@ -194,7 +195,7 @@ def _heading_sizes(pages: Iterable[Sequence[Line]]) -> list[float]:
 
 
 def _join_headings(lines: Sequence[Line], sizes: Sequence[float]) -> list[Line]:
-    """Let a heading of several lines be one; a line that begins with a number is the next one."""
+    """Join the lines of a heading; a line that begins with a number starts another heading."""
     joined: list[Line] = []
     for line in lines:
         last = joined[-1] if joined else None
@@ -216,7 +217,7 @@ def _join_headings(lines: Sequence[Line], sizes: Sequence[float]) -> list[Line]:
 def _levels_by_outline(
     pages: Sequence[Sequence[Line]], outline: Sequence[Entry]
 ) -> dict[tuple[int, int], int]:
-    """Return heading levels by page and line; none unless half of the outline is found."""
+    """Return heading levels by page and line; empty unless half of the outline is found."""
     levels: dict[tuple[int, int], int] = {}
     wanted: dict[int, list[Entry]] = {}
     for entry in outline:
@@ -235,7 +236,7 @@ def _levels_by_outline(
             found = [place for name in names for place in places.get(_title_key(name), [])]
             free = [place for place in found if (page, place) not in levels]
             if free:
-                # A running header may say the same in smaller type.
+                # A running header may repeat a heading in smaller type.
                 best = max(free, key=lambda place: (pages[page][place].size, -place))
                 levels[page, best] = entry.level
     return levels if 2 * len(levels) >= len(outline) else {}
@@ -267,7 +268,7 @@ def _begins_paragraph(previous: Line, line: Line) -> bool:
 
 
 def _hyphenated_words(pages: Iterable[Sequence[Line]]) -> frozenset[str]:
-    """Return words that the document itself writes with a hyphen, within a line."""
+    """Return the words that the document itself writes with a hyphen inside a line."""
     lines = (line for line in chain.from_iterable(pages) if "-" in line.text)
     found = (re.findall(r"[^\W\d_]+-[^\W\d_]+", line.text) for line in lines)
     return frozenset(word.lower() for word in chain.from_iterable(found))
@@ -280,7 +281,7 @@ def _join_words(text: str, hyphenated: frozenset[str]) -> str:
     def join(match: re.Match[str]) -> str:
         first, second = match.groups()
         whole = f"{first}-{second}"
-        # What follows the hyphen in "Jean-\nPaul" has a capital letter, and keeps it.
+        # The part after the hyphen in "Jean-\nPaul" is capitalised, so the hyphen stays.
         is_name = JOINT not in match[0] and not second[0].islower()
         return whole if is_name or whole.lower() in hyphenated else first + second
 

@@ -1,6 +1,6 @@
-"""Find ligatures that a font does not identify, by the words that they make.
+"""Recovers ligatures that a font does not identify, from the words that they complete.
 
-Some PDFs have one glyph for `ffi`, and no characters for it: `difficulties` would then be read as
+Some PDFs have one glyph for `ffi`, and no characters for it, so `difficulties` would be read as
 `diculties`.
 """
 
@@ -15,10 +15,10 @@ import foundry
 from foundry.readers.formats.pdf.layout import Line
 
 UNNAMED = "\ufdd0"
-"""Stands for a glyph without characters; no text has it of its own."""
+"""Placeholder for a glyph without characters; it does not occur in text."""
 
 MOST_UNKNOWN, LEAST_KNOWN = 3, 4
-"""Letters of an unknown word's ending, and of its beginning, which has to be known."""
+"""Maximum letters of an unknown word's ending, and minimum letters of its known beginning."""
 
 _LIGATURES = ("fi", "ff", "fl", "ffi", "ffl")
 _LETTERS = r"[^\W\d_]*"
@@ -27,10 +27,11 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def name_ligatures(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Return the lines with a ligature in place of each unnamed glyph that makes a word with it.
+    """Return the lines with ligatures in place of the unnamed glyphs that complete a word with
+    them.
 
-    Words are those of the document and frequent ones of English. Other glyphs in words become
-    U+FFFD, and those outside of words, or in very short ones as formulas have, are left out.
+    Known words are those of the document and frequent English ones. Other glyphs inside words
+    become U+FFFD; glyphs outside words, or in very short ones as in formulas, are left out.
     """
     lines = list(chain.from_iterable(pages))
     if not any(UNNAMED in line.text for line in lines):
@@ -51,7 +52,7 @@ def name_ligatures(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
 
 
 def _complete(broken: str, own: Collection[str]) -> str:
-    """Return the word that a broken one is with the ligature that makes it the best known."""
+    """Return the broken word, completed with the ligature that makes it the best-known word."""
     found = []
     for ligature in _LIGATURES:
         word = broken.replace(UNNAMED, ligature)
@@ -71,7 +72,7 @@ def _complete(broken: str, own: Collection[str]) -> str:
 
 @cache
 def _frequent_words() -> dict[str, int]:
-    """Return the place of each frequent word of English, the most frequent one first."""
+    """Return the rank of each frequent English word, the most frequent first."""
     folder = Path(foundry.__file__).parent / "models" / "static-en"
     words = (folder / "pieces.txt").read_text(encoding="utf-8").split("\n")
     return dict(zip(words, range(len(words)), strict=True))

@@ -1,4 +1,4 @@
-"""One page of a PDF, by PDFium: lines with their font size and place, tables, links, a picture."""
+"""A page of a PDF, read with PDFium: lines with size and position, tables, links, a picture."""
 
 import ctypes
 import re
@@ -24,18 +24,18 @@ MAX_LINKS_OF_PAGE = 1_000
 MAX_URL_BYTES = 2_000
 STAMP_CHARS = 60
 PICTURE_SHARE = 0.3
-"""The least share of a page that a picture must cover to be read as text."""
+"""Minimum share of a page that a picture must cover to be read with OCR."""
 DPI = 200
-"""Resolution at which pages are rendered for text recognition."""
+"""Resolution at which pages are rendered for OCR."""
 SPACE = 0.15
-"""The least width of a space before or after what is raised, in heights of the type."""
+"""Minimum width of a space before or after superscripts, in type heights."""
 ELSEWHERE = 1_000.0
-"""Points that a label seems farther away on the side of a field where none is looked for."""
+"""Penalty in points for a label on the side of a field where labels are unusual."""
 ILLEGIBLE_CHARS = 4
-"""Glyphs without characters that are no sign of mathematics."""
+"""Number of unidentified glyphs that may still be mathematical signs."""
 
 _BREAK = "\r\n"
-# PDFium gives these, among others, for glyphs of which the font does not tell what they are.
+# PDFium returns these, among others, for glyphs that the font does not identify.
 _PERHAPS_UNNAMED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe]")
 _WORD = re.compile(r"\S+")
 _FIRST = re.compile(r"(?m)^ *\S")
@@ -52,12 +52,12 @@ class PageReader:
         self._text = self._read_text()
         self._written = mark_raised(self._text, range(len(self._text)), self._characters)
         self._height = page.get_height() or 1.0
-        # What is turned has no lines from left to right, or not where they are looked for.
+        # Rotated text has no lines from left to right, or not where they are expected.
         self._is_upright = page.get_rotation() == 0
         self._top = page.get_bbox()[3] if self._is_upright else self._height
 
     def lines(self) -> list[Line]:
-        """Return the page's lines; those of a table are one, which has its rows."""
+        """Return the page's lines; the lines of a table become one, with its rows."""
         lines: list[Line] = []
         words: list[Word] = []
         spans = [word.span() for word in _WORD.finditer(self._text)]
@@ -80,9 +80,9 @@ class PageReader:
         return order(lines) if words else lines
 
     def _join_raised(self) -> Iterator[list[range]]:
-        """Yield the places of each line's text, without white space around it.
+        """Yield the character positions of each line's text, without surrounding white space.
 
-        PDFium ends a line before what is raised, or after it; such a line has several stretches.
+        PDFium ends a line before or after a superscript; such a line has several ranges.
         """
         joined: list[range] = []
         index = 0
@@ -100,7 +100,7 @@ class PageReader:
             yield joined
 
     def _goes_on(self, before: range, after: range) -> bool:
-        """Return whether one of two stretches is raised beside the end of the other's line."""
+        """Return whether one of two ranges is raised, next to the end of the other's line."""
         if not self._is_upright:
             return False
         _, last_top, right, last_bottom = self._characters.box(before[-1])
@@ -111,11 +111,11 @@ class PageReader:
         return low < SMALLER * high and 2 * overlap > low and is_beside
 
     def _read_text(self) -> str:
-        """Return the page's text, with a mark for each ligature that has no characters.
+        """Return the page's text, with a placeholder for each ligature that has no characters.
 
-        Some fonts tell of no glyph what it is: PDFium then gives numbers of glyphs as characters.
-        Words of that are left out: all if half of the page is such, otherwise those that no sign of
-        mathematics makes.
+        Some fonts do not identify any glyph: PDFium then returns glyph numbers as characters. Words
+        with such glyphs are left out: all words if half of the page is affected, otherwise those
+        that are not mathematical signs.
         """
         note_source(self._characters.text)
         text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, self._characters.text)
@@ -140,7 +140,7 @@ class PageReader:
         return UNNAMED if self._characters.is_unknown(found.start()) else found[0]
 
     def is_picture(self, lines: Sequence[Line]) -> bool:
-        """Return whether the page shows a picture, and of legible text no more than a stamp."""
+        """Return whether the page is a picture, with no more legible text than a stamp."""
         if sum(len(line.text) for line in lines) > STAMP_CHARS:
             return False
         if self._illegible:
@@ -151,13 +151,13 @@ class PageReader:
         return bool(covered > PICTURE_SHARE * self._page.get_width() * self._height)
 
     def render(self) -> Any:
-        """Return the page as a picture: an array of (height, width, 3), in blue, green and red."""
+        """Render the page as a picture: an array of (height, width, 3), in blue, green and red."""
         points = max(self._page.get_width(), self._height, 1.0)
         scale = min(pictures.MAX_SIDE / points, DPI / 72)
         return self._page.render(scale=scale, rev_byteorder=False).to_numpy()[:, :, :3]
 
     def links(self, document: Any) -> Iterator[str]:
-        """Yield where the page's links lead, outside the document."""
+        """Yield the targets of the page's links that are outside the document."""
         from pypdfium2 import raw
 
         position, link = ctypes.c_int(0), raw.FPDF_LINK()
@@ -171,12 +171,13 @@ class PageReader:
                 yield normalise(buffer.value.decode("utf-8", "replace"))
 
     def _line(self, stretches: Sequence[range], size: float, angle: float) -> Line:
-        # Where PDFium has joined a divided word, what is one line to it ends on the next.
+        # Where PDFium has joined a hyphenated word, one line in its text ends on the next line of
+        # the page.
         _, top, _, _ = self._characters.box(stretches[0][0])
         _, _, _, bottom = self._characters.box(stretches[-1][-1])
         return Line(
             text=normalise(self._join(stretches)).strip(),
-            # Half points, so that what was meant to be of one size is.
+            # Rounded to half points, so that text meant to have the same size does.
             size=round(2 * size) / 2,
             top=min(max(1 - top / self._height, 0.0), 1.0),
             bottom=min(max(1 - bottom / self._height, 0.0), 1.0),
@@ -184,7 +185,7 @@ class PageReader:
         )
 
     def _join(self, stretches: Sequence[range]) -> str:
-        """Return what is written in the stretches of a line."""
+        """Return the text of a line's ranges."""
         if len(stretches) == 1:
             return self._write(stretches[0].start, stretches[0].stop)
         text, places = "", list[int]()
@@ -214,7 +215,7 @@ class PageReader:
                 yield Word(word, left, right, height - top, height - bottom, line)
 
     def _fill(self, lines: list[Line], words: list[Word]) -> None:
-        """Put what is filled into the page's fields where it stands, beside the labels."""
+        """Insert the values of the page's fields next to their labels."""
         shift = self._top - self._height
         for filled in find_filled(self._page, self._number):
             note_source(filled.text)
@@ -229,7 +230,7 @@ class PageReader:
                 lines.append(Line(filled.text, size, max(top, 0.0), min(bottom, 1.0)))
                 continue
             if filled.is_box and 0 <= near.left - filled.right < near.bottom - near.top:
-                # The box of a label is in its cell, where both are in a table.
+                # If both are in a table, the box of a label is in the label's cell.
                 words.remove(near)
                 words.append(replace(near, text=f"{filled.text} {near.text}", left=filled.left))
             else:
@@ -241,7 +242,7 @@ class PageReader:
 
 
 def _distance(word: Word, filled: Filled) -> float:
-    """Return how far a word is from a field; labels stand left of it, but right of a box."""
+    """Return a word's distance from a field; labels are left of fields, but right of checkboxes."""
     after, before = word.left - filled.right, filled.left - word.right
     is_behind = after >= before
     return max(after, before) + (ELSEWHERE if is_behind != filled.is_box else 0.0)

@@ -1,7 +1,7 @@
-"""PDFium's functions that are called for each character of a page, and for each line drawn on it.
+"""PDFium functions that are called for each character of a page, and for each line drawn on it.
 
-pypdfium2 declares pointers by the type of what they lead to; checking and wrapping them at each
-call takes as long as what is called.
+pypdfium2 declares typed pointers; checking and wrapping them at each call takes as long as the call
+itself.
 """
 
 import ctypes
@@ -18,19 +18,19 @@ Floats = NDArray[np.float32]
 
 @cache
 def function(name: str) -> Any:
-    """Return a function of PDFium that takes and returns addresses, as numbers, for pointers."""
+    """Return a PDFium function that takes and returns addresses as numbers, not pointers."""
     from pypdfium2 import raw
 
     declared = getattr(raw, name)
     kinds = map(_by_address, (declared.restype, *declared.argtypes))
-    # These functions return at once: giving the interpreter's lock away would cost more.
+    # These functions return at once, so releasing the GIL would cost more.
     return ctypes.PYFUNCTYPE(*kinds)(address_of(declared))
 
 
 def read_floats(name: str, count: int, *arguments: Sequence[int]) -> Floats:
-    """Return the `count` floats that a function writes for each of its arguments; zeros if none.
+    """Read the `count` floats that a function writes for each of its arguments; zeros if it fails.
 
-    Its last parameters are where to write them: all, or each of them.
+    Its last parameters are the output addresses: one for all floats, or one for each.
     """
     call = function(name)
     written = np.zeros((len(arguments[-1]), count), np.float32)
@@ -42,7 +42,7 @@ def read_floats(name: str, count: int, *arguments: Sequence[int]) -> Floats:
 
 
 def address_of(pointer: Any) -> int:
-    """Return where a pointer leads to."""
+    """Return the address in a pointer."""
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
 

@@ -1,6 +1,6 @@
-"""Digits that are set higher or lower than the line: exponents, references to notes, indices.
+"""Digits set higher or lower than the line: exponents, note references, indices.
 
-As plain text, 10 with a raised 6 would be another number, and a name with the number of a note
+In plain text, 10 with a superscript 6 would become another number, and a name with a note's number
 another name.
 """
 
@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from foundry.readers.formats.pdf.characters import Box, Characters
 
 SMALLER = 0.85
-"""The greatest size of raised type, as a share of that of its line."""
+"""Maximum size of superscript type, relative to its line."""
 SHIFT = 0.12
-"""The least distance from the line, in heights of its type."""
+"""Minimum distance from the baseline, in type heights."""
 MAX_WORD = 60
 
 _WITH_DIGIT = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
@@ -22,9 +22,9 @@ _FUNCTION = re.compile(r"(?:sin|cos|tan|cot|sec|log|exp|det)h?$")
 
 
 def mark_raised(text: str, places: Sequence[int], characters: Characters) -> Sequence[str]:
-    """Return what to write for each character: `10^6`, `word [3]` and `1010_2` for raised digits.
+    """Return the text for each character: `10^6`, `word [3]` and `1010_2` for raised digits.
 
-    `places` are those of the characters on the page. Indices of letters (H2O) stay.
+    `places` are the positions of the characters on the page. Indices of letters (H2O) stay.
     """
     written: Sequence[str] = text
     for word in _WITH_DIGIT.finditer(text):
@@ -42,7 +42,7 @@ def mark_raised(text: str, places: Sequence[int], characters: Characters) -> Seq
 def _find_raised(
     word: str, places: Sequence[int], characters: Characters
 ) -> Iterator[tuple[slice, str]]:
-    """Yield where digits are raised and lowered in a word, and what to write there."""
+    """Yield the ranges of raised and lowered digits in a word, and the text for each."""
     size = characters.size
     for found in _RAISED.finditer(word):
         first, stop = found.span()

@@ -1,4 +1,4 @@
-"""PDF, by PDFium: the lines of its pages, and what they tell of the structure.
+"""Reads PDF with PDFium: the lines of its pages, and the structure inferred from them.
 
 Headings are the outline's entries that are found on their pages; without an outline, they are lines
 in larger type than most of the text.
@@ -30,7 +30,7 @@ MAX_LABEL_CHARS = 30
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _LETTER = re.compile(r"[^\W\d_]")
 _DATE = re.compile(r"(?:D:)?(\d{4,14})(?:([+-]\d\d)'?(\d\d)?|Z)?")
-# Titles that programs give: names of their files, and of none.
+# Titles set by programs: file names, and placeholders for no title.
 _NO_TITLE = re.compile(
     r"microsoft |untitled|\(anonymous\)|.*\.(?:docx?|dvi|indd|odt|pdf|pptx?|qxd|tex)$|.{0,2}$",
     re.IGNORECASE,
@@ -46,9 +46,9 @@ class _Page:
 
 
 def read(content: bytes, *, ocr: bool = False) -> Reading:
-    """Read a PDF's text layer, page by page; with `ocr`, pages that are pictures as such.
+    """Read a PDF's text layer, page by page; with `ocr`, also pages that are pictures.
 
-    Raises UnreadableError for an encrypted one, and for one that has no text but pictures of it.
+    Raises UnreadableError for an encrypted PDF, and for one that has only pictures of text.
     """
     import pypdfium2
     from pypdfium2 import raw
@@ -58,7 +58,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     except pypdfium2.PdfiumError as error:
         if getattr(error, "err_code", None) == raw.FPDF_ERR_PASSWORD:
             raise UnreadableError(Reason.ENCRYPTED) from None
-        raise UnreadableError(Reason.DAMAGED, "not a PDF that can be opened") from None
+        raise UnreadableError(Reason.DAMAGED, "the PDF cannot be opened") from None
     if document.get_formtype() != raw.FORMTYPE_NONE:
         document.init_forms()
     count = len(document)
@@ -87,7 +87,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
 
 
 def read_pdf_date(written: str) -> str | None:
-    """Return an ISO 8601 date or UTC date-time; None for what is no date."""
+    """Return an ISO 8601 date or UTC date-time; None for anything else."""
     match = _DATE.match(written.strip())
     digits = match[1] if match else ""
     if match is None or len(digits) % 2:

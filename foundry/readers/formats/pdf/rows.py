@@ -1,4 +1,4 @@
-"""Words of a PDF's page, and the rows that they stand in side by side."""
+"""The words of a PDF page, and the rows that they form side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from operator import sub
 from statistics import median
 
 GAP = 0.8
-"""White space between cells, in heights of the type; justified prose has less between words."""
+"""White space between cells, in type heights; justified prose has less between words."""
 
 
 @dataclass(slots=True, eq=False)

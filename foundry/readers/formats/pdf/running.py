@@ -1,4 +1,4 @@
-"""Lines that the pages of a PDF repeat: headers, footers, page numbers, stamps."""
+"""Finds lines that the pages of a PDF repeat: headers, footers, page numbers, stamps."""
 
 import re
 from collections import Counter
@@ -13,15 +13,15 @@ from foundry.readers.notes import leave_out
 EDGE_LINES = 3
 MIN_RUNNING = 3
 EDGE = 0.12
-"""The share of a page's height, at its top and bottom, that holds running lines."""
+"""Share of a page's height, at its top and bottom, in which running lines may be."""
 SAME_PLACE = 0.02
-"""Shares of the page's height by which running lines may be higher or lower."""
+"""Tolerance for the vertical position of running lines, as a share of the page's height."""
 RARELY_TWICE = 1.1
-"""Lines a page, on average, of which more are readings in a column, say."""
+"""If a line occurs more often per page on average, it is, for example, a value in a column."""
 
 _DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
-# A word and its number: "Lesson 2"; but "Page 2" is no heading.
+# A word and its number: "Lesson 2"; but "Page 2" is not a heading.
 _NUMBERED = re.compile(r"[^\W\d_]{3,}\s+\d+(?:\.\d+)*[.:]?")
 _PAGE = re.compile(
     r"(?:pages?|seite|p[aá]gin[ae]|p[aá]g|pagina|sid[ae]|sivu|side|strana|strona|folio|blatt|sheet"
@@ -48,7 +48,17 @@ def _running_key(line: Line, lines: Sequence[Line], body: float, angle: int) -> 
 
 
 def _usual_angle(lines: Iterable[Line]) -> int:
-    """Return the angle at which most of a page is set."""
+    """Return the angle of most lines on a page.
+
+     Page numbers in it may differ; fewer pages are enough if one of the numbers counts the pages.
+    Numbered headings stay, and so does text that is repeated within a page. Text at a different
+    angle from the rest of the page is a stamp if many pages have it, and dropped as well.
+
+
+
+    A ruled table is the grid of its lines; words outside grids form tables if they are in columns
+    with white space between them. Cells are placed by position, so empty cells stay empty.
+    """
     angles: Counter[int] = Counter()
     for line in lines:
         angles[line.angle] += len(line.text)

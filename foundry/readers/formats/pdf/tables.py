@@ -55,7 +55,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of equally many cells, and the page's lines that stand in it as a whole."""
+    """Rows of equal length, and the page's lines that are entirely inside."""
 
     rows: tuple[tuple[str, ...], ...]
     lines: frozenset[int]
@@ -68,9 +68,9 @@ _Found = tuple[list[list[str]], list[Word]]
 def find_tables(
     words: Sequence[Word], rules: Sequence[Rule], rows: Sequence[Row] = ()
 ) -> list[Table]:
-    """Return a page's tables; none of them shares a line with another.
+    """Return a page's tables; no two of them share a line.
 
-    `rows` are those of all words, where they have been found already.
+    `rows` are the rows of all words, if already known.
     """
     if not 4 <= len(words) <= MAX_WORDS:
         return []
@@ -89,7 +89,7 @@ def find_tables(
         found += islice(filter(None, map(_align, parts)), 1)
     tables = []
     for cells, inside in found:
-        # A line that goes on beside the table is rather said twice.
+        # A line that continues next to the table is repeated rather than lost.
         members = set(inside)
         shared = {word.line for word in words if word not in members}
         lines = frozenset(word.line for word in inside) - shared
@@ -98,7 +98,7 @@ def find_tables(
 
 
 def _touching(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
-    """Yield the rules that touch each other, directly or through others, in groups."""
+    """Yield groups of rules that touch each other, directly or through others."""
     upright = sorted((r.left, number) for number, r in enumerate(rules) if r.is_vertical)
     if len(upright) < MIN_RULES or len(rules) - len(upright) < MIN_RULES:
         return
@@ -131,7 +131,7 @@ def _read_grid(rules: Sequence[Rule], words: Sequence[Word]) -> _Found | None:
     ys = _unite([rule.top for rule in rules if not rule.is_vertical])
     if not (MIN_RULES <= len(xs) <= MAX_COLUMNS + 1 and len(ys) >= MIN_RULES):
         return None
-    # In each row, the columns that a line sets off there.
+    # In each row, the columns that a line separates there.
     begun: list[list[int]] = []
     for y in ((above + below) / 2 for above, below in pairwise(ys)):
         lines = (rule.left for rule in upright if rule.top - NEAR <= y <= rule.bottom + NEAR)
@@ -154,7 +154,7 @@ def _read_grid(rules: Sequence[Rule], words: Sequence[Word]) -> _Found | None:
     if len(columns) < 2 or any(map(_is_layout, rows)):
         return None
     written = [[_text(sorted(cell, key=lambda w: (w.line, w.left))) for cell in r] for r in rows]
-    # A frame around text and a few lines in it are no table.
+    # A frame around text with a few lines inside is not a table.
     is_prose = len(inside) > 30 * len(cells) or _is_formula([c for row in written for c in row])
     if is_prose or sum(1 for row in written if sum(map(bool, row)) > 1) < 2:
         return None
@@ -170,7 +170,7 @@ def _unite(places: Sequence[float]) -> list[float]:
 
 
 def _is_layout(row: Sequence[Sequence[Word]]) -> bool:
-    """Return whether a row of a grid has rows inside it: a form's fields, set side by side."""
+    """Return whether a row of a grid contains rows: fields of a form, side by side."""
     filled = [cell for cell in row if cell]
     counts = []
     for cell in filled:
@@ -182,7 +182,7 @@ def _is_layout(row: Sequence[Sequence[Word]]) -> bool:
 
 
 def _find_runs(rows: Sequence[Row]) -> list[list[Row]]:
-    """Return rows that follow each other and have several cells."""
+    """Return groups of consecutive rows that have several cells."""
     runs: list[list[Row]] = [[]]
     for row in rows:
         run = runs[-1]
@@ -194,19 +194,19 @@ def _find_runs(rows: Sequence[Row]) -> list[list[Row]]:
         elif run and 0 <= distance < LINE_GAP and _goes_on(row, run[-1]):
             run.append(row)
         elif distance >= -0.2:
-            # What is printed over a table does not end it.
+            # Text printed over a table does not end it.
             runs.append([])
     return [run for run in runs if sum(len(row.cells) > 1 for row in run) > 1]
 
 
 def _goes_on(row: Row, above: Row) -> bool:
-    """Return whether a row of one cell continues a cell of the row above other than its first."""
+    """Return whether a row of one cell continues a cell, other than the first, of the row above."""
     cells = above.cells[len(above.cells) > 1 :]
     return any(abs(row.cells[0][0].left - cell[0].left) < NEAR for cell in cells)
 
 
 def _align(run: Sequence[Row]) -> _Found | None:
-    """Return the table of a run of rows, if their cells form columns."""
+    """Return the table of a group of rows, if their cells form columns."""
     cells = [cell for row in run if len(row.cells) > 1 for cell in row.cells]
     if len(cells) < 4 or len(run[0].cells) < 2:
         return None
@@ -235,14 +235,14 @@ def _align(run: Sequence[Row]) -> _Found | None:
 
 
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether cells in columns are more than prose, a formula or a list of contents."""
+    """Return whether cells in columns are a table, not prose, a formula or a table of contents."""
     cells = [cell for row in rows for cell in row if cell]
     if len(rows) < 2 or mean(len(cell.split()) for cell in cells) > CELL_WORDS:
         return False
     if _is_formula(cells):
         return False
     if len(rows[0]) == 2:
-        # Label and value stand in a line anyway; only a header makes them a table.
+        # Label and value are on one line anyway; only a header makes them a table.
         numbers = [bool(_DIGIT.search(row[1])) for row in rows[1:]]
         header = all(_LETTER.search(cell) and not _DIGIT.search(cell) for cell in rows[0])
         return len(rows) > 2 and header and mean(numbers) > 0.6
@@ -256,7 +256,7 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def _is_formula(cells: Sequence[str]) -> bool:
-    """Return whether cells are a formula's or a plot's: hardly a word, or signs of mathematics."""
+    """Return whether cells belong to a formula or a plot: few words, or mathematical signs."""
     cells = [cell for cell in cells if cell]
     words = sum(1 for cell in cells if _SAID.search(cell))
     names = sum(1 for cell in cells if _NAME.search(cell))

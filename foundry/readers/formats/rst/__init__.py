@@ -1,1 +1,1 @@
-"""reStructuredText, parsed by docutils, with directives and roles of Sphinx."""
+"""Reads reStructuredText, parsed by docutils, with directives and roles of Sphinx."""

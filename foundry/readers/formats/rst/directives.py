@@ -1,7 +1,7 @@
 """Directives of docutils, with any options, and of Sphinx and its extensions.
 
-Each returns nodes for `writer`: nodes of docutils, and `description` for a documented object (a
-function, an option of a command).
+Each returns nodes for `writer`: docutils nodes, and `description` for a documented object (a
+function, a command-line option).
 """
 
 import re
@@ -34,13 +34,13 @@ _SHOWN_OPTIONS = (
     "title subtitle caption header footer alt summary heading type value default synopsis prog"
     " deprecated required canonical".split()
 )
-# Numbers of columns of a grid, by screen size.
+# Column counts of a grid, by screen size.
 _COLUMNS = re.compile(r"\d{1,2}( \d{1,2})*")
 _SEPARATOR = re.compile(r"[\^+]{3,}\s*")
 
 
 class _AnyOption(dict[str, Any]):
-    """The options of a directive, with others as written."""
+    """The options of a directive; unknown ones are kept as written."""
 
     def __missing__(self, key: str) -> Any:
         return directives.unchanged
@@ -54,7 +54,7 @@ class _AnyOption(dict[str, Any]):
 
 @cache
 def find_directive(name: str, known: type[Directive] | None) -> type[Directive]:
-    """Return the class for a directive; `known` is docutils' own, if any."""
+    """Return the class for a directive; `known` is docutils' own class, if any."""
     kind = name.rpartition(":")[2]
     if kind in CODE:
         return _Code
@@ -102,12 +102,12 @@ class _Lenient(Directive):
         return nodes.paragraph(text, "", *self.inline(text))
 
     def add_content(self, parent: nodes.Element) -> nodes.Element:
-        """Parse the content, which may have sections, into a node, and return it."""
+        """Parse the content, which may have sections, into a node, and return the node."""
         self.state.nested_parse(self.content, self.content_offset, parent, match_titles=True)
         return parent
 
     def shown_options(self) -> list[nodes.Node]:
-        """Return the options with text for people, and note the others."""
+        """Return the options whose text is for people, and record the others as left out."""
         shown = list[nodes.Node]()
         for name, value in self.options.items():
             if not value or not isinstance(value, str):
@@ -170,7 +170,7 @@ def _first_word(text: str) -> tuple[str, str]:
 
 
 class _Version(_Lenient):
-    """A change in a version: `versionadded` and the like."""
+    """A change in a version: `versionadded` and similar directives."""
 
     def run(self) -> list[nodes.Node]:
         version, words = _first_word(self.argument)
@@ -239,7 +239,7 @@ class _Description(_Lenient):
 
 
 class _Other(_Lenient):
-    """Any other directive: argument and content are text, options are noted."""
+    """Any other directive: argument and content are text, options are recorded as left out."""
 
     def run(self) -> list[nodes.Node]:
         place = f"line {self.lineno}"

@@ -1,6 +1,6 @@
-"""Reads reStructuredText by docutils, and converts its tree to Markdown.
+"""Reads reStructuredText with docutils, and converts its tree to Markdown.
 
-Included files are not opened. Directives and roles of Sphinx and others give the text that pages
+Included files are not opened. Directives and roles of Sphinx and others become the text that pages
 show; text with errors is read as written.
 """
 
@@ -17,11 +17,11 @@ _SETTINGS = {
     "file_insertion_enabled": False,
     "raw_enabled": True,
     "_disable_config": True,
-    # Messages stay in the tree, with source text that is nowhere else.
+    # Messages stay in the tree, since they contain source text that is nowhere else.
     "report_level": 2,
     "halt_level": 5,
     "warning_stream": False,
-    # Otherwise the only section below a title would be no section.
+    # Otherwise a single section below a title would not be a section.
     "doctitle_xform": False,
     "docinfo_xform": False,
     "syntax_highlight": "none",
@@ -44,7 +44,7 @@ def read(content: bytes) -> Reading:
 
 @cache
 def _know_sphinx() -> None:
-    """Let docutils find a class for every name of a directive or role."""
+    """Make docutils accept every name of a directive or role."""
     from docutils.parsers.rst import directives, roles
 
     from foundry.readers.formats.rst.directives import find_directive

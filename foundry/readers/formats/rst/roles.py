@@ -1,4 +1,4 @@
-"""Roles of interpreted text: links of Sphinx, and all others as text."""
+"""Roles of interpreted text: Sphinx links, and all others as text."""
 
 import re
 from typing import Any
@@ -37,5 +37,5 @@ def read_role(name: str, rawtext: str, text: str, *_: Any, **__: Any) -> Result:
 
 
 def read_default(_name: str, rawtext: str, text: str, *_: Any, **__: Any) -> Result:
-    """Return interpreted text without a role: a name, in projects with Sphinx."""
+    """Return interpreted text without a role; in Sphinx projects it is a name."""
     return [nodes.inline(rawtext, nodes.unescape(text).removeprefix("!").removeprefix("~"))], []

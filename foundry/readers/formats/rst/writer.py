@@ -1,4 +1,4 @@
-"""Converts docutils' tree of a document to Markdown, with outline and links."""
+"""Converts the docutils tree of a document to Markdown, with outline and links."""
 
 import re
 from collections.abc import Sequence
@@ -144,7 +144,7 @@ class _Writer:
         return found
 
     def _qualified(self, signature: str) -> str:
-        """Return a signature qualified by the class that it is described in."""
+        """Return a signature qualified by the class whose description contains it."""
         signature = signature.removeprefix("~")
         name = _NAME.match(signature)
         if not self._within or not name or "." in name[1] or name.start(1):

@@ -1,1 +1,1 @@
-"""Rich Text Format."""
+"""Reads Rich Text Format."""

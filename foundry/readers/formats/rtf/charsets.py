@@ -1,4 +1,4 @@
-"""Character sets of RTF: the document's by code page, a font's by number."""
+"""Character sets of RTF: a document's by code page, a font's by number."""
 
 import codecs
 

@@ -1,4 +1,4 @@
-"""Parses the groups of RTF, and decodes text by the charset of its font."""
+"""Parses the groups of RTF, and decodes text with the charset of its font."""
 
 import re
 from abc import ABC, abstractmethod
@@ -53,7 +53,7 @@ class Groups(ABC):
 
     @abstractmethod
     def close(self, state: State) -> None:
-        """Use the text of a group as its destination requires."""
+        """Handle the text of a finished group according to its destination."""
 
     def run(self, source: str) -> None:
         """Read the whole document."""

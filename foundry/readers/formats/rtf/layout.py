@@ -9,7 +9,7 @@ from foundry.readers.formats.rtf.tables import CellShape, Table
 
 
 class Layout:
-    """Collects text in `line`; ends paragraphs, cells and rows. Boxes and notes come after them."""
+    """Collects text in `line`; ends paragraphs, cells and rows. Boxes and notes follow them."""
 
     def __init__(self) -> None:
         self.running = RunningLines()
@@ -46,7 +46,7 @@ class Layout:
         self._level = min(max(level, 0), 8)
 
     def end_paragraph(self, heading: int) -> None:
-        """End a paragraph outside tables; level 0 is no heading."""
+        """End a paragraph outside tables; at level 0, it is not a heading."""
         text, label = self._take(), self._label
         if not text:
             self._label = ""
@@ -80,7 +80,7 @@ class Layout:
             self._cells = []
 
     def finish(self) -> Reading:
-        """Return everything, at the end of the document."""
+        """Finish the document; return its reading."""
         self.end_row()
         self._flush_table()
         self._flush_items()
@@ -116,7 +116,7 @@ class Layout:
 
 
 def _joined(text: str) -> str:
-    """Join the surrogate pairs of characters beyond U+FFFF in a text."""
+    """Join the surrogate pairs of a text into characters beyond U+FFFF."""
     if any("\ud800" <= sign <= "\udfff" for sign in text):
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return normalise(text).strip()

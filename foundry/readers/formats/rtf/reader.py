@@ -1,7 +1,7 @@
 """Reads Rich Text Format ([MS-RTF] 1.9.1) in one pass.
 
-A reader of our own, since the library for it drops notes, text boxes, cells of tables and all
-charsets but the first.
+Foundry has its own reader, because the available library drops notes, text boxes, table cells and
+all charsets but the first.
 """
 
 import re
@@ -38,9 +38,9 @@ _INSTRUCTION = re.compile(r'\s*(\w+)(?:\s+(?:"([^"]*)"|([^\s\\]+)))?')
 
 
 def read(content: bytes) -> Reading:
-    """Read a document's text, with headings by its styles, lists, tables, notes and text boxes.
+    """Read a document's text, with headings from its styles, lists, tables, notes and text boxes.
 
-    Hidden and deleted text and comments are left out; running lines are read once. Raises
+    Hidden and deleted text and comments are left out; headers and footers are read once. Raises
     UnreadableError for groups that are nested too deeply.
     """
     interpreter = _Interpreter()
@@ -103,7 +103,7 @@ class _Interpreter(Groups):
         return composer.finish(title=self._title, modified=modified)
 
     def close(self, state: State) -> None:
-        """Use the text of a group as its destination requires."""
+        """Handle the text of a finished group according to its destination."""
         name, text = state.closes, "" if state.target is None else str(state.target)
         outer = self.states[-1].target
         if name in RUNNING:
@@ -222,7 +222,7 @@ class _Interpreter(Groups):
 
     def _choose(self, word: str, number: int | None) -> None:
         field = self.states[-1].field
-        # 25 stands for the unchanged default.
+        # 25 means that the default is unchanged.
         if field is not None and number is not None and (word == "ffdefres" or number != 25):
             field.chosen = number
 

@@ -1,4 +1,4 @@
-"""Properties of an RTF group, until its brace closes."""
+"""Properties of an RTF group, until its closing brace."""
 
 from dataclasses import dataclass, field
 

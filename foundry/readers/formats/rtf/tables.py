@@ -11,7 +11,7 @@ NEAR = 30
 
 @dataclass(slots=True)
 class CellShape:
-    """The right edge of a cell, and whether it is merged with the cell before or above."""
+    """A cell's right edge, and whether it is merged with the previous cell or the one above."""
 
     edge: int
     is_right: bool = False

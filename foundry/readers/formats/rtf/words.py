@@ -18,7 +18,7 @@ SIGNS = {
     **{"nestcell": ", ", "nestrow": "; ", "chpgn": PAGE_NUMBER, "sectnum": ""},
 }
 SYMBOLS = {"~": "\u00a0", "_": "-", "{": "{", "}": "}", "\\": "\\"}
-# Destinations without text of the document.
+# Destinations without document text.
 PASSED_OVER = frozenset(
     "colortbl pict themedata colorschememapping latentstyles datastore generator listtable"
     " listoverridetable rsidtbl xmlnstbl mmathPr filetbl revtbl pgptbl objdata nonshppict shprslt"

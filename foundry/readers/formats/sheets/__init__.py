@@ -1,1 +1,1 @@
-"""Spreadsheets and delimited text."""
+"""Reads spreadsheets and delimited text."""

@@ -47,7 +47,7 @@ class Sheet:
     tables: list[tuple[str, list[str]]] = field(default_factory=list)
 
     def grid(self) -> Grid:
-        """Return the cells, with enough empty rows to keep tables apart."""
+        """Return the cells, with enough empty rows to keep tables separate."""
         rows: list[list[str]] = []
         places: list[int] = []
         last = 0
@@ -75,7 +75,7 @@ class Sheet:
         return range(places[low], places[high - 1] + 1), range(begin[1], end[1] + 1)
 
     def cell(self, reference: str) -> tuple[list[str], int] | None:
-        """Return the row and column of a cell with this text."""
+        """Return the row and column of a cell, if it has text."""
         found = _parse(reference.partition(":")[0])
         if found is None:
             return None
@@ -181,7 +181,7 @@ class _Handler:
             if name in _HEADERS:
                 leave_out(Omission.RUNNING_LINE, _CODES.sub(" ", text), self._place)
             else:
-                # Formatted text has several runs.
+                # Formatted text consists of several runs.
                 self._value += text
         elif name == "c":
             if self._value:
@@ -251,12 +251,12 @@ class _Handler:
         return codes[self._style] if self._style < len(codes) else "General"
 
     def refuse(self, *_: object) -> None:
-        """Refuse a DTD as soon as it begins."""
+        """Reject a DTD as soon as it begins."""
         raise UnreadableError(Reason.HOLDS_DTD)
 
 
 def _column(letters: str) -> int:
-    """Return a column's number from 0 by its letters; -1 if they are invalid."""
+    """Return a column's number from 0, given its letters; -1 if they are invalid."""
     if not letters.isascii() or not letters.isalpha() or len(letters) > 3:
         return -1
     column = 0
@@ -266,6 +266,6 @@ def _column(letters: str) -> int:
 
 
 def _parse(reference: str) -> tuple[int, int] | None:
-    """Return row (from 1) and column (from 0) of a cell's name."""
+    """Return the row (from 1) and column (from 0) that a cell reference names."""
     found = _REFERENCE.match(reference)
     return (int(found[2]), _column(found[1])) if found else None

@@ -1,4 +1,4 @@
-"""Delimited text (.csv, .tsv): titles above a table, and its rows below their header."""
+"""Reads delimited text (.csv, .tsv): titles above a table, and its rows below their header."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from foundry.readers.formats.office.grids import Grid, add_grid
 from foundry.readers.notes import leave_out
 
 MAX_ROWS = 1_000_000
-MAX_CELL_CHARS = 131_072  # A longer cell is an unclosed quote.
+MAX_CELL_CHARS = 131_072  # A longer cell results from an unclosed quote.
 MAX_TITLES = 20
 EXAMINED_ROWS = 200
 EXAMINED_CHARS = 100_000
@@ -23,9 +23,9 @@ _DELIMITERS = ("\t", ";", "|", ",")
 
 
 def read_delimited(text: str) -> Reading:
-    """Read the rows of a table; the delimiter is declared, or the one on which rows agree.
+    """Read the rows of a table; the delimiter is declared, or gives the most rows equal length.
 
-    Other text (one column, an unclosed cell) is read as it is.
+    Other text (one column, an unclosed cell) is left unchanged.
     """
     table, stated = _without_statement(text)
     delimiter = stated or _find_delimiter(table)
@@ -53,7 +53,7 @@ def read_delimited(text: str) -> Reading:
 
 
 def _without_statement(text: str) -> tuple[str, str]:
-    """Return a text without Excel's line `sep=;`, and the delimiter in it."""
+    """Return a text without Excel's line `sep=;`, and the delimiter that it declares."""
     first, _, rest = text.partition("\n")
     name, _, value = first.strip('"').rstrip("\r").partition("=")
     is_stated = name.strip().lower() == "sep" and len(value.strip(" ")) == 1
@@ -88,7 +88,7 @@ def _usual_width(rows: list[list[str]]) -> int:
 
 
 def _titles(rows: list[list[str]], width: int) -> int:
-    """Return the number of rows above the table: of another width, or before an empty row."""
+    """Return how many rows are above the table: of a different width, or before an empty row."""
     place = 0
     for place, row in enumerate(rows[:MAX_TITLES]):
         following = rows[place + 1] if place + 1 < len(rows) else []

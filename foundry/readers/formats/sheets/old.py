@@ -1,4 +1,4 @@
-"""Reads Excel's binary workbooks (.xls, .xlsb) by calamine, which has no number formats."""
+"""Reads Excel's binary workbooks (.xls, .xlsb) with calamine, which has no number formats."""
 
 import io
 from datetime import date, datetime, time, timedelta
@@ -21,8 +21,8 @@ _XLSB = "application/vnd.ms-excel.sheet.binary.macroenabled.12"
 def read(content: bytes) -> Reading:
     """Read the visible sheets, each as a page.
 
-    Cells have the cached results of formulas. Raises UnreadableError for too many cells, which may
-    be a bomb, and for an encrypted workbook.
+    Cells have the cached results of formulas. Raises UnreadableError for an encrypted workbook, and
+    for too many cells, which may be a decompression bomb.
     """
     import python_calamine
 

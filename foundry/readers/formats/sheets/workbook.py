@@ -33,20 +33,20 @@ _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 def read(content: bytes) -> Reading:
     """Read the visible sheets; a sheet's number is its page.
 
-    Cells say what the sheet shows: numbers by their format, what formulas gave when the file was
-    saved. Comments, hidden sheets, rows and columns are left out. Raises UnreadableError for a
-    bomb, and for more cells than can be told from one.
+    Cells have the displayed text: formatted numbers, and the results of formulas when the file was
+    saved. Comments, hidden sheets, rows and columns are left out. Raises UnreadableError for a zip
+    bomb or too many cells.
     """
     package = Package(content)
     if "xl/workbook.bin" in package.names:
-        # Excel's binary workbook has the same ending, but no XML.
+        # Excel's binary workbook may have the same extension, but contains no XML.
         from foundry.readers.formats.sheets import old
 
         return old.read(content)
     parts = Parts(package)
     book = parts.xml(parts.main)
     if book is None or book.tag != f"{_S}workbook":
-        raise UnreadableError(Reason.DAMAGED, "there is no workbook")
+        raise UnreadableError(Reason.DAMAGED, "the package has no workbook")
     formats = _formats(parts, book)
     composer = Composer()
     allowed = MAX_CELLS
@@ -101,7 +101,7 @@ def _declared(parts: Parts, part: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _add_drawing(composer: Composer, parts: Parts, part: str) -> None:
-    """Add the texts of shapes, descriptions of pictures, charts and diagrams of a sheet."""
+    """Add a sheet's texts of shapes, descriptions of pictures, charts and diagrams."""
     root = parts.xml(part)
     relations = parts.relations(part)
     for anchor in (each for tag in _ANCHORS for each in (() if root is None else root.iter(tag))):

@@ -1,1 +1,1 @@
-"""PowerPoint's slides."""
+"""Reads PowerPoint slides."""

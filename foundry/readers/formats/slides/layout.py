@@ -1,4 +1,4 @@
-"""Where shapes stand on a slide, and in which order people read them."""
+"""Positions of shapes on a slide, and their reading order."""
 
 from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
@@ -10,7 +10,7 @@ from foundry.readers.formats.slides.texts import A
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 SHAPES = frozenset(f"{P}{name}" for name in ("sp", "grpSp", "graphicFrame", "pic", "cxnSp"))
 NEAR = 73_152
-"""Shapes whose tops differ by less, 0.08 inch in EMU, stand beside each other."""
+"""Shapes whose tops differ by less, 0.08 inch in EMU, are side by side."""
 MAX_GROUPS = 20
 
 Place = tuple[int, int]
@@ -18,7 +18,7 @@ Place = tuple[int, int]
 
 
 class Layouts:
-    """Places of placeholders that a slide takes from its layout, or from that's master."""
+    """Positions of placeholders that a slide inherits from its layout or slide master."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -26,7 +26,7 @@ class Layouts:
         self._own: dict[str, list[Element]] = {}
 
     def of(self, part: str) -> dict[str, Place]:
-        """Return the places of a part's own placeholders and of those behind it."""
+        """Return the positions of a part's own placeholders and of those that it inherits."""
         if part not in self._places:
             self._places[part] = {}
             behind = self._parts.related(part, "slideLayout") or self._parts.related(
@@ -43,7 +43,7 @@ class Layouts:
         return self._places[part]
 
     def static_shapes(self, part: str) -> list[Element]:
-        """Return the shapes with text that a layout shows on every slide of its own."""
+        """Return a layout's own shapes with text, which every slide shows."""
         self.of(part)
         return self._own[part]
 
@@ -69,7 +69,7 @@ def placeholder_kind(shape: Element) -> str:
 
 
 def own_place(shape: Element) -> Place | None:
-    """Return where a shape says that it stands."""
+    """Return the position that a shape itself specifies."""
     for path in (f"{P}spPr/{A}xfrm/{A}off", f"{P}xfrm/{A}off", f"{P}grpSpPr/{A}xfrm/{A}off"):
         found = shape.find(path)
         if found is not None:
@@ -80,7 +80,7 @@ def own_place(shape: Element) -> Place | None:
 def in_reading_order(
     tree: Element, places: dict[str, Place], part: str, depth: int = 0
 ) -> Iterator[Element]:
-    """Yield shapes from top to bottom and left to right, a group's in its place."""
+    """Yield shapes from top to bottom and left to right; a group's shapes stay together."""
     placed = [(_place(shape, places), shape) for shape in _shapes(tree, part)]
     for shape in _by_rows(placed):
         if shape.tag == f"{P}grpSp" and depth < MAX_GROUPS:

@@ -1,4 +1,4 @@
-"""PowerPoint's presentations: a section for each slide, with its tables, charts and notes."""
+"""Reads PowerPoint: a section for each slide, with its tables, charts and notes."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -29,16 +29,16 @@ _COMMENTS = frozenset({"comments", "comment"})
 
 
 def read(content: bytes, *, ocr: bool = False) -> Reading:
-    """Read the slides in their order; a slide's number is its page, its title its heading.
+    """Read the slides in order; a slide's number is its page, its title its heading.
 
-    What layouts and footers say is read once. Hidden slides and comments are left out. With `ocr`,
-    pictures of slides without text are read. Raises UnreadableError for a bomb.
+    Texts of layouts and footers are read once. Hidden slides and comments are left out. With `ocr`,
+    pictures on slides without text are read. Raises UnreadableError for a zip bomb.
     """
     package = Package(content)
     parts = Parts(package)
     root = parts.xml(parts.main)
     if root is None or root.tag != f"{P}presentation":
-        raise UnreadableError(Reason.DAMAGED, "there is no presentation")
+        raise UnreadableError(Reason.DAMAGED, "the package has no presentation")
     slides = _Slides(parts, ocr=ocr)
     relations = parts.relations(parts.main)
     for each in root.iter(f"{P}sldId"):
@@ -62,7 +62,7 @@ class _Slides:
         self._number = 0
 
     def add(self, part: str) -> None:
-        """Add a slide, which may be missing."""
+        """Add a slide; its part may be missing."""
         self.composer.page()
         self._number += 1
         root = self._parts.xml(part) if part else None
@@ -105,11 +105,11 @@ class _Slides:
         elif lines:
             self.composer.text("\n".join(lines))
         elif properties is not None:
-            # A picture's description is all that its reader can know of it.
+            # Without OCR, a picture's description is all that is known of it.
             self.composer.text(properties.get("descr") or "")
 
     def _add_running(self, text: str) -> None:
-        """Add a text that slides repeat where it comes first."""
+        """Add a text that slides repeat, at its first occurrence."""
         if text in self._running:
             leave_out(Omission.RUNNING_LINE, text, f"slide {self._number}")
         else:
@@ -139,7 +139,7 @@ class _Slides:
                 add_chart(self.composer, root)
 
     def _add_static(self, part: str) -> None:
-        """Add what the layout and its master show on the slide, once in a presentation."""
+        """Add the texts of the slide's layout and master, once per presentation."""
         layout = self._parts.related(part, "slideLayout")
         master = self._parts.related(layout, "slideMaster") if layout else None
         for behind in filter(None, (layout, master)):

@@ -1,4 +1,4 @@
-"""Texts of DrawingML: paragraphs with links, powers, equations and numbers; tables."""
+"""Texts of DrawingML: paragraphs with links, exponents, equations and numbers; tables."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
@@ -24,7 +24,7 @@ Relations = dict[str, Relation]
 
 
 def lines_of(body: Element, relations: Relations, part: str) -> Iterator[str]:
-    """Yield the paragraphs of a text body, indented by their level, numbers before them."""
+    """Yield the paragraphs of a text body, indented by level, with their numbers."""
     counts: dict[int, int] = {}
     for paragraph in body.iter(f"{A}p"):
         text = paragraph_text(paragraph, relations, part).strip()

@@ -1,1 +1,1 @@
-"""Word documents (.docx)."""
+"""Reads Word documents (.docx)."""

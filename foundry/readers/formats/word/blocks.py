@@ -1,4 +1,4 @@
-"""The blocks of a Word document: headings, lists, tables and code, into a composer."""
+"""Reads the blocks of a Word document: headings, lists, tables and code."""
 
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
@@ -45,7 +45,7 @@ _SILENT = frozenset({f"{W}sectPr", f"{W}sdtPr", f"{W}sdtEndPr", f"{W}customXmlPr
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph's text, its level as a heading (0 for none) and its label in a list."""
+    """A paragraph's text, its heading level (0 for none) and its label in a list."""
 
     text: str
     heading: int = 0
@@ -91,7 +91,7 @@ class Blocks:
             elif tag == ALTERNATIVES:
                 self._add(composer, choose(element, self._part))
             elif tag not in _SILENT:
-                # Controls, smart tags, insertions, equations: what they hold is blocks.
+                # Controls, smart tags, insertions and equations contain blocks.
                 self._add(composer, element)
 
     def _add_paragraph(self, composer: Composer, element: Element) -> None:
@@ -185,7 +185,9 @@ class Blocks:
         merged: list[Merged],
         above: dict[int, int],
     ) -> list[str]:
-        """Return the texts of a row's cells; adds what is merged, `above` by its place there."""
+        """Return the texts of a row's cells; adds merged cells to `merged`, and to `above` by
+        column.
+        """
         texts = [""] * before
         for cell in cells:
             column = len(texts)
@@ -222,13 +224,13 @@ class Blocks:
         return " ".join(filter(None, parts)).removesuffix(";")
 
     def _flush(self, composer: Composer) -> None:
-        """Add the list or the code that has come to its end, and then what it refers to."""
+        """Add the list or code that has ended, and then the notes and boxes that it refers to."""
         self._flush_list(composer)
         self._flush_code(composer)
         self._add_referred(composer)
 
     def _add_referred(self, composer: Composer) -> None:
-        """Add notes, boxes, charts and diagrams behind what refers to them."""
+        """Add notes, boxes, charts and diagrams after the text that refers to them."""
         self._flush_list(composer)
         referred, self._referred = self._referred, []
         for each in referred:
@@ -264,7 +266,7 @@ class Blocks:
 
 
 def _load_notes(parts: Parts, part: str, kind: str) -> dict[str, Element]:
-    """Return a document's notes of a kind by their id, without what only separates them."""
+    """Return a document's notes of a kind by id, without separators."""
     name = parts.related(part, f"{kind}s")
     root = parts.xml(name) if name else None
     notes = () if root is None else root.iter(f"{W}{kind}")

@@ -1,4 +1,4 @@
-"""What lies in a paragraph beside its text: boxes, charts, diagrams, controls, alternatives."""
+"""Objects anchored in a paragraph: boxes, charts, diagrams, controls, alternatives."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class Note:
 
 
 def control_omission(element: Element) -> Omission | None:
-    """Return why the content of a control is left out: a prompt to fill it in, or contents."""
+    """Return why the content of a control is left out: a prompt, or a table of contents."""
     properties = element.find(f"{W}sdtPr")
     if properties is None:
         return None
@@ -33,7 +33,7 @@ def control_omission(element: Element) -> Omission | None:
 
 
 def find_boxes(parent: Element, part: str) -> Iterator[Element]:
-    """Yield the text boxes, charts and diagrams in a drawing, but not those in a box."""
+    """Yield the text boxes, charts and diagrams in a drawing, except those inside a box."""
     for element in parent:
         if element.tag == BOX or element.tag in EMBEDDED:
             yield element

@@ -1,4 +1,4 @@
-"""Fields of a Word document: which show their result, which say something without one."""
+"""Fields of a Word document: which show their result, and what others show without one."""
 
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
@@ -7,15 +7,15 @@ from foundry.readers.formats.office.fields import arguments_of, shown_by
 from foundry.readers.formats.word.names import VAL, W, is_on, number
 
 CONTENTS = frozenset({"TOC", "INDEX", "TOA"})
-"""Fields whose result says again what stands elsewhere."""
+"""Fields whose result repeats other text."""
 PAGES = frozenset({"PAGE", "NUMPAGES", "SECTIONPAGES", "SECTION", "PAGEREF"})
 
 
 @dataclass(slots=True)
 class Field:
-    """A field that is open: what its instruction says, and whether its result is being read.
+    """An open field: its instruction, and whether its result is being read.
 
-    `start` is where its result begins in the text of the paragraph.
+    `start` is where its result begins in the paragraph's text.
     """
 
     instruction: list[str] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Documents that Word takes in when it opens a file (`w:altChunk`): pages, text, RTF, mail."""
+"""Documents that Word imports when it opens a file (`w:altChunk`): pages, text, RTF, mail."""
 
 from foundry.readers.composing import Composer
 from foundry.readers.decoding import declared_charset, decode
@@ -8,7 +8,7 @@ from foundry.readers.formats.rtf import reader as rtf
 
 
 def include_part(composer: Composer, parts: Parts, relation: Relation | None) -> None:
-    """Include the text of a part that is a document in itself."""
+    """Include the text of a part that is itself a document."""
     content = parts.read(relation.target) if relation and not relation.is_external else None
     if not relation or content is None:
         return

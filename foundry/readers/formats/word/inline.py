@@ -39,13 +39,13 @@ from foundry.readers.notes import leave_out
 _VML = "{urn:schemas-microsoft-com:vml}"
 
 MAX_FIELDS = 50
-"""Fields that are open at once; more are fields without an end."""
+"""Maximum number of open fields; more only occur if fields are never ended."""
 
 Write = Callable[[Element], None]
 
 
 class Inline:
-    """Reads the paragraphs of one part; `is_running` where that is a header or a footer."""
+    """Reads the paragraphs of one part; `is_running` for a header or footer."""
 
     def __init__(self, part: str, styles: Styles, relations: dict[str, Relation]) -> None:
         self._referred: list[Element | Note] = []
@@ -90,7 +90,7 @@ class Inline:
         }
 
     def read(self, paragraph: Element, style: Style = PLAIN) -> str:
-        """Return a paragraph's text; fields may go on from the one before."""
+        """Return a paragraph's text; fields may continue from the previous paragraph."""
         self._line = ScriptedText()
         for each in self._fields:
             each.start = 0
@@ -106,7 +106,7 @@ class Inline:
             text = "".join(text for why, text in self._dropped if why is reason)
             leave_out(reason, text, self._part)
         self._dropped = []
-        # An instruction ends with its paragraph, or a field without an end would take all the rest.
+        # An instruction ends with its paragraph, or an unclosed field would swallow the rest.
         for each in [each for each in self._fields if not each.has_result]:
             self._fields.remove(each)
             self._dropping.remove(Omission.MACRO)
@@ -118,11 +118,11 @@ class Inline:
         return referred
 
     def relation(self, name: str) -> Relation | None:
-        """Return the relationship of an id that an element of the part names."""
+        """Return the relationship with an id that an element of the part names."""
         return self._relations.get(name)
 
     def end_contents(self) -> None:
-        """Close every field: text that has a heading's style is no part of a table of contents."""
+        """Close every field: text in a heading style is not part of a table of contents."""
         self._fields, self._dropping = [], []
 
     def _walk(self, parent: Element) -> None:
@@ -192,7 +192,7 @@ class Inline:
             self._link(start, relation.target)
 
     def _link(self, start: int, url: str) -> None:
-        """Make a link of what was written since `start`."""
+        """Turn the text written since `start` into a link."""
         text = "".join(self._line.parts[start:])
         self._line.parts[start:] = [write_link(text, url)]
 

@@ -1,4 +1,4 @@
-"""Names of WordprocessingML's elements and attributes, with their namespace."""
+"""Names of WordprocessingML elements and attributes, with their namespace."""
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 VAL = f"{W}val"
@@ -18,7 +18,7 @@ _FALSE = frozenset({"0", "false", "off", "none"})
 
 
 def is_on(value: str | None) -> bool:
-    """Return whether a switch with this value is on; without a value it is."""
+    """Return whether a switch with this value is on; without a value, it is."""
     return value not in _FALSE
 
 

@@ -1,4 +1,4 @@
-"""Numbers of list items and headings, counted as Word counts them (ECMA-376, 17.9)."""
+"""Numbers of list items and headings, counted like Word does (ECMA-376, 17.9)."""
 
 import re
 from dataclasses import dataclass, field
@@ -23,14 +23,14 @@ class _Level:
 
 @dataclass(slots=True)
 class _List:
-    """A definition with its levels, and the number that each level has come to."""
+    """A definition with its levels, and the current number of each level."""
 
     levels: dict[int, _Level] = field(default_factory=dict)
     counts: list[int | None] = field(default_factory=lambda: [None] * MAX_LEVELS)
 
 
 class Numbering:
-    """Gives each numbered paragraph its label, in the order of the document."""
+    """Labels the numbered paragraphs, in document order."""
 
     def __init__(self, root: Element | None) -> None:
         self._lists: dict[int, _List] = {}
@@ -111,7 +111,7 @@ def _levels(parent: Element) -> list[tuple[int, _Level]]:
     found = []
     for element in parent.iter(f"{W}lvl"):
         values = {each.tag: each.get(VAL) for each in element}
-        # Word packs formats that older versions do not know into alternatives.
+        # Word puts formats that older versions do not know into alternatives.
         formats = [each.get(VAL, "decimal") for each in element.iter(f"{W}numFmt")]
         level = _Level(
             number(values.get(f"{W}start"), 0 if f"{W}start" not in values else 1),

@@ -1,7 +1,7 @@
-"""Word's documents: what they show, with headings, lists, tables, notes and equations.
+"""Reads Word documents as shown, with headings, lists, tables, notes and equations.
 
-A reader of our own, as libraries drop what fields, text boxes, revisions and numbering show, and
-take several times as long (see `benchmarks`).
+Foundry has its own reader, because libraries drop the text of fields, text boxes, revisions and
+numbering, and take several times as long (see `benchmarks`).
 """
 
 import re
@@ -32,11 +32,11 @@ _REFERENCES = (f"{W}headerReference", f"{W}footerReference")
 
 
 def read(content: bytes, *, ocr: bool = False) -> Reading:
-    """Read a document's text, tables, lists and notes; pictures give their description.
+    """Read a document's text, tables, lists and notes; pictures yield their description.
 
-    Running lines are read once, without the numbers of pages. Comments, deleted and hidden text are
+    Headers and footers are read once, without page numbers. Comments, deleted and hidden text are
     left out. With `ocr`, the pictures of a document without text are read. Raises UnreadableError
-    for a bomb, and for a document without its main part.
+    for a zip bomb, and for a document without its main part.
     """
     package = Package(content)
     parts = Parts(package)
@@ -65,7 +65,7 @@ def _related(parts: Parts, kind: str) -> Element | None:
 
 
 def _running_lines(parts: Parts, body: Element, styles: Styles) -> str:
-    """Return the texts of headers and footers, each once, without page numbers."""
+    """Return the distinct texts of headers and footers, without page numbers."""
     relations = parts.relations(parts.main)
     ids = (
         each.get(f"{RELATIONSHIPS}id", "")
@@ -91,7 +91,7 @@ def _running_lines(parts: Parts, body: Element, styles: Styles) -> str:
 
 
 def _paragraphs(root: Element) -> list[Element]:
-    """Return the paragraphs that are in no other: text boxes of headers have some of their own."""
+    """Return the outermost paragraphs; text boxes in headers contain paragraphs too."""
     found: list[Element] = []
     waiting = [root]
     while waiting:

@@ -1,4 +1,4 @@
-"""Styles of a Word document: which are headings, code or hidden, and which number their text."""
+"""Styles of a Word document: headings, code, hidden text, and numbered text."""
 
 import re
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from foundry.readers.formats.word.names import VAL, W, is_on, number
 
 _CODE = re.compile(r"source ?code|html preformatted|preformatted text|code(?: block)?$")
 BODY_LEVEL = 9
-"""The outline level of paragraphs that are no headings."""
+"""The outline level of paragraphs that are not headings."""
 
 
 @dataclass(slots=True)
 class Style:
-    """What a style says of a paragraph or a run, those that it is based on included.
+    """The properties that a style gives a paragraph or a run, including inherited ones.
 
     `heading` is 0 for text; `numbering` an id and a level; `raised` superscript or subscript.
     """
@@ -48,7 +48,7 @@ class Styles:
         self._default = next(defaults, "")
 
     def get(self, name: str | None) -> Style:
-        """Return a style; of a paragraph that names none, the default."""
+        """Return a style, or the default for a paragraph that names none."""
         name = self._default if name is None else name
         if name not in self._known:
             self._known[name] = self._resolve(name)
@@ -65,13 +65,14 @@ class Styles:
         for element in reversed(chain):
             _extend(style, element)
         if chain and _name_of(chain[0]) == "heading":
-            # Pages names its first heading so; in LibreOffice it is what all headings are based on.
+            # Pages uses this name for its first heading; in LibreOffice, all headings are based on
+            # it.
             style.heading = style.heading or 1
         return style
 
 
 def _extend(style: Style, element: Element) -> None:
-    """Add what a style says to what those say that it is based on."""
+    """Add a style's own properties to those that it inherits."""
     name = _name_of(element)
     style.heading = level_of_style(name) or style.heading
     style.is_code = style.is_code or _CODE.match(name) is not None

@@ -1,4 +1,4 @@
-"""Rows and cells of Word's tables."""
+"""Rows and cells of Word tables."""
 
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
@@ -9,7 +9,7 @@ MAX_COLUMNS = 200
 
 
 def rows_of(table: Element) -> Iterator[Element]:
-    """Yield the rows of a table, those in controls and revisions included."""
+    """Yield the rows of a table, including those in controls and revisions."""
     for element in table:
         if element.tag == f"{W}tr":
             yield element
@@ -18,7 +18,7 @@ def rows_of(table: Element) -> Iterator[Element]:
 
 
 def cells_of(row: Element) -> Iterator[Element]:
-    """Yield the cells of a row, those in controls and revisions included."""
+    """Yield the cells of a row, including those in controls and revisions."""
     for element in row:
         if element.tag == f"{W}tc":
             yield element
@@ -30,13 +30,13 @@ _WRAPPERS = frozenset({f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{W}ins", 
 
 
 def is_layout(cell: Element) -> bool:
-    """Return whether a cell holds more than one paragraph says."""
+    """Return whether a cell contains more than a single paragraph can."""
     blocks = [each for each in cell if each.tag in {PARAGRAPH, TABLE}]
     return len(blocks) > 1 or (bool(blocks) and blocks[0].tag == TABLE)
 
 
 def merging(cell: Element) -> tuple[int, bool | None]:
-    """Return how many columns a cell has, and whether it goes on from the row above.
+    """Return how many columns a cell spans, and whether it continues from the row above.
 
     The latter is None for a cell of one row.
     """
@@ -53,6 +53,6 @@ def merging(cell: Element) -> tuple[int, bool | None]:
 
 
 def columns_before(properties: Element | None) -> int:
-    """Return how many columns a row leaves out at its beginning."""
+    """Return how many columns a row skips at its beginning."""
     found = None if properties is None else properties.find(f"{W}gridBefore")
     return 0 if found is None else min(max(number(found.get(VAL)), 0), MAX_COLUMNS)

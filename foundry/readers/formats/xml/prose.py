@@ -1,6 +1,6 @@
-"""Vocabularies of prose: DocBook, JATS, DITA, FictionBook, TEI and OPML, written as HTML.
+"""Vocabularies of prose: DocBook, JATS, DITA, FictionBook, TEI and OPML, converted to HTML.
 
-What they mean by their elements is in `vocabulary.toml`; what it does not name is transparent.
+`vocabulary.toml` maps their elements; elements that it does not name are transparent.
 """
 
 import html
@@ -13,7 +13,7 @@ from foundry.files import read_beside
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 150
-"""Levels of elements; below them, only the text is written."""
+"""Maximum depth of elements; below it, only the text is written."""
 
 _WORDS: dict[str, Any] = read_beside(__file__, "vocabulary.toml")
 ROOTS = frozenset(_WORDS["roots"].split())
@@ -29,13 +29,13 @@ _LINKS = ("{http://www.w3.org/1999/xlink}href", "url", "href", "l")
 
 
 def is_prose(root: Element) -> bool:
-    """Return whether a root element is one of a vocabulary of prose."""
+    """Return whether a root element belongs to a vocabulary of prose."""
     return local_name(root) in ROOTS
 
 
 def local_name(element: Element) -> str:
     """Return the name of an element without its namespace, in lower case."""
-    # Comments and instructions have a function for a tag.
+    # Comments and processing instructions have a function as their tag.
     tag = element.tag if isinstance(element.tag, str) else ""
     return tag.rpartition("}")[2].lower()
 
@@ -48,7 +48,7 @@ def to_html(root: Element) -> str:
 
 
 def _outline(root: Element) -> Iterator[str]:
-    """Yield an outline of OPML as nested lists; its texts are attributes."""
+    """Yield an OPML outline as nested lists; its texts are attributes."""
     yield f"<html><body><main><h1>{html.escape(root.findtext('.//title') or '')}</h1>"
 
     def write(parent: Element, depth: int) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _is_inline(parent: Element) -> bool:
 
 
 def _cell(element: Element, parent: Element) -> str:
-    """Return the opening tag of a cell of CALS: it names the columns that it spans."""
+    """Return the opening tag of a CALS cell, which names the columns that it spans."""
     rows = int(element.get("morerows") or 0) if (element.get("morerows") or "0").isdigit() else 0
     first, last = (_number(element.get(name)) for name in ("namest", "nameend"))
     columns = last - first + 1 if first and last and last > first else 1
@@ -160,6 +160,6 @@ def _cell(element: Element, parent: Element) -> str:
 
 
 def _number(name: str | None) -> int:
-    """Return the number that the name of a column ends with; 0 where there is none."""
+    """Return the number at the end of a column's name; 0 if there is none."""
     digits = "".join(sign for sign in name or "" if sign.isdigit())
     return int(digits[:4]) if digits else 0

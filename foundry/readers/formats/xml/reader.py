@@ -1,4 +1,4 @@
-"""XML of any vocabulary: its text, each piece under the names of the elements around it."""
+"""Reads XML of any vocabulary: its text, each piece below the names of its parent elements."""
 
 import re
 from dataclasses import replace
@@ -25,12 +25,12 @@ _MARKUP = re.compile(r"</\w|<br|<p>|<img ", re.IGNORECASE)
 
 
 def read(content: bytes) -> Reading:
-    """Read a document without a DTD of its own: prose of known vocabularies as pages are read.
+    """Read a document without its own DTD; prose of known vocabularies is read like a page.
 
-    Of others, elements of the first two levels are sections, named by the title, name or id that
-    they have; below them are lines of `path.of.element: text`. Attributes are left out; dumps of
-    MediaWiki are read as wikitext. Raises UnreadableError for a DTD that declares something, and
-    for what is not well-formed.
+    In others, elements of the first two levels are sections, named by their title, name or id;
+    below them are lines of `path.of.element: text`. Attributes are left out; MediaWiki dumps are
+    read as wikitext. Raises UnreadableError for a DTD with declarations, and for XML that is not
+    well-formed.
     """
     root = parse_xml(_without_doctype(content))
     if _tag(root) == "mediawiki":
@@ -52,7 +52,7 @@ def read(content: bytes) -> Reading:
 
 
 def _without_doctype(content: bytes) -> bytes:
-    """Return XML without a document type that declares nothing itself.
+    """Return XML without a document type that contains no declarations.
 
     Its named entities are those of HTML, which vocabularies of prose share.
     """
@@ -100,7 +100,7 @@ def _text_of(element: Element) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a text on one line, without the HTML that it may be."""
+    """Return a text on one line, with HTML removed if it contains any."""
     return " ".join((_strip_markup(text) if _MARKUP.search(text) else text).split())
 
 
@@ -117,12 +117,12 @@ def _name_of(element: Element) -> str | None:
 
 
 def _tag(element: Element) -> str:
-    # Comments and instructions have a function for a tag.
+    # Comments and processing instructions have a function as their tag.
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def _strip_markup(text: str) -> str:
-    """Return the text of HTML that a feed carries as text."""
+    """Return the text of HTML that a feed contains as escaped text."""
     page = LexborHTMLParser(text)
     for node in page.css("script,style"):
         node.decompose()
