@@ -89,7 +89,7 @@ PROBLEMS = {
     "tiers out of order": (
         CONFIG
         + "[search.recency]\ntiers = [{ days = 9, factor = 1.1 }, { days = 7, factor = 1.2 }]\n",
-        ["search.recency.tiers: must have growing days"],
+        ["search.recency.tiers: days must increase"],
     ),
     "unknown key of a tier": (
         CONFIG + "[search.recency]\ntiers = [{ days = 9, factor = 1.1, name = 'x' }]\n",
@@ -244,19 +244,19 @@ PROBLEMS = {
         'allowed_origins = ["*", "null", "https://*.example", "file:///a", "https://a:b@x.example",'
         ' "https://X.example:443", "https://x.example/docs", "http://x.example:8080"]\n',
         [
-            "server.allowed_origins[0]: '*' stands for pages of anybody; name each origin",
-            "server.allowed_origins[1]: 'null' stands for pages of anybody",
-            "server.allowed_origins[2]: 'https://*.example' stands for pages of anybody",
+            "server.allowed_origins[0]: '*' allows pages of anybody; name each origin",
+            "server.allowed_origins[1]: 'null' allows pages of anybody",
+            "server.allowed_origins[2]: 'https://*.example' allows pages of anybody",
             "server.allowed_origins[3]: not an http or https url; write scheme and host",
             "server.allowed_origins[4]: user name in the url; write scheme and host",
-            "server.allowed_origins[5]: 'https://X.example:443' is not what browsers send; write"
-            " 'https://x.example'",
-            "server.allowed_origins[6]: 'https://x.example/docs' is not what browsers send",
+            "server.allowed_origins[5]: 'https://X.example:443' is not an origin as browsers"
+            " send it; write 'https://x.example'",
+            "server.allowed_origins[6]: 'https://x.example/docs' is not an origin as browsers",
         ],
     ),
     "search box for nobody": (
         CONFIG + "[server]\nsearch_box = true\n",
-        ["server.allowed_origins: no site may search without its origin; add one, such as"],
+        ["server.allowed_origins: is empty, so no site may search; add one, such as"],
     ),
     "sites without a search box": (
         CONFIG + '[server]\nallowed_origins = ["https://x.example"]\n',

@@ -772,11 +772,11 @@ def test_no_message_shows_the_address(address: str, index: Path, tmp_path: Path)
         ('engine = "pgvector"\nname = "postgresql://a:hunter2@db/x"', "must be a name; addresses"),
         ('engine = "pgvector"\nurl = "postgresql://a:hunter2@db/x"', "never from this file"),
         ('exact = false\nname = "notes"', "does nothing with engine = 'embedded'"),
-        ('engine = "qdrant"\n[embedding]\nprovider = "none"', "is asked for vectors too"),
+        ('engine = "qdrant"\n[embedding]\nprovider = "none"', "needs vectors, but"),
         ('records = "engine"', "store.records: does nothing with engine = 'embedded'"),
         (
             'engine = "qdrant"\nrecords = "engine"',
-            "store.records: 'engine' needs engine = 'pgvector'; 'qdrant' holds no texts",
+            "store.records: 'engine' needs engine = 'pgvector'; 'qdrant' cannot store texts",
         ),
     ],
 )

@@ -1,1 +1,1 @@
-"""Declares what a project may choose; configuration, templates and documentation read it."""
+"""Declares the choices of a project, for configuration, templates and documentation."""

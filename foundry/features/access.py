@@ -26,14 +26,14 @@ class AccessRule(Table):
 
 
 class AccessKeys(Table):
-    """Keys of the rights.
+    """Keys for access by document.
 
     Attributes:
-        access: Whether tokens see only the documents of their rule.
-        access_default: What those without a rule see: `nothing` or `all`.
+        access: Whether tokens only see the documents of their rule.
+        access_default: What tokens without a rule see: `nothing` or `all`.
         access_rules: The rules.
-        access_statistics: What scores depend on: on how often words occur in `all` documents, or in
-            those `visible` to the caller alone.
+        access_statistics: Which documents term statistics are computed from: `all`, or only those
+            `visible` to the caller.
     """
 
     access: bool = False
@@ -43,7 +43,7 @@ class AccessKeys(Table):
 
     @property
     def has_own_statistics(self) -> bool:
-        """Whether a caller's scores depend on visible documents alone."""
+        """Whether a caller's scores only depend on visible documents."""
         return self.access_statistics == "visible"
 
 
@@ -57,7 +57,7 @@ class Access(Interface):
     settings = ("access_default", "access_rules", "access_statistics")
     environment = ("access",)
     section = "access"
-    # Innermost, since it sets the view of each request.
+    # Innermost, since it sets the view for each request.
     app_steps = (
         AppStep(
             AppPlace.OFFER,
@@ -78,14 +78,14 @@ def find_problems(
     keeps_duplicates: bool,
     is_embedded: bool,
 ) -> Iterator[str]:
-    """Yield problems of the rights, with key paths."""
+    """Yield problems of the access rules, with key paths."""
     if not rules:
         yield "server.access_rules: nobody can see anything without rules; add one"
     names = [rule.name for rule in rules]
     for number, rule in enumerate(rules):
         key = f"server.access_rules[{number}]"
         if rule.name in names[:number]:
-            yield f"{key}.name: {rule.name!r} is there twice"
+            yield f"{key}.name: {rule.name!r} is used twice"
         for name, values in rule.filters.items():
             if name not in {*KNOWN_FIELDS, *columns}:
                 yield (
@@ -98,8 +98,9 @@ def find_problems(
                 yield f"{key}.filters.{name}: must be an ISO 8601 date, such as 2024-05-31"
     if not keeps_duplicates:
         yield (
-            'build.duplicates: must be "keep" with server.access, since one document that stands'
-            " for its copies would name where they are"
+            'build.duplicates: must be "keep" with server.access, since a document that represents'
+            " its"
+            " copies would reveal where they are"
         )
     if not is_embedded:
         yield "store.engine: server.access needs the embedded index; remove the table"
@@ -107,21 +108,23 @@ def find_problems(
         if stage.tells_of_corpus:
             yield (
                 f"search.{stage.name}: would show words of documents that a token may not see;"
-                " remove the table, or server.access"
+                " remove"
+                " the table, or server.access"
             )
 
 
 def find_statistics_problems(*, keeps_boilerplate: bool, provider: str) -> Iterator[str]:
-    """Yield settings by which visible documents could reveal others, with key paths."""
+    """Yield settings that would let visible documents reveal others, with key paths."""
     if not keeps_boilerplate:
         yield (
-            'build.boilerplate: must be "keep" with server.access_statistics = "visible", since'
-            " what is left out of a document depends on the others"
+            'build.boilerplate: must be "keep" with server.access_statistics = "visible", since the'
+            " text left out of a document depends on other documents"
         )
     if provider not in ("static", "none"):
         yield (
             f"embedding.provider: {provider!r} embeds texts together, and trains on all of them;"
-            ' with server.access_statistics = "visible" it must be "static" or "none"'
+            " with"
+            ' server.access_statistics = "visible" it must be "static" or "none"'
         )
 
 

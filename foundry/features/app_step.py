@@ -1,4 +1,4 @@
-"""Steps of `create_app`: calls of the runtime, at defined places."""
+"""Steps of `create_app`: calls of the runtime at defined places."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,19 +11,19 @@ IN_THREADS, IN_EVENT_LOOP = "in_threads", "in_event_loop"
 
 
 class AppPlace(Enum):
-    """A place in `create_app`, in their order; the value is its name in templates."""
+    """The places in `create_app`, in order; the value is the place's name in templates."""
 
     SETTING = "setting"
-    """A keyword argument of the application; `chosen` are the settings, here as everywhere."""
+    """A keyword argument of the application; here and below, `chosen` has the settings."""
 
     START = "start"
-    """Before the search exists; with `app`, as at all later places."""
+    """Before the search exists; `app` exists here and at all later places."""
 
     WRAP = "wrap"
     """A function that wraps the search."""
 
     ANSWER = "answer"
-    """After the search routes; with `search`, awaitable, as below."""
+    """After the search routes; `search` exists here and below, and is awaitable."""
 
     HEALTH = "health"
     """A keyword argument of the health routes."""

@@ -1,14 +1,14 @@
-"""Calls of the runtime in declarations, which templates render as Python."""
+"""Declares calls of the runtime, which templates render as Python."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 Argument: TypeAlias = Union[str, "Imported", "Call", tuple["Call", ...]]
-"""A local name, an imported one, another call, or a list of calls."""
+"""A local name, an imported name, another call, or a tuple of calls."""
 
 ASKED = "asked"
-"""Stands for the variable with the query as the caller typed it."""
+"""Placeholder for the variable that contains the query as the caller typed it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Call:
     options: tuple[str, ...] = ()
 
     def parts(self) -> Iterator["Call | Imported | str"]:
-        """Yield the call itself and its arguments, with those of nested calls."""
+        """Yield the call itself and its arguments, including those of nested calls."""
         yield self
         for argument in self.arguments:
             for each in argument if isinstance(argument, tuple) else (argument,):
@@ -51,7 +51,7 @@ class Call:
 
 
 def imports_of(argument: Argument) -> Iterator[tuple[str, str]]:
-    """Yield the imports of an argument: a module below the package, and a name in it."""
+    """Yield the imports that an argument needs: a module below the package, and a name in it."""
     for value in argument if isinstance(argument, tuple) else (argument,):
         for each in value.parts() if isinstance(value, Call) else (value,):
             if isinstance(each, Call) and each.module:

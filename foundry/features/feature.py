@@ -1,4 +1,4 @@
-"""The base of declarations of everything that can be chosen."""
+"""The base class for declarations of everything that can be chosen."""
 
 from collections.abc import Mapping
 from typing import Annotated, ClassVar
@@ -28,26 +28,26 @@ class Table(BaseModel):
 
 
 class Feature:
-    """Something that a project may choose, and what it brings into an export.
+    """Something that a project may choose, and what it adds to an export.
 
     Texts are snippets: `{name}`, `{package}`, `{label}` (the name as a host name) and `{port}` are
-    those of the server, others what `values` returns.
+    those of the server; other placeholders come from `values`.
 
     Attributes:
         name: As in foundry.toml.
         choice: How foundry.toml chooses it.
-        files: Templates below templates/server that are rendered only with it, and scripts and
-            style sheets that pages name only with it.
-        contents: Rows of the README's table of files: path, and what it is for.
+        files: Templates below templates/server that are only rendered with it, and scripts and
+            style sheets that pages only load with it.
+        contents: Rows of the README's table of files: path, and purpose.
         dependencies: Requirements of the export's pyproject.toml.
-        modules: What Foundry must be able to import to use it here; its own extra that brings them
-            is called like the feature.
-        environment: Blocks of `.env.example` that are there only with it, by the names that its
-            template has for them.
+        modules: Modules that Foundry must be able to import to use it here; the extra that installs
+            them has the feature's name.
+        environment: Blocks of `.env.example` that only exist with it, by their names in the
+            template.
         section: Its part of the server's README: the name of a template in templates/readme, which
-            knows as `own` what `values` returns.
-        settings: Keys of [server] that are in settings.json only with it.
-        limits: Keys of [server] by the names that they have under `limits` there, likewise.
+            can use the result of `values` as `own`.
+        settings: Keys of [server] that are only in settings.json with it.
+        limits: Keys of [server] that are only under `limits` there with it, by their names there.
         app_steps: What it adds to the application, whatever else was chosen.
     """
 

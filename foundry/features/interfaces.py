@@ -1,4 +1,4 @@
-"""Declares the interfaces of a server beside HTTP search."""
+"""Declares a server's interfaces other than HTTP search."""
 
 from collections.abc import Collection, Iterator
 from typing import ClassVar
@@ -23,7 +23,7 @@ from foundry.features.providers import Static
 from foundry.features.search_box import SearchBox
 
 ADDRESS = AppStep(AppPlace.SETTING, Call("web.citations", "public_servers"), "servers")
-"""Base URL of the interfaces whose answers contain it."""
+"""The base URL of interfaces whose answers contain urls of the server."""
 
 
 class _McpKeys(Table):
@@ -31,7 +31,7 @@ class _McpKeys(Table):
 
     Attributes:
         mcp: Whether the server speaks MCP.
-        concurrent_mcp_calls: Calls over MCP worked on at a time.
+        concurrent_mcp_calls: Maximum concurrent MCP calls.
     """
 
     mcp: bool = True
@@ -53,7 +53,7 @@ class Mcp(Interface):
     section = "mcp"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, which are not FastAPI's."""
+        """Yield its routes, which are not FastAPI routes."""
         del chosen, words
         routes = Call("mcp.http", "mcp_routes", ("search", "__version__"))
         yield AppStep(AppPlace.OFFER, Call("", "app.router.routes.extend", (routes,)))
@@ -64,7 +64,7 @@ class Assistants(Interface):
     """The configuration of assistants on the server's machine, printed or written."""
 
     name = "assistants"
-    meaning = "Whether the server writes the configuration of assistants on its machine."
+    meaning = "Whether the server can configure the assistants on its machine."
     is_on = False
     needs = (Mcp.name,)
     section = "assistants"
@@ -75,8 +75,8 @@ class _ChatKeys(Table):
 
     Attributes:
         chat: Whether it answers questions from the documents.
-        concurrent_chats: Chats worked on at a time.
-        chat_requests_per_minute: Chats of one caller; 0 for any number.
+        concurrent_chats: Maximum concurrent chats.
+        chat_requests_per_minute: Maximum chats per caller; 0 for no limit.
     """
 
     chat: bool = True
@@ -116,7 +116,7 @@ class _LanguageModelKeys(Table):
     Attributes:
         language_model: Whether the chat asks the language model that `LLM_BASE_URL`, `LLM_MODEL`
             and `LLM_API_KEY` name; without it, answers are extracts of the documents.
-        chat_instructions: What the model is told, in addition to what the server tells it.
+        chat_instructions: Instructions for the model, in addition to the server's own.
     """
 
     language_model: bool = False
@@ -136,7 +136,7 @@ class LanguageModel(Interface):
     environment = ("language_model", "chat_model")
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield the component that answers by the configured model."""
+        """Yield the component that answers with the configured model."""
         del chosen
         model = Call("chat.guarded_model", "GuardedModel.from_environment")
         told = (model, "chosen.chat_instructions")
@@ -144,16 +144,16 @@ class LanguageModel(Interface):
 
 
 def _chat(module: str, name: str, told: tuple[Argument, ...], words: str | None) -> AppStep:
-    """Return the step that creates a chat, with words of the documents' language if known."""
+    """Return the step that creates a chat, with words of the documents' language if available."""
     known = () if words is None else (Imported(f"chat.words_{words}", "WORDS"),)
     return AppStep(AppPlace.ANSWER, Call(module, name, ("search", *told, *known)), "chat")
 
 
 class OpenAi(Interface):
-    """The chat for OpenAI's clients."""
+    """The chat for clients of the OpenAI API."""
 
     name = "openai"
-    meaning = "Whether OpenAI's clients get the chat as well, at `/v1`."
+    meaning = "Whether clients of the OpenAI API can use the chat too, at `/v1`."
     is_on = False
     needs = (Chat.name,)
     files = ("tests/test_openai.py",)
@@ -161,7 +161,7 @@ class OpenAi(Interface):
     section = "openai"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, and the route of embeddings if they come from a table."""
+        """Yield its routes, and the embeddings route if vectors come from a table."""
         del words
         yield include(Call("chat.openai", "openai_routes", ("chat.answer", "chosen.name")))
         if Static.kind in chosen:
@@ -169,10 +169,10 @@ class OpenAi(Interface):
 
 
 class Page(Interface):
-    """Pages for browsers, and lists of documents for agents."""
+    """Web pages for people, and lists of documents for agents."""
 
     name = "page"
-    meaning = "Whether it has pages for browsers."
+    meaning = "Whether it has web pages."
     needs = (Documents.name,)
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
@@ -251,4 +251,4 @@ INTERFACES: dict[str, Interface] = {
         Access(),
     )
 }
-"""By their keys in [server]."""
+"""Interfaces by their keys in [server]."""

@@ -31,7 +31,7 @@ class Http(Feature):
     }
 
     def open(self, chosen: Collection[str]) -> Iterator[AppStep]:
-        """Yield checks of variables at start, rather than at the first search.
+        """Yield checks of variables at start-up, rather than at the first search.
 
         `chosen` is as in `Interface.open`.
         """
@@ -42,14 +42,14 @@ class Http(Feature):
 
 
 class Interface(Feature):
-    """A part of the server that `[server]` may leave out: its name is the key.
+    """A part of the server that `[server]` may leave out; its name is the key.
 
     Attributes:
-        keys: Its keys in [server]; the first one leaves it out, and the others do nothing then.
-        meaning: What the one key of an interface means that has no other.
-        is_on: Whether it is there if that key is not.
-        needs: The parts that it belongs to.
-        queues: What a POST to a path waits for, by path: `chat` or `mcp` in place of `search`.
+        keys: Its keys in [server]; the first one turns it on or off.
+        meaning: The description of the key, for an interface with a single key.
+        is_on: Whether it is on by default.
+        needs: The parts that it requires.
+        queues: The queue for POST requests by path: `chat` or `mcp` instead of `search`.
     """
 
     choice = "[server] {name} = true"
@@ -67,10 +67,10 @@ class Interface(Feature):
             cls.keys = create_model(f"{cls.name}_keys", __base__=Table, __doc__=words, **fields)
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield the steps that open it in the application.
+        """Yield the steps that add it to the application.
 
         `chosen` are the names of all interfaces and stages of the server, and the kind of its query
-        encoder; `words` is the language of the documents, if the chat has words of it besides
+        encoder; `words` is the language of the documents, if the chat has texts in it besides
         English.
         """
         del chosen, words
@@ -97,7 +97,7 @@ class QuestionLog(Interface):
 
     name = "question_log"
     meaning = (
-        "Whether questions that found little, and thumbs of readers, are kept in the file"
+        "Whether questions that found little, and readers' thumbs, are logged to the file"
         " `QUESTION_LOG`."
     )
     is_on = False
@@ -106,7 +106,7 @@ class QuestionLog(Interface):
     section = "question_log"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield the step that opens the file, before the search, and the route of thumbs."""
+        """Yield the step that opens the file, before the search, and the route for thumbs."""
         del words
         counting = (Imported("web.observing", "count_question"),)
         counted = counting if Monitoring.name in chosen else ()
@@ -121,15 +121,15 @@ class Reloading(Interface):
     """Serves a new index as soon as it is published."""
 
     name = "reloading"
-    meaning = "Whether it goes over to each index that is published while it runs."
+    meaning = "Whether it switches to each index that is published while it runs."
 
 
 class CallersKeys(Table):
     """Keys of the callers.
 
     Attributes:
-        callers: Whether callers are told apart, by tokens (`API_TOKENS`) and by how often they ask.
-        requests_per_minute: Requests of one caller, not counting chats; 0 for no limit.
+        callers: Whether callers are distinguished by tokens (`API_TOKENS`) and limited in rate.
+        requests_per_minute: Maximum requests per caller, not counting chats; 0 for no limit.
     """
 
     callers: bool = True
@@ -137,7 +137,7 @@ class CallersKeys(Table):
 
 
 class Callers(Interface):
-    """Tokens and rate limits of callers, instead of a proxy's."""
+    """Tokens and rate limits for callers, in place of a proxy's."""
 
     name = "callers"
     keys = CallersKeys
@@ -146,7 +146,7 @@ class Callers(Interface):
     environment = ("tokens",)
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield the checks of tokens and rates."""
+        """Yield the checks of tokens and rate limits."""
         del words
         access = "web.access"
         known = Call("", "bool", (Call(access, "read_tokens"),))
@@ -162,7 +162,7 @@ class Documents(Interface):
 
     name = "documents"
     files = ("tests/test_contents.py",)
-    meaning = "Whether `/documents`, `/chunks` and `/sources` show what the index holds."
+    meaning = "Whether `/documents`, `/chunks` and `/sources` show the contents of the index."
     app_steps = (include(Imported("web.documents", "document_routes")),)
 
 
@@ -170,7 +170,7 @@ class Hooks(Interface):
     """The owner's own code: `custom.py`."""
 
     name = "hooks"
-    meaning = "Whether `custom.py` may change searches, refuse requests and add endpoints."
+    meaning = "Whether `custom.py` may change searches, reject requests and add endpoints."
     files = ("package/custom.py",)
     contents = (
         ("{package}/custom.py", "your own code: hooks of searches, access checks, endpoints"),
@@ -182,10 +182,10 @@ class Hooks(Interface):
 
 
 class CommandLine(Interface):
-    """The search in a terminal."""
+    """Search in a terminal."""
 
     name = "command_line"
-    meaning = "Whether there is a command that searches, `search`."
+    meaning = "Whether there is a `search` command."
 
 
 HTTP = Http()

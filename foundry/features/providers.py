@@ -19,19 +19,19 @@ _SERVICE_KEYS = _LOCAL_KEYS | {
 
 
 OTHER_KEY_VARIABLE = "EMBEDDING_API_KEY"
-"""The key of a service at a `base_url`, unless `api_key_env` names another variable."""
+"""The variable for the key of a service at a `base_url`, unless `api_key_env` names another."""
 
 
 class Provider(Feature):
-    """A provider of embeddings; what it brings is for exports that embed queries with it.
+    """A provider of embeddings, and what it adds to exports that embed queries with it.
 
     Attributes:
-        kind: `none` and `pieces` embed queries without a model; `transformer` runs the one in the
-            index, `model` loads one in the server, `service` asks one over the network.
-        keys: The keys of [embedding] that it takes, besides `provider`.
-        base_url: Of the service, unless told otherwise.
-        api_key_env: The variable of its key.
-        dimensions: What the service is asked for; None for the model's own.
+        kind: `none` and `pieces` embed queries without a model; `transformer` runs the model in the
+            index, `model` loads one in the server, `service` calls one over the network.
+        keys: The keys of [embedding] that it accepts, besides `provider`.
+        base_url: The default address of the service.
+        api_key_env: The variable for its key.
+        dimensions: The number requested from the service; None for the model's own.
     """
 
     choice = '[embedding] provider = "{name}"'
@@ -49,14 +49,15 @@ class Provider(Feature):
     def find_key_problems(self, base_url: str, variable: str) -> list[str]:
         """Return problems of sending a variable's value to the service at a `base_url`.
 
-        Otherwise a stranger's foundry.toml could send any secret to his server.
+        Without this check, someone else's foundry.toml could send any secret to their server.
         """
         is_own = base_url.rstrip("/") in ("", self.base_url)
         if is_own or not variable or variable.startswith("EMBEDDING"):
             return []
         return [
             f"embedding.api_key_env: {variable!r} is not sent to a base_url; put the service's key"
-            f" into a variable whose name begins with EMBEDDING (default: {OTHER_KEY_VARIABLE})"
+            " into"
+            f" a variable whose name begins with EMBEDDING (default: {OTHER_KEY_VARIABLE})"
         ]
 
 
@@ -83,7 +84,7 @@ class _Model(Provider):
     section = "embedding_model"
 
     def values(self) -> dict[str, object]:
-        """Return the variable of the folder with models."""
+        """Return the variable for the folder of models."""
         return {"cache": self.cache}
 
 
@@ -156,4 +157,4 @@ PROVIDERS: dict[str, Provider] = {
         NoVectors(),
     )
 }
-"""By name in [embedding]."""
+"""Providers by name in [embedding]."""

@@ -14,7 +14,7 @@ class SearchBoxKeys(Table):
     """Keys of the search box.
 
     Attributes:
-        search_box: Whether `/search.js` puts a search box into pages of other sites.
+        search_box: Whether `/search.js` adds a search box to pages of other sites.
         allowed_origins: The origins of those sites, such as `https://docs.example.com`.
     """
 
@@ -27,7 +27,7 @@ class SearchBox(Interface):
 
     name = "search_box"
     keys = SearchBoxKeys
-    # Results without a url of their own link to the page of their document.
+    # Results without their own url link to the page of their document.
     needs = ("page",)
     files = ("tests/test_search_box.py",)
     contents = (("{package}/page/box.js", "the search box for other sites"),)
@@ -50,13 +50,13 @@ def find_problems(origins: Sequence[str]) -> Iterator[str]:
     """Yield problems of a search box's origins, with key paths."""
     if not origins:
         yield (
-            "server.allowed_origins: no site may search without its origin;"
-            ' add one, such as "https://docs.example.com"'
+            "server.allowed_origins: is empty, so no site may search; add one, such as"
+            ' "https://docs.example.com"'
         )
     for number, written in enumerate(origins):
         key = f"server.allowed_origins[{number}]"
         if "*" in written or written == "null":
-            yield f"{key}: {written!r} stands for pages of anybody; name each origin"
+            yield f"{key}: {written!r} allows pages of anybody; name each origin"
             continue
         try:
             origin = parse_url(written).origin
@@ -65,4 +65,4 @@ def find_problems(origins: Sequence[str]) -> Iterator[str]:
             yield f"{key}: {error.reason}; write scheme and host"
             continue
         if written != origin:
-            yield f"{key}: {written!r} is not what browsers send; write {origin!r}"
+            yield f"{key}: {written!r} is not an origin as browsers send it; write {origin!r}"

@@ -1,4 +1,4 @@
-"""Steps of `search_hybrid`: calls of the runtime, at defined places."""
+"""Steps of `search_hybrid`: calls of the runtime at defined places."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,30 +8,30 @@ from foundry.features.calls import Call
 
 
 class SearchPlace(Enum):
-    """A place in `search_hybrid`, in their order, with the names that steps can use.
+    """A place in `search_hybrid`, in order, with the names that steps can use.
 
     The value is the name of the place in templates, and the variables that a step assigns. All
-    steps can use `index`, `journal`, `query`, ASKED, and how many hits are `wanted`; from WIDEN
-    on also `tokens` and `patterns`.
+    steps can use `index`, `journal`, `query`, ASKED, and `wanted`, the number of hits; from WIDEN
+    on, also `tokens` and `patterns`.
     """
 
     BEGIN = ("begin", ("patterns",))
     """Before all others."""
 
     PARSE = ("parse", ("plain",))
-    """Before tokenizing, with `filters`; `plain` becomes `asked` for later steps."""
+    """Before tokenizing, with `filters`; later steps use `plain` as `asked`."""
 
     READ = ("read", ("rewritten", "filters"))
-    """After that: the query to search for, which may differ from what was typed."""
+    """After PARSE: the query to search for, which may differ from what was typed."""
 
     WIDEN = ("widen", ("searched", "tokens", "terms"))
     """After tokenizing: the text to embed, its tokens, and the terms for the keyword lane."""
 
     NARROW = ("narrow", ("allowed",))
-    """Before the lanes: the allowed chunks, None for all."""
+    """Before the lanes: the allowed chunks; None allows all."""
 
     KNOW = ("know", ())
-    """After that: identifiers in the journal that the index lacks."""
+    """After NARROW: identifiers in the journal that the index lacks."""
 
     EMBED = ("embed", ("vector",))
     """Once the query has a vector, with `searched`."""
@@ -40,20 +40,20 @@ class SearchPlace(Enum):
     """Before fusion, with `candidates` of both lanes."""
 
     FUSE = ("fuse", ("candidates",))
-    """The fusion of both lanes' scores, by `lane_weights`."""
+    """The fusion of both lanes' scores, with `lane_weights`."""
 
     FUSED = ("fused", ("candidates",))
     """After fusion, in hybrid searches only."""
 
     BOOST = ("boost", ("candidates",))
-    """In every search, with `allowed`, as at the next three places."""
+    """In every search, with `allowed`; this also holds for the next three places."""
 
     SIFT = ("sift", ("candidates",))
     RERANK = ("rerank", ("candidates",))
     FINISH = ("finish", ("candidates",))
 
     PREFER = ("prefer", ("hits",))
-    """On hits, best first and read lazily, as at the next three places."""
+    """On hits, best first and read lazily; this also holds for the next three places."""
 
     PIN = ("pin", ("hits",))
     MERGE = ("merge", ("hits",))
@@ -80,5 +80,5 @@ class SearchStep:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The names that get what is returned."""
+        """The names that the result is assigned to."""
         return self.place.value[1] if self.sets is None else self.sets

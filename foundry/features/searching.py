@@ -1,4 +1,4 @@
-"""Declares the steps of every search that no stage replaces."""
+"""Declares the steps of every search, unless a stage replaces them."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -45,10 +45,10 @@ FUSION_WORDS = {
     " to 1; `prefer_named` adds to it.",
     "rrf": "A hybrid score is the sum of weight / (k + rank) over both lanes, with weights of"
     " {semantic_weight} (semantic) and {keyword_weight} (keyword), scaled to 1 for a chunk that is"
-    " first in both; `prefer_named` adds to it. It orders chunks, but does not say how well one"
-    " fits.",
+    " first in both; `prefer_named` adds to it. It orders chunks, but does not show how well one"
+    " matches.",
 }
-"""Sentences about each fusion in the docstring of `search_hybrid`."""
+"""Sentences about each fusion, for the docstring of `search_hybrid`."""
 
 
 def steps_of_search(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 class Snippet:
     """Foundry's own text with `{key}` placeholders, as in `str.format`.
 
-    Values are numbers, booleans and slugs, or lists of them; rendering refuses others.
+    Values are numbers, booleans and slugs, or lists of them; rendering rejects others.
     """
 
     text: str

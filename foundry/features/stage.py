@@ -1,6 +1,6 @@
 """The declaration of an optional stage of a search.
 
-A stage is its own table of foundry.toml: a model of pydantic whose keys have defaults.
+A stage is a table of foundry.toml: a pydantic model whose keys have defaults.
 """
 
 import json
@@ -23,7 +23,7 @@ Days = Annotated[float, Field(gt=0, le=100_000)]
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The rest of the configuration, as far as a stage checks it.
+    """The parts of the configuration that a stage checks.
 
     Attributes:
         has_vectors: There is a semantic lane.
@@ -37,7 +37,7 @@ class Surroundings:
 
 
 class Stage(Feature, Table):
-    """An optional stage of a search; it is in the server if its table is in foundry.toml.
+    """An optional stage of a search; the server has it if its table is in foundry.toml.
 
     Attributes:
         summary: Its line in the commented list of tables of a new foundry.toml.
@@ -45,13 +45,13 @@ class Stage(Feature, Table):
         needs_vectors: It does nothing without a semantic lane.
         waits: It waits for a model, so searches run in threads.
         tells_of_corpus: It shows words of the corpus besides those of results.
-        is_in_new: A new foundry.toml chooses it.
+        is_in_new: A new foundry.toml has its table.
         is_tuned: `foundry eval --tune` tries other numbers for it.
-        hits_compared: How many times as many hits it compares as are asked for.
-        search_step: What it adds to a search, where that is one step which any table has.
-        switch: The name of an argument of a search, false by default, that asks for what it does.
-        built_in: Keys that the index is built with, which are not tuned; if there are any, so is
-            the table.
+        hits_compared: How many hits it compares, as a multiple of the number requested.
+        search_step: What it adds to a search, if that is a single step for all of its options.
+        switch: The name of a search argument, false by default, that requests what it does.
+        built_in: Keys that the index is built with, which are not tuned; if there are any, the
+            index depends on the table too.
     """
 
     choice: ClassVar[str] = "[search.{name}]"
@@ -77,7 +77,7 @@ class Stage(Feature, Table):
         return self.model_dump()
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield problems between keys that are valid each, with key paths."""
+        """Yield conflicts between keys that are valid by themselves, with key paths."""
         if self.needs_vectors and not surroundings.has_vectors:
             yield (
                 f"search.{self.name}: needs vectors, and embedding.provider is 'none';"

@@ -1,4 +1,4 @@
-"""Declares where the vectors and postings of a server's index can be."""
+"""Declares where the vectors and postings of a server's index can be stored."""
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -15,7 +15,7 @@ class Store(Feature):
     Attributes:
         title: Its name for people.
         variables: Environment variables of a server, the address first.
-        mean_in_steps: Its rows depend on the mean length of chunks, which indexes for it round.
+        mean_in_steps: Its rows depend on the mean chunk length, which indexes for it round.
         takes_records: It can store records too.
     """
 
@@ -35,7 +35,7 @@ HEALTH = AppStep(AppPlace.HEALTH, Imported("store.lanes", "describe_engine"), "e
 
 
 class Embedded(Store):
-    """Files of the server's own."""
+    """Files of the server itself."""
 
     name = "embedded"
 
@@ -69,7 +69,7 @@ class Qdrant(Store):
 
 
 STORES: dict[str, Store] = {store.name: store for store in (Embedded(), Qdrant(), Pgvector())}
-"""By the name of the engine in [store]."""
+"""Stores by the name of the engine in [store]."""
 
 WHERE_ADDRESSES_ARE = (
     "addresses and keys of engines are read from the environment"
@@ -84,15 +84,15 @@ else:
 
 
 class StoreSection(Table):
-    """[store]: what holds the lanes; where it is, the environment says.
+    """[store]: what stores the lanes; environment variables have its address.
 
     Attributes:
         engine: What is searched: the index in the export, or a search engine.
-        name: Of the schema or collection in the engine; by default that of the package.
-        exact: Whether every vector is compared, rather than those that a graph leads to.
-        records: Who holds what hits show (texts, titles, headings, places) and documents: each
-            server, as files, or the engine.
-        timeout_ms: What one call may take.
+        name: The name of the schema or collection in the engine; by default the package's name.
+        exact: Whether every vector is compared, instead of only those that a graph leads to.
+        records: What stores the contents of hits (texts, titles, headings, places) and documents:
+            each server, as files, or the engine.
+        timeout_ms: Timeout of one call.
     """
 
     engine: Engine = Embedded.name
@@ -112,7 +112,7 @@ class StoreSection(Table):
         return self.records == "engine"
 
     def find_problems(self, *, has_vectors: bool) -> list[str]:
-        """Return problems between keys that are valid each, with key paths."""
+        """Return conflicts between keys that are valid by themselves, with key paths."""
         if self.is_embedded:
             return [
                 f"store.{key}: does nothing with engine = {self.engine!r}; remove it"
@@ -121,13 +121,16 @@ class StoreSection(Table):
             ]
         if not has_vectors:
             return [
-                f"store.engine: {self.engine!r} is asked for vectors too, and embedding.provider is"
-                f" 'none'; set a provider, or engine = {Embedded.name!r}"
+                f"store.engine: {self.engine!r} needs vectors, but embedding.provider is 'none';"
+                " set"
+                " a"
+                f" provider, or engine = {Embedded.name!r}"
             ]
         if self.has_records and not STORES[self.engine].takes_records:
             able = " or ".join(repr(name) for name, each in STORES.items() if each.takes_records)
             return [
-                f"store.records: 'engine' needs engine = {able}; {self.engine!r} holds no texts and"
+                f"store.records: 'engine' needs engine = {able}; {self.engine!r} cannot store texts"
+                " and"
                 " places, so each server must: remove the key"
             ]
         return []

@@ -120,4 +120,4 @@ TARGETS: dict[str, Target] = {
         Procfile(),
     )
 }
-"""By their name in `[export] targets`."""
+"""Targets by name in `[export] targets`."""

@@ -1,4 +1,4 @@
-"""Every optional stage of a search, in the order of the documentation."""
+"""All optional stages of a search, in the order of the documentation."""
 
 from foundry.features.stage import Stage
 from foundry.features.stages import models, ranking, reading, results, weighting
@@ -8,4 +8,4 @@ STAGES: dict[str, type[Stage]] = {
     for stages in (reading.STAGES, weighting.STAGES, ranking.STAGES, models.STAGES, results.STAGES)
     for stage in stages
 }
-"""By table name. Stages at the same place run in this order."""
+"""Stages by table name. Stages at the same place run in this order."""

@@ -1,4 +1,4 @@
-"""Declares the stages that ask a model, so that searches run in threads."""
+"""Declares the stages that call a model, so that searches run in threads."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
@@ -38,7 +38,7 @@ class Understanding(Stage):
     deadline_ms: Milliseconds = 2000
 
     def steps(self) -> Iterator[SearchStep]:
-        """Replace the query and its filters before any lookup."""
+        """Yield the step that replaces the query and its filters, before any lookup."""
         module, parts = "retrieval.stages.understanding", list[Call]()
         if self.rewrite:
             parts.append(Call("retrieval.stages.rewriting", "QueryRewriting"))
@@ -77,20 +77,20 @@ _ADDRESSES = {"cohere": "https://api.cohere.com/v2", "jina": "https://api.jina.a
 
 
 def _rerank_by(module: str, readme: str) -> SearchStep:
-    """Return the step that reorders the best candidates by the reranker of a module."""
+    """Return the step that reorders the best candidates with a module's reranker."""
     asked = ("candidates", "index", "query", "journal", Call(module, "reranker"))
     call = Call("retrieval.stages.rerank", "rerank", asked, ("hits", "deadline_ms"))
     return SearchStep(SearchPlace.RERANK, call, readme=readme)
 
 
 class Rerank(Stage):
-    """[search.rerank]: the best results, judged by a cross-encoder."""
+    """[search.rerank]: the best results, scored by a cross-encoder."""
 
     name = "rerank"
     summary = "reorders the best results with a cross-encoder: name a model"
     description = (
-        "a cross-encoder reads the best `hits` together with the query, and reorders them by"
-        " its own score, which replaces theirs; the others stay below"
+        "a cross-encoder reads the best `hits` together with the query, and reorders them by its"
+        " own score, which replaces theirs; other results stay below them"
     )
     waits = True
     is_tuned = False
@@ -115,7 +115,7 @@ class Rerank(Stage):
 
 
 class RerankService(Stage):
-    """[search.rerank_service]: the best results, judged by a service."""
+    """[search.rerank_service]: the best results, scored by a service."""
 
     name = "rerank_service"
     summary = "reorders the best results with Cohere, Jina or a TEI server"
@@ -154,11 +154,13 @@ class RerankService(Stage):
             yield "search.rerank_service.model: a TEI server has one model; remove it"
         if not self.base_url and self.service == "tei":
             yield (
-                "search.rerank_service.base_url: where the server is, such as http://127.0.0.1:8080"
+                "search.rerank_service.base_url: is required; write the server's address, such as"
+                " http://127.0.0.1:8080"
             )
         if self.base_url and not ADDRESS.fullmatch(self.base_url):
             yield (
-                "search.rerank_service.base_url: write an address like https://rerank.example.com/v1"
+                "search.rerank_service.base_url: write an address like"
+                " https://rerank.example.com/v1"
             )
 
     def own_settings(self) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""Declares the stages that boost and reorder the lanes' candidates."""
+"""Declares the stages that boost and reorder the candidates of the lanes."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -16,7 +16,7 @@ DEFAULT_DECAY = {"half_life_days": 7.0, "floor": 0.1}
 
 
 class Feedback(Stage):
-    """[search.feedback]: results that are near to the best one."""
+    """[search.feedback]: results close to the best one."""
 
     name = "feedback"
     summary = "favours results close to the best one"
@@ -29,7 +29,7 @@ class Feedback(Stage):
     gain: float = Field(default=0.5, gt=0, le=MAX_FACTOR)
 
     def steps(self) -> Iterator[SearchStep]:
-        """Boost after fusion."""
+        """Yield the step that boosts after fusion."""
         yield SearchStep(
             SearchPlace.FUSED,
             Call("retrieval.stages.feedback", "boost_feedback", ("candidates", "index"), ("gain",)),
@@ -90,7 +90,7 @@ class Recency(Stage):
         return {"tiers": list(DEFAULT_TIERS), **written}
 
     def steps(self) -> Iterator[SearchStep]:
-        """Boost in every search."""
+        """Yield the step that boosts in every search."""
         module = "retrieval.stages.recency"
         asked = ("candidates", "index", Call(module, "today"))
         if self.kind == "decay":
@@ -125,10 +125,7 @@ class Recency(Stage):
         days = [tier.days for tier in self.tiers or ()]
         factors = [tier.factor for tier in self.tiers or ()]
         if any(a >= b for a, b in pairwise(days)) or any(a < b for a, b in pairwise(factors)):
-            yield (
-                "search.recency.tiers: must have growing days, and factors that do not grow with"
-                " them"
-            )
+            yield ("search.recency.tiers: days must increase, and factors must not")
 
     @classmethod
     def document(cls) -> Iterator[tuple[str, str, str]]:
@@ -199,8 +196,8 @@ class Heuristics(Stage):
             ("candidates", "index", "tokens"),
             ("hits", "entities_gain", "category_gain"),
         ),
-        readme="Among the best {hits}, passages gain that contain names in the query, or whose"
-        " source or tags it mentions.",
+        readme="Among the best {hits}, passages score higher if they contain names in the query, or"
+        " if the query mentions their source or tags.",
     )
 
 
@@ -223,7 +220,7 @@ class WordParts(Stage):
     gain: float = Field(default=0.3, gt=0, le=MAX_FACTOR)
 
     def steps(self) -> Iterator[SearchStep]:
-        """Reorder the best hits."""
+        """Yield the step that reorders the best hits."""
         yield SearchStep(
             SearchPlace.RERANK,
             Call(

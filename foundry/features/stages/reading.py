@@ -28,7 +28,7 @@ class Operators(Stage):
     phrase_chunks: int = Field(default=300, ge=1, le=10_000)
 
     def steps(self) -> Iterator[SearchStep]:
-        """Remove operators from the query, and restrict the allowed chunks."""
+        """Yield the steps that remove operators from the query and restrict the allowed chunks."""
         module = "retrieval.stages.operators"
         yield SearchStep(
             SearchPlace.PARSE,
@@ -45,7 +45,7 @@ class Operators(Stage):
 
 
 class Correction(Stage):
-    """[search.correction]: words in no document are corrected to words of the documents."""
+    """[search.correction]: words that no document contains are corrected."""
 
     name = "correction"
     tells_of_corpus = True
@@ -111,10 +111,10 @@ class Synonyms(Stage):
 
 
 class Languages(Stage):
-    """[search.languages]: a question in another language than the documents."""
+    """[search.languages]: questions in a different language from the documents."""
 
     name = "languages"
-    summary = "says when a question is in another language than the documents"
+    summary = "reports when a question is in a different language from the documents"
     description = (
         "says so, on the page, in the chat, over MCP and in `stages`, when a question seems to be"
         " in another language than the documents: by its script, or by frequent words of Dutch,"
@@ -135,7 +135,7 @@ class Languages(Stage):
             ("share",),
         ),
         sets=(),
-        readme="A notice says so where a question is in another language than the documents.",
+        readme="A notice is shown if a question is in a different language from the documents.",
     )
 
 
@@ -161,7 +161,7 @@ class Suggestions(Stage):
 
 
 class Expansion(Stage):
-    """[search.expansion]: words of the corpus near to the query, for the semantic lane."""
+    """[search.expansion]: similar words of the corpus, for the semantic lane."""
 
     name = "expansion"
     tells_of_corpus = True

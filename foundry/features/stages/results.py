@@ -11,7 +11,7 @@ from foundry.features.stage import Share, Stage, Surroundings
 
 
 class MinimumScore(Stage):
-    """[search.minimum_score]: minimums for results; None is no minimum."""
+    """[search.minimum_score]: minimum scores of results; None is no minimum."""
 
     name = "minimum_score"
     summary = "leaves out results with low scores"
@@ -26,7 +26,7 @@ class MinimumScore(Stage):
     score: Share | None = None
 
     def steps(self) -> Iterator[SearchStep]:
-        """Drop by the scores of the lanes, and by the final score."""
+        """Yield the steps that drop by the lanes' scores, and by the final score."""
         module = "retrieval.stages.minimum_score"
         lanes = [lane for lane in ("semantic", "keyword") if getattr(self, lane) is not None]
         if lanes:
@@ -87,7 +87,7 @@ class NearDuplicates(Stage):
 
 
 MAX_FOLDERS = 100
-"""Folders of versions."""
+"""Maximum number of folders of versions."""
 
 
 class Versions(Stage):
@@ -110,7 +110,7 @@ class Versions(Stage):
     share: Share = 0.8
 
     def steps(self) -> Iterator[SearchStep]:
-        """Choose among hits; names of versions are not unknown identifiers."""
+        """Yield the step that chooses among hits; version names are not unknown identifiers."""
         module = "retrieval.stages.versions"
         folders = Call(module, "read_folders")
         yield SearchStep(SearchPlace.KNOW, Call(module, "forget_versions", ("journal", folders)))
@@ -141,7 +141,7 @@ class Versions(Stage):
 
 MAX_ANSWERS = 1_000
 MAX_PINNED_DOCUMENTS = 5
-"""Documents that are pinned to one query."""
+"""Maximum number of documents pinned to one query."""
 
 
 class PinnedAnswer(Table):
@@ -180,7 +180,7 @@ class Pinned(Stage):
 
 
 class DocumentCap(Stage):
-    """[search.document_cap]: a maximum of results per document."""
+    """[search.document_cap]: a maximum number of results per document."""
 
     name = "document_cap"
     summary = "limits the results of one document"
@@ -189,7 +189,7 @@ class DocumentCap(Stage):
     hits: int = Field(default=3, ge=1, le=100)
 
     def steps(self) -> Iterator[SearchStep]:
-        """Drop hits beyond the cap of their document."""
+        """Yield the step that drops hits beyond the cap of their document."""
         yield SearchStep(
             SearchPlace.CHOOSE,
             Call("retrieval.stages.document_cap", "cap_documents", ("hits", "journal"), ("most",)),
@@ -207,8 +207,8 @@ class Parents(Stage):
     search_step = SearchStep(
         SearchPlace.CHOOSE,
         Call("retrieval.stages.parents", "expand_parents", ("hits", "wanted", "index", "journal")),
-        readme="Each result has the larger passage around it; of results with the same one, the"
-        " best is kept.",
+        readme="Each result has the larger passage around it; of several results with the same"
+        " passage, the best is kept.",
     )
 
 

@@ -9,7 +9,7 @@ class WeightsByMatch(Stage):
     """[search.weights_by_match]: keywords weigh less if the match is not strong."""
 
     name = "weights_by_match"
-    summary = "keywords weigh less where no match is strong"
+    summary = "keywords weigh less if no match is strong"
     description = (
         "if the best match of words and meaning together is not strong, and the query has no"
         " identifier, keywords get `keyword_weight` and meaning the rest: for questions in other"
@@ -29,7 +29,7 @@ class WeightsByMatch(Stage):
             ("lane_weights", "index", "candidates", "tokens", "patterns", "journal"),
             ("keyword_weight",),
         ),
-        readme="Where no match is strong, the weight of keywords is {keyword_weight}.",
+        readme="If no match is strong, the weight of keywords is {keyword_weight}.",
     )
 
 
