@@ -112,4 +112,4 @@ def test_little_space_is_a_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "LITTLE_SPACE_BYTES", 1 << 62)
     found = examine(code=1)["disk space"]
     assert found["is_problem"]
-    assert found["hint"] == "make room before building"
+    assert found["hint"] == "free some space before building"

@@ -107,7 +107,7 @@ def test_stranger_in_the_index_is_not_exported(name: str, built: Project) -> Non
 @pytest.mark.parametrize("name", ["evil.so", "encoder/evil.so", ".hidden"])
 def test_link_in_the_index_is_not_exported(name: str, built: Project) -> None:
     (built.index / name).symlink_to("/etc/passwd")
-    assert f"holds a link or a special file, index/v1/{name}, so it is not used" in refused(built)
+    assert f"contains a link or a special file, index/v1/{name}, so it is not" in refused(built)
 
 
 def test_link_in_place_of_a_file_of_the_index_is_not_exported(

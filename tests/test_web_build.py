@@ -166,7 +166,7 @@ def test_private_addresses_are_refused_by_default(tmp_path: Path) -> None:
         assert silent.visits() == 0
     assert result.exit_code == 1
     assert "3 x private address" in result.output
-    assert "min_coverage; if the host may be asked, name it: --allow-private HOST" in result.output
+    assert "min_coverage; to allow this host, name it: --allow-private HOST" in result.output
 
 
 CONTRADICTIONS = {

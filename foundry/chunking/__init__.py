@@ -1,4 +1,4 @@
-"""Cuts documents into chunks: verbatim passages with ids that survive edits elsewhere."""
+"""Splits documents into chunks: verbatim passages with ids that survive edits elsewhere."""
 
 import hashlib
 import re
@@ -36,12 +36,12 @@ _WORD = re.compile(r"[^\W_]")
 def chunk(
     document: Document, options: ChunkingSection, count_tokens: CountTokens = len
 ) -> list[Chunk]:
-    """Cut a document into chunks of at most `max_chars` characters, in order.
+    """Split a document into chunks of at most `max_chars` characters, in order.
 
     White space at both ends is stripped, except the indentation of code, and pieces without a
     letter or digit are dropped. An id is derived from the document's id, the heading path and the
     chunk's number below that path; the same input gives the same ids in every process. The strategy
-    "none" has no limit but the one in tokens, which `count_tokens` counts.
+    "none" has no limit except the one on tokens, which `count_tokens` counts.
     """
     text = document.reading.text
     is_markdown = document.reader.partition("/")[0] in _MARKDOWN_READERS
@@ -97,7 +97,7 @@ def _trim(pieces: Iterator[Piece], text: str, *, keeps_indentation: bool) -> Ite
 
 
 def _line_start(text: str, earliest: int, start: int) -> int:
-    """Return the start of the line of `start`, if it is not before `earliest`."""
+    """Return the start of the line with `start`, unless it is before `earliest`."""
     begin = text.rfind("\n", earliest, start) + 1
     if begin:
         return begin

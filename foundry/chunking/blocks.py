@@ -1,4 +1,4 @@
-"""Cuts blocks that exceed a chunk: tables between rows, code between lines.
+"""Splits blocks that exceed a chunk: tables between rows, code between lines.
 
 Each part repeats the header of its table or the fence of its code. Readers write all tables as
 Markdown: a header, a rule, and a line per row.
@@ -14,7 +14,7 @@ from foundry.config.file import ChunkingSection
 from foundry.documents import Document, Reading, Span
 
 ROWS_CHARS = 1_000
-"""Largest part of a table, since the rows of a chunk are found together."""
+"""Maximum size of a part of a table, since the rows of a chunk are only found together."""
 REPEATED_SHARE = 0.6
 """Larger headers are not repeated, since they would leave little room for rows."""
 
@@ -24,7 +24,7 @@ _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 
 
 def cut_blocks(document: Document, options: ChunkingSection) -> Document:
-    """Return the document with large tables and code cut into parts that fit, as blocks."""
+    """Return the document with large tables and code split into parts that fit, as blocks."""
     reading = document.reading
     if options.strategy == "none":
         return document
@@ -57,8 +57,8 @@ def _cut(
 ) -> list[str]:
     """Return parts of at most `room` characters, if lines allow, with head and foot.
 
-    `choose` gets the lengths of the lines that fit into a part, and of these with the next one, and
-    returns how many to take. Empty lines between parts are dropped.
+    `choose` is called with the lengths of the lines that fit into a part, and of these with the
+    next one, and returns how many to take. Empty lines between parts are dropped.
     """
     above = sum(len(line) + 1 for line in (*head, *foot))
     if above > REPEATED_SHARE * room:
@@ -83,7 +83,7 @@ def _cut(
 
 
 def _before_paragraph(fitting: int, lines: list[str]) -> int:
-    """Return how many lines of code to take: up to one with little white space before it.
+    """Return how many lines of code to take: up to a line with little white space before it.
 
     A line with a closing bracket stays with its block, and parts are at least half full.
     """

@@ -1,8 +1,8 @@
-"""Keeps lists with the sentence that introduces them: whole, or cut with that stem repeated.
+"""Keeps lists with the sentence that introduces them: whole, or split with that stem repeated.
 
 "No person may sell ... unless: (1) ...; (2) ..." would mean the opposite if an item stood alone.
-Items begin with a list mark of Markdown or, as in regulations, with `(a)`, `(1)`, `(i)` or `(A)`,
-whose order shows the nesting.
+Items begin with a Markdown list mark or, as in regulations, with `(a)`, `(1)`, `(i)` or `(A)`; the
+order of the marks shows the nesting.
 """
 
 import re
@@ -51,7 +51,7 @@ class _Level:
 
 
 def repeat_stems(document: Document, options: ChunkingSection) -> Document:
-    """Return the document with lists marked, and with stems repeated where lists will be cut."""
+    """Return the document with lists marked, and with stems repeated where lists will be split."""
     if options.strategy == "none" or is_data(document) or document.reader.startswith("code"):
         return document
     reading = document.reading
@@ -103,7 +103,7 @@ def _find_lists(reading: Reading) -> Iterator[list[_Node]]:
 
 
 def _with_stems(reading: Reading) -> Iterator[_Node | None]:
-    """Yield paragraphs and items with their stems; None for what ends all lists."""
+    """Yield paragraphs and items with their stems; None for text that ends all lists."""
     levels: list[_Level] = []
     last: _Node | None = None
     for node in _nodes(reading):
@@ -121,7 +121,7 @@ def _with_stems(reading: Reading) -> Iterator[_Node | None]:
 
 
 def _open_level(levels: list[_Level], node: _Node, last: _Node | None, text: str) -> None:
-    """Close the lists that an item ends, and open the one that it begins."""
+    """Close the lists that an item ends, and open the list that it begins."""
     assert node.mark is not None
     meanings, is_label = _meanings(node.mark), node.mark["label"] is not None
     first = next((one for one in meanings if one[1] == 1 or not is_label), None)

@@ -1,8 +1,8 @@
-"""Cuts a stretch of text into pieces of at most `max_chars`, at the best places.
+"""Splits a range of text into pieces of at most `max_chars`, at the best places.
 
-The stretch is split into units (blocks, paragraphs, lines of a block that is too long, sentences of
-a paragraph that is too long), and adjacent units are joined again. Sizes are even: 1,300 characters
-with a limit of 1,200 give two halves, not a full piece and a remnant.
+The range is split into units (blocks, paragraphs, lines of a block that is too long, sentences of a
+paragraph that is too long), and adjacent units are joined again. Sizes are even: 1,300 characters
+with a limit of 1,200 become two halves, not a full piece and a remnant.
 """
 
 import re
@@ -15,7 +15,7 @@ from semantic_text_splitter import MarkdownSplitter, TextSplitter
 from foundry.config.file import ChunkingSection
 from foundry.documents import Piece, Span
 
-# The splitter's time is quadratic in the length of its text.
+# The splitter takes quadratic time in the length of its text.
 WINDOW_PIECES = 8
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t]*\n)+")
 _LINE_END = re.compile(r"\n")
@@ -25,7 +25,7 @@ CountTokens = Callable[[str], int]
 
 
 def cut_paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
-    """Return the paragraphs of `text[start:end]`, each with the blank lines after it."""
+    """Yield the paragraphs of `text[start:end]`, each with the blank lines after it."""
     return _cut_after(_PARAGRAPH_END, text, start, end)
 
 
@@ -36,9 +36,10 @@ def capacity_of(options: ChunkingSection) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Packer:
-    """Cuts one text; `blocks` are spans that stay whole if they fit.
+    """Splits one text; `blocks` are spans that stay whole if they fit.
 
-    `cut_prose` splits the text between blocks into units; units that are too large are cut further.
+    `cut_prose` splits the text between blocks into units; units that are too large are split
+    further.
     """
 
     text: str
@@ -137,7 +138,7 @@ class Packer:
 def join(units: Sequence[Span], capacity: int) -> list[Span]:
     """Join adjacent units into pieces of about equal size, none above `capacity`.
 
-    A single unit above `capacity` stays as it is.
+    A single unit above `capacity` is left unchanged.
     """
     if not units:
         return []
@@ -166,9 +167,9 @@ def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> Ite
 def limit_tokens(
     pieces: Iterator[Piece], packer: Packer, count_tokens: CountTokens, title: str
 ) -> Iterator[Piece]:
-    """Yield the pieces, cut further if they exceed `max_tokens` with their headings.
+    """Yield the pieces, split further if they exceed `max_tokens` with their headings.
 
-    Headings use at most half of the limit. A single character is not cut.
+    Headings use at most half of the limit. A single character is not split.
     """
     limit = packer.options.max_tokens
     if not limit:

@@ -53,7 +53,7 @@ def _start(span: Span) -> int:
 
 
 def _cut_at(borders: Sequence[int], spans: Iterable[Span], text: str) -> Iterator[Span]:
-    """Yield the spans, cut at the borders within them, without white space at the cuts."""
+    """Yield the spans, cut at the borders inside them, without white space at the cuts."""
     for span in spans:
         first, last = bisect_right(borders, span.start), bisect_left(borders, span.end)
         for start, end in pairwise([span.start, *borders[first:last], span.end]):
@@ -76,8 +76,10 @@ class Origins:
         self._lines = lines
 
     def span_of(self, start: int, end: int) -> Span:
-        """Return the span, as long as it is: one that begins with a repetition overlaps with what
-        is before it."""
+        """Return the original span, with the same length.
+
+        A span that begins with a repetition overlaps with the text before it.
+        """
         place = bisect_right(self._starts, start) - 1
         repeated = max(0, self._ends[place] - start) if place >= 0 else 0
         return Span(max(0, self._original(start + repeated) - repeated), self._original(end))

@@ -104,7 +104,7 @@ def _is_title(section: Section, text: str, title: str) -> bool:
 
 
 class InnerPaths:
-    """Finds the headings within pieces, each in the first piece that has it."""
+    """Finds the headings inside pieces, each in the first piece that has it."""
 
     def __init__(self, document: Document) -> None:
         # From the end, so that those of later pieces can be popped.
@@ -145,7 +145,7 @@ def group_sections(
 
 
 def _find_ends(sections: Sequence[Section]) -> list[int]:
-    """Return for each section the number of the first later one that is not below it."""
+    """Return, for each section, the number of the first later one that is not below it."""
     ends = [len(sections)] * len(sections)
     opened: list[int] = []
     for number, section in enumerate(sections):
@@ -163,7 +163,7 @@ def _is_over(path: tuple[str, ...], following: tuple[str, ...]) -> bool:
 def join_siblings(sections: Sequence[Section], limit: int) -> Iterator[Sequence[Section]]:
     """Yield groups in order, none above `limit` unless it is a single section.
 
-    Groups are subtrees that fit, and adjacent ones below the same heading, of about equal size.
+    Groups are subtrees that fit, or adjacent ones below the same heading, of about equal size.
     """
     groups = list(group_sections(sections, limit))
     following = [*(group[0].heading_path for group in groups[1:]), ()]
@@ -181,7 +181,7 @@ def join_siblings(sections: Sequence[Section], limit: int) -> Iterator[Sequence[
 
 
 def _joins_below(group: Sequence[Section], following: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the path below which a group has siblings: its own, if what follows is part of it."""
+    """Return the path below which a group has siblings: its own, if the next section is inside."""
     path = group[0].heading_path
     return path if len(group) == 1 and path == following[: len(path)] else path[:-1]
 

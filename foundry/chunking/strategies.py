@@ -1,4 +1,4 @@
-"""Strategies of cutting a document into pieces, most of them by sections."""
+"""Strategies for splitting a document into pieces, most of them by sections."""
 
 import re
 from bisect import bisect_right
@@ -19,16 +19,17 @@ from foundry.documents import Document, Piece, Span, is_code, is_data
 from foundry.runtime.chat.text import find_sentence_ends
 
 RECORD_FACTOR = 2
-"""Multiple of the limit up to which a record stays whole: a part of it may lack its subject."""
+"""A record stays whole up to this multiple of the limit: a part of it may lack its subject."""
 _DATA_FIRST = re.compile(r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:toml|ya?ml|json)\b|\+{3}[ \t]*\n)")
 
 
 def split_headings(document: Document, packer: Packer) -> Iterator[Piece]:
-    """Yield a piece for each section; larger sections are cut, and keep the heading path.
+    """Yield a piece for each section; larger sections are split, and keep the heading path.
 
     A record (YAML, TOML, JSON, or text that begins with a block of these) is one piece, and so are
     adjacent keys of larger data below the same keys. The line of a heading belongs to its first
-    piece, which is dropped if it is only the heading and others follow: their paths have its words.
+    piece. That piece is dropped if it is only the heading and others follow, since their paths have
+    its words.
     """
     sections, limit = find_sections(document), packer.options.max_chars
     size = sections[-1].end - sections[0].start
@@ -62,7 +63,7 @@ def _split_section(document: Document, packer: Packer, section: Section) -> Iter
 
 
 def _without_bare_heading(spans: Sequence[Span], section: Section, text: str) -> Sequence[Span]:
-    """Drop the first span of a section if it holds only the heading."""
+    """Drop the first span of a section if it contains only the heading."""
     is_bare = len(spans) > 1 and not text[section.body_start : spans[0].end].strip()
     return spans[1:] if is_bare and not section.other_titles else spans
 
@@ -73,7 +74,7 @@ def split_nothing(document: Document, _: object) -> Iterator[Piece]:
 
 
 def split_pages(document: Document, packer: Packer) -> Iterator[Piece]:
-    """Yield pages, cut if they are too large; without pages, the pieces of `headings`.
+    """Yield pages, split if they are too large; without pages, the pieces of `headings`.
 
     A piece has the heading path of its beginning.
     """
@@ -107,14 +108,16 @@ def split_evenly(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 _OUTERMOST = 1
-"""Least number of headings of an unindented definition, with its own: a module is not one piece."""
+"""Minimum number of headings of an unindented definition, including its own: a module is not one
+piece.
+"""
 
 
 def split_definitions(document: Document, packer: Packer) -> Iterator[Piece]:
     """Yield definitions of source code: a class or function that fits is one piece.
 
-    A larger class is opened: its methods are pieces, and so is the text between them. Documents
-    without definitions are cut as by `headings`.
+    A larger class is split: its methods are pieces, and so is the text between them. Documents
+    without definitions are split as by `headings`.
     """
     if not is_code(document):
         yield from split_headings(document, packer)
@@ -131,7 +134,7 @@ def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
     """Yield small pieces for searching, each with its parent, the larger passage for reading.
 
     A parent is the largest section around a piece, with its subsections, within `parent_max_chars`;
-    a section whose own text is larger is cut into several.
+    a section whose own text is larger is split into several parents.
     """
     limit = packer.options.parent_max_chars
     larger_options = packer.options.model_copy(update={"max_chars": limit, "overlap": 0})
@@ -152,7 +155,8 @@ def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
 def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
     """Yield sentences of a section, packed up to the limit; the overlap consists of sentences too.
 
-    A sentence above the limit is cut like a paragraph. Blocks (fences, tables) count as sentences.
+    A sentence above the limit is split like a paragraph. Blocks (fences, tables) count as
+    sentences.
     """
     if is_data(document):
         yield from split_headings(document, packer)

@@ -13,18 +13,18 @@ from foundry.documents.reasons import AnyReason
 from foundry.runtime.index.records import Position
 
 OCR_PAGES = 50
-"""Pages of a document that are read from pictures, unless its source says otherwise."""
+"""Maximum number of a document's pages that are read from pictures, unless the source sets it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
     """Bytes as a source delivers them, with everything that the source knows about them.
 
-    `key` is the document's stable name within its source (a path relative to the source's root,
-    or a record's id) and feeds the ids; `path` is the same, made printable. `metadata_keys` name
-    what the content may add to `metadata`. `stamp` is given where it will tell whether the content
-    has changed since. `charset` is what a server stated; `modified_elsewhere` a date that counts
-    where neither `modified` nor the content states one. With `ocr`, pictures are read as well, of
+    `key` is the document's stable name within its source (a path relative to the source's root, or
+    a record's id) and determines the ids; `path` is the same, made printable. `metadata_keys` are
+    the keys that the content may add to `metadata`. `stamp` is set if it shows whether the content
+    has changed. `charset` is the one that a server declared; `modified_elsewhere` is a date that is
+    used if neither `modified` nor the content has one. With `ocr`, text in pictures is read too, on
     at most `ocr_pages` pages.
     """
 
@@ -53,7 +53,7 @@ class RawDocument:
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any], content: bytes) -> Self:
-        """Return the document of a description, without its stamp."""
+        """Return the document with this description, without its stamp."""
         lists = {name: tuple(described[name]) for name in ("tags", "metadata_keys")}
         return cls(**{**described, **lists}, content=content)
 
@@ -103,7 +103,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A stretch of text that should stay whole if it fits into a chunk: a code fence, a table."""
+    """A range of text that should stay whole if it fits into a chunk: a code fence, a table."""
 
     start: int
     end: int
@@ -123,7 +123,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The findings of a reader in one document's bytes.
+    """What a reader found in one document's bytes.
 
     `text` is the normalised text that every offset refers to, and `body_start` the offset at which
     front matter ends and content begins. `pages` are the offsets at which page, slide or sheet 1,
@@ -171,11 +171,11 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document, read: identity from the source, content from the reader.
+    """A document after reading: identity from the source, content from the reader.
 
-    `modified` is an ISO 8601 date or date-time that the content itself states, `sha256` and
-    `bytes` describe the raw input, `replaced` counts characters that could not be decoded.
-    `findings` are what looks like a secret; `also_at` says where copies of it were found.
+    `modified` is an ISO 8601 date or date-time that the content itself states, `sha256` and `bytes`
+    describe the raw input, `replaced` counts characters that could not be decoded. `findings` are
+    places that look like a secret; `also_at` lists the places of its copies.
     """
 
     id: str
@@ -202,7 +202,7 @@ def is_code(document: Document) -> bool:
 
 
 def without_words(reading: Reading) -> Reading:
-    """Return a reading without the words that were left out or lost, which it has counts of."""
+    """Return a reading without the lists of words left out or lost; their counts stay."""
     return replace(reading, left_out=(), unaccounted=())
 
 
@@ -216,9 +216,9 @@ def is_data(document: Document) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A stretch of a document for a chunk, without an id yet.
+    """A range of a document for a chunk, without an id yet.
 
-    `parent` is the larger stretch to read instead, if the strategy has parents.
+    `parent` is the larger range to read instead, if the strategy has parents.
     """
 
     start: int
@@ -231,10 +231,10 @@ class Piece:
 class Chunk:
     """A verbatim passage: `text == document.reading.text[start:end]`.
 
-    `page` is the page, slide or sheet on which it begins, from 1, where its format has them;
-    `parent` is the larger passage to be read in its place, where the strategy has parents.
-    `inner_paths` are those of the headings in it, besides the one that it is below. `origin` is
-    where it stands if what is repeated in the text is left out, as lines and `parent` are counted.
+    `page` is the page, slide or sheet on which it begins, from 1, if its format has them; `parent`
+    is the larger passage to read instead, if the strategy has parents. `inner_paths` are the paths
+    of the headings inside it, besides the heading that it is below. `origin` is its span without
+    repeated text; lines and `parent` refer to it.
     """
 
     id: str

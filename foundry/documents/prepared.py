@@ -1,6 +1,6 @@
 """A document prepared for an index: read, chunked, with term counts and maybe embedded.
 
-All of this depends on the document alone, so it can be computed in any process and cached between
+All of this depends only on the document, so it can be computed in any process and cached between
 builds. Numbers are stored as little-endian bytes, and returned as arrays.
 """
 
@@ -45,8 +45,11 @@ class ChunkVectors:
 
 
 class NamedHeading(NamedTuple):
-    """A heading of a document, the first of its chunks that is found by it, the position of its
-    heading term in the vocabulary (-1 without one), and how well it reads (`headings.Kind`)."""
+    """A heading of a document, with data about it.
+
+    `chunk` is the first chunk that it finds, `term` the position of its heading term in the
+    vocabulary (-1 without one), and `kind` its quality as a query (`headings.Kind`).
+    """
 
     text: str
     chunk: int
@@ -56,7 +59,7 @@ class NamedHeading(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LinkKeys:
-    """The targets of a document's links, and the keys that lead to it: hashes, uint64.
+    """The targets of a document's links, and the addresses that lead to it: hashes, uint64.
 
     Link i (m,) points to `first[i]`, or to `other[i]` if no document has that; 0 is none.
     """
@@ -68,8 +71,10 @@ class LinkKeys:
 
 @dataclass(frozen=True, slots=True)
 class FormCounts:
-    """The words of a document's chunks and of their headings as they are written: different `forms`
-    joined by line feeds, and how often each occurs, uint32 (n,)."""
+    """The words of a document's chunks and headings in their original spelling.
+
+    `forms` are distinct, joined by line feeds; `counts` uint32 (n,) is how often each occurs.
+    """
 
     forms: str
     counts: bytes

@@ -1,7 +1,7 @@
-"""Every reason for which something is not in the index, with its words.
+"""Every reason why something is not in the index, with its text.
 
-Decisions compare members. Reports and caches contain the words, which are the values of members:
-changing them rebuilds, like any change of this code.
+Decisions compare members. Reports and caches contain the texts, which are the values of members:
+changing them causes a rebuild, like any change of this code.
 """
 
 from collections.abc import Container
@@ -20,7 +20,7 @@ def _with_extra(extra: str) -> str:
 
 
 class Reason(StrEnum):
-    """Why an input was skipped, or a url gave no page, in a short phrase."""
+    """Why an input was skipped, or a url yielded no page, as a short phrase."""
 
     # Files.
     CANNOT_BE_READ = "cannot be read"
@@ -55,7 +55,7 @@ class Reason(StrEnum):
     ELEMENTS_TOO_DEEP = "elements are nested too deeply"
     ENCRYPTED = "encrypted"
     HOLDS_DTD = "holds a DTD"
-    ILLEGIBLE = "pictures of no legible text"
+    ILLEGIBLE = "pictures without legible text"
     MINIFIED = "minified code"
     NEEDS_BROWSER = "needs a browser"
     NEEDS_OCR = "no text layer, needs OCR"
@@ -128,13 +128,13 @@ class Reason(StrEnum):
 
 
 Completed = NewType("Completed", str)
-"""The words of a reason with a name in it, which no decision uses."""
+"""The text of a reason with a name in it, which no decision uses."""
 
 AnyReason = Reason | Completed
 
 
 def answered(status: int) -> Completed:
-    """Return the reason for a url with another status than 200."""
+    """Return the reason for a url with a status other than 200."""
     return Completed(f"status {status}")
 
 

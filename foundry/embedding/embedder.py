@@ -30,7 +30,7 @@ class Contract:
 
 
 OverlapMeasure = Callable[[Sequence[str], Vectors, Vectors], float | None]
-"""Takes queries and their vectors (q, d), by the model and by an encoder.
+"""Takes queries and their vectors (q, d), from the model and from an encoder.
 
 Returns the mean overlap of the ten best chunks of one ranking with those of the other, corrected
 for chance: 1 for equal rankings, 0 for random ones; None if there are so few chunks that random
@@ -40,7 +40,8 @@ rankings are equal.
 
 @dataclass(frozen=True, slots=True)
 class QueryFigures:
-    """How queries are embedded: `own` table, one `distilled` from the model, or the `same` model.
+    """How queries are embedded: with the table that also embeds documents (`own`), with a table
+    distilled from the model (`distilled`), or with the model (`same`).
 
     `agreement` is the mean cosine between both, `overlap_at_10` the share of common best chunks.
     """
@@ -54,10 +55,10 @@ class QueryFigures:
 
 @dataclass(frozen=True, slots=True)
 class QueryEncoder:
-    """Embeds queries in the server; `figures` describe how it was chosen.
+    """Embeds queries in the server; `figures` is how it was chosen.
 
     `encode` returns unit vectors (n, dimensions) like the server's, or zero rows. `write` writes
-    its files to a new folder and returns their SHA-256; "" if the server asks the model itself.
+    its files to a new folder and returns their SHA-256; "" if the server calls the model itself.
     """
 
     figures: QueryFigures
@@ -68,7 +69,7 @@ class QueryEncoder:
 class Embedder(ABC):
     """An embedder of documents; those without a model only need the abstract methods.
 
-    `measures_distance` says whether the distance of a query from the mean of all chunks indicates
+    `measures_distance` is whether the distance of a query from the mean of all chunks indicates
     that it is off topic (`benchmarks/results/quality.md`).
     """
 
@@ -93,8 +94,8 @@ class Embedder(ABC):
     ) -> Vectors:
         """Return vectors (n, dimensions) of texts below their headings, of any length.
 
-        Texts that cannot be embedded have zero rows. `progress` gets the number of further texts
-        done.
+        Texts that cannot be embedded have zero rows. `progress` is called with the number of
+        further texts done.
         """
 
     @abstractmethod
@@ -103,10 +104,9 @@ class Embedder(ABC):
     ) -> QueryEncoder:
         """Return the encoder for queries; called once, after all documents were embedded.
 
-        If it changes the contract, documents must be embedded again.
-
-        `chunks` returns all chunks of the index, in order, each time it is called; `overlap`
-        compares an encoder's ranking with the model's.
+        If it changes the contract, documents must be embedded again. `chunks` returns all chunks of
+        the index, in order, each time it is called; `overlap` compares an encoder's ranking with
+        the model's.
         """
 
     def refusals(self) -> list[dict[str, str]]:

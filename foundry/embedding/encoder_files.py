@@ -17,7 +17,7 @@ RARITY_POWER = 0.5
 
 
 def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str]) -> str:
-    """Write an encoder of these `pieces` (V,) to a folder, which may exist.
+    """Write an encoder with these `pieces` (V,) to a folder, which may exist.
 
     Returns the SHA-256 over names and contents of the files.
     """
@@ -41,7 +41,7 @@ def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str])
 
 
 def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.float64]:
-    """Return factors (V,), in (0, 1], by the number (V,) of texts with each piece.
+    """Return factors (V,), in (0, 1], from the number (V,) of texts with each piece.
 
     The inverse document frequency is that of the keyword lane.
     """

@@ -1,6 +1,6 @@
-"""Embeds many texts by a table of word pieces, with results identical to `PieceEncoder.encode`.
+"""Embeds many texts with a table of word pieces; results are identical to `PieceEncoder.encode`.
 
-For a single text most time is spent on calling numpy, so many texts are processed together.
+With single texts, most of the time is spent calling numpy, so many texts are processed together.
 """
 
 import math
@@ -22,7 +22,7 @@ _ROWS, _LETTERS, _COVERED_LETTERS, _DIGITS, _COVERED_DIGITS = map(itemgetter, ra
 
 @dataclass(frozen=True, slots=True)
 class EncodedTexts:
-    """Unit vectors float32 (n, d) of texts; zero rows where pieces cover too little.
+    """Unit vectors float32 (n, d) of texts; zero rows if pieces cover too little of a text.
 
     `pieces` uint32 are the distinct rows of the table in each text, ascending; those of a text
     begin at its entry in `offsets` (n + 1,).
@@ -34,7 +34,7 @@ class EncodedTexts:
 
 
 def encode_all(encoder: PieceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the unit vectors (n, d) of texts; zero rows where the encoder has none."""
+    """Return the unit vectors (n, d) of texts; zero rows if the encoder has none."""
     return encode_texts(encoder, texts).vectors
 
 
@@ -58,7 +58,7 @@ def _encode(encoder: PieceEncoder, texts: Sequence[Sequence[Word]]) -> EncodedTe
     found = [[*chain.from_iterable(map(_ROWS, words))] for words in texts]
     lengths = [*map(len, found)]
     rows = np.fromiter(chain.from_iterable(found), dtype=np.int64, count=sum(lengths))
-    # Text and piece in one number, so that all pairs are counted together.
+    # Text and piece are combined into one number, so that all pairs are counted together.
     pieces_of_table = len(encoder.weights)
     starts = np.arange(len(texts) + 1) * pieces_of_table
     keys, counts = np.unique(np.repeat(starts[:-1], lengths) + rows, return_counts=True)

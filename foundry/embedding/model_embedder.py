@@ -1,8 +1,8 @@
-"""Embeds documents by a model, and queries by an encoder distilled from it, or by the model.
+"""Embeds documents with a model, and queries with an encoder distilled from it, or the model.
 
 In English, a chunk's vector is the model's concatenated with the built-in table's, which finds more
 than either (`benchmarks/results/embeddings.md`), and the encoder learns to imitate both. If the
-model itself embeds queries, documents have its vectors alone.
+model itself embeds queries, documents only have its vectors.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -32,14 +32,14 @@ from foundry.progress import StartStep, tell_nobody
 from foundry.runtime.index.records import ChunkRecord
 
 MINIMUM_OVERLAP = 0.7
-"""Least overlap with the model's ten best chunks, corrected for chance, of a good encoder.
+"""Minimum overlap of a good encoder with the model's ten best chunks, corrected for chance.
 
-Chosen by the table in `benchmarks/results/embeddings.md`: above it the encoder keeps nearly all of
-its teacher's nDCG, below it the loss grows fast.
+Chosen from the table in `benchmarks/results/embeddings.md`: above it, the encoder keeps nearly all
+of its teacher's nDCG; below it, the loss grows fast.
 """
 
 MINIMUM_HELD_OUT = 30
-"""Number of texts; with fewer, the measured overlap says little."""
+"""Minimum number of texts; with fewer, the measured overlap is not reliable."""
 
 TABLE_LANGUAGE = "english"
 """The only language of the built-in table."""
@@ -97,7 +97,8 @@ class ModelEmbedder(Embedder):
     ) -> Vectors:
         """Return vectors (n, dimensions) of texts below their headings.
 
-        Texts that the model refuses, and that the table, if used, cannot embed, have zero rows.
+        Texts that the model refuses, and texts that the table, if used, cannot embed, have zero
+        rows.
         """
         joined = list(map(embedded_text, headings, texts))
         vectors = self._model.embed(joined, "document", progress)
@@ -120,8 +121,8 @@ class ModelEmbedder(Embedder):
     ) -> QueryEncoder:
         """Distil an encoder, and choose between it and the model as configured.
 
-        `auto` chooses the model, which a server then has to run or reach, only if the encoder falls
-        short of its teacher. Documents are then embedded by the model alone.
+        `auto` chooses the model, which a server then has to run or call, only if the encoder falls
+        short of its teacher. Documents are then embedded with the model alone.
         """
         wanted = self._options.query
         if wanted == "same":
@@ -132,7 +133,10 @@ class ModelEmbedder(Embedder):
         if wanted == "distilled":
             encoder, reason = "distilled", "foundry.toml asks for it"
         elif overlap_at_10 is None or len(held_out.texts) < MINIMUM_HELD_OUT:
-            encoder, reason = "distilled", "the corpus is too small to tell it from its teacher"
+            encoder, reason = (
+                "distilled",
+                "the corpus is too small to measure a difference from its teacher",
+            )
         elif overlap_at_10 >= MINIMUM_OVERLAP:
             encoder = "distilled"
             reason = f"overlap@10 with its teacher, beyond chance, reaches {MINIMUM_OVERLAP}"

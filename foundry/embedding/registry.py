@@ -25,11 +25,11 @@ def closing_embedder(
     *,
     weighs_by_corpus: bool = True,
 ) -> Iterator[Embedder | None]:
-    """Provide the chosen embedder, closing it at the end; None for no vectors.
+    """Open the chosen embedder, and close it at the end; None if there are no vectors.
 
     A model's path is relative to `root`; vectors are cached in `state` between builds. `place`
-    decides where a model runs, once it is opened. With `weighs_by_corpus` the built-in table weighs
-    the pieces of queries by rarity.
+    decides where a model runs, once it is opened. With `weighs_by_corpus`, the built-in table
+    weighs the pieces of queries by rarity.
     """
     if options.provider == "none":
         yield None
@@ -37,7 +37,7 @@ def closing_embedder(
     if options.provider == "static":
         yield StaticEmbedder(language, weighs_by_corpus=weighs_by_corpus)
         return
-    # Imported when needed: SciPy and HTTP take longer to load than a small project to build.
+    # Imported when needed: SciPy and HTTP take longer to load than a small project takes to build.
     from foundry.embedding.model_embedder import ModelEmbedder
     from foundry.embedding.providers.batching import BatchedModel
     from foundry.embedding.providers.models import open_model

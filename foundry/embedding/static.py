@@ -1,8 +1,8 @@
 """The default embedder: the table in `models/static-en`, for documents and queries.
 
 Two things improve on a plain average, both measured in `benchmarks/quality.py`. A chunk's headings
-are embedded separately and added with a fixed share, so that the text does not outweigh them. And
-queries weigh each piece by its rarity in the corpus: the index's encoder is the table with these
+are embedded separately and added with a fixed share, so that the text does not outweigh them.
+Queries weigh each piece by its rarity in the corpus: the index's encoder is the table with these
 weights.
 """
 
@@ -112,7 +112,7 @@ class StaticEmbedder(Embedder):
         np.add.at(self.frequencies, unpack(vectors.pieces, np.uint32), 1)
 
     def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:
-        """Take over the counts of this many `texts`, except those that are `gone`."""
+        """Start from the counts of this many `texts`, minus those of the `gone` ones."""
         self.frequencies += frequencies
         self._texts += texts
         for text in gone:
@@ -122,7 +122,7 @@ class StaticEmbedder(Embedder):
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
-        """Return the table, with weights by the corpus if configured."""
+        """Return the table, weighted by the corpus if configured."""
         del chunks, overlap
         encoder = self._encoder
         if self._weighs_by_corpus:

@@ -34,7 +34,7 @@ class VectorCache(KeyValueFile):
         )
 
     def space(self, identity: str) -> "VectorSpace":
-        """Return the space of a model and its options, which `identity` names."""
+        """Return the space of a model and its options, which `identity` describes."""
         return VectorSpace(self, identity)
 
 
@@ -53,7 +53,7 @@ class VectorSpace:
 
     @property
     def probe(self) -> Vectors | None:
-        """The vector (d,) of a known text when the model was first asked."""
+        """The vector (d,) that a known text had when the model was first called."""
         return self._find(_PROBE)
 
     def keep_probe(self, vector: Vectors) -> None:

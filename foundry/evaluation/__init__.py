@@ -1,1 +1,1 @@
-"""Evaluation: questions, intervals, limits, tuning, report. The runtime has the metrics."""
+"""Evaluation: questions, intervals, limits, tuning, report. The metrics are in the runtime."""

@@ -23,7 +23,7 @@ from foundry.terminal import count_of, format_table, list_briefly, printable
 
 MAX_LISTED = 20
 MAX_SHOWN = 5
-"""Documents of a draft to choose from, that were shown for its query."""
+"""Maximum number of documents that a draft lists for a question, from those shown for it."""
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _ENDS = " ?!.,;:\"'\u201c\u201d\u2018\u2019"
@@ -41,10 +41,10 @@ class _Lines:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question in its most frequent spelling; `asked` counts those without a strong match.
+    """A question in its most frequent spelling; `asked` counts searches without a strong match.
 
-    `match` is its best, or None if it only has thumbs. Documents are named by path, or by id if
-    several share the path; a `relevant` one has more thumbs up than down.
+    `match` is its best match, or None if it only has thumbs. Documents are named by path, or by id
+    if several share the path; a `relevant` document has more thumbs up than down.
     """
 
     query: str
@@ -54,7 +54,7 @@ class AskedQuestion:
     shown: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the question as a line of a draft, with further keys for its editor."""
+        """Return the question as a line of a draft, with further keys for whoever edits it."""
         return {
             "query": self.query,
             "relevant": list(self.relevant),
@@ -66,7 +66,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestions:
-    """Questions, most frequent first; `known` ones were left out, and lines that are `bad`."""
+    """Questions, most frequent first; `known` counts those left out, `bad` are skipped lines."""
 
     questions: tuple[AskedQuestion, ...]
     known: int
@@ -78,7 +78,7 @@ class AskedQuestions:
         return {"questions": found, "known": self.known, "bad_lines": list(self.bad)}
 
     def describe(self) -> str:
-        """Return the most frequent ones for people."""
+        """Format the most frequent questions for people."""
         rows = [("query", "asked", "match", "relevant")] + [
             (printable(one.query), str(one.asked), one.match or "-", str(len(one.relevant)))
             for one in self.questions[:MAX_LISTED]

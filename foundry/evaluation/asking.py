@@ -1,4 +1,4 @@
-"""Renders servers and asks them in interpreters of their own: what is evaluated is what ships."""
+"""Runs and queries servers in separate interpreters, so that what is evaluated is what ships."""
 
 import json
 import tempfile
@@ -27,12 +27,12 @@ _ASK = (
     "import sys; sys.path.append({foundry!r});"
     " from foundry.evaluation.in_server import main; main()"
 )
-"""Foundry's folder comes last, since it may be among other packages."""
+"""Foundry's folder comes last, since it may be inside a folder of other packages."""
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A rendered server, and the modes in which it is asked; none for all modes."""
+    """A rendered server, and the modes in which it is queried; None for all modes."""
 
     config: Config
     folder: Path
@@ -40,7 +40,7 @@ class Server:
 
 
 def render_servers(design: Design) -> dict[str, Server]:
-    """Return the configured server as `hybrid`, and those of other fusions by name."""
+    """Return the configured server as `hybrid`, and servers with other fusions by name."""
     config = design.config
     servers = {CONFIGURED: Server(config, render_preview(design))}
     if design.query_encoder.kind == "none":
@@ -129,9 +129,9 @@ def _percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
 
 
 def record_figures(design: Design, files: Mapping[str, bytes], index: Path) -> bytes:
-    """Return the output of a planned server's `eval`, which is exported with it.
+    """Return the `eval` output of a planned server, which is exported with it.
 
-    If the server asks a model or service for query vectors, which may change or be unreachable
+    If the server calls a model or service for query vectors, which may change or be unreachable
     later, only the keyword lane is measured, and no language model reads queries.
     """
     config = design.config
@@ -154,6 +154,6 @@ def record_figures(design: Design, files: Mapping[str, bytes], index: Path) -> b
 
 
 def _weight_variables(config: Config) -> dict[str, str]:
-    """Return the weights of foundry.toml, whatever the environment says."""
+    """Return the weights of foundry.toml, whatever the environment contains."""
     semantic, keyword = config.weights
     return {"SEMANTIC_WEIGHT": str(semantic), "KEYWORD_WEIGHT": str(keyword)}

@@ -1,4 +1,4 @@
-"""Asks a rendered server questions, in an interpreter of its own that imports the server.
+"""Queries a rendered server, in a separate interpreter that imports the server.
 
 It reads a job as JSON from the named file, and prints a report as JSON.
 """
@@ -30,13 +30,13 @@ Search = Callable[..., SearchResponse]
 MODES = (CONFIGURED, "semantic", "keyword")
 
 USUAL_TOP_K = 10
-"""Results of a timed search."""
+"""Number of results of a timed search."""
 
 KEPT_HITS = 10
 
 
 def main() -> None:
-    """Do the job; errors of the server are reported by their own messages."""
+    """Do the job; errors of the server are reported with their own messages."""
     job = json.loads(Path(sys.argv[1]).read_bytes())
     errors = import_module(f"{job['package']}.errors")
     try:
@@ -52,12 +52,12 @@ def ask_server(
     modes: Sequence[str],
     weights: Sequence[float],
 ) -> dict[str, Any]:
-    """Ask the server in each mode, by default all of its modes, and with semantic weights.
+    """Query the server in each mode, by default all of them, and with semantic weights.
 
-    A server that searches by keywords alone has no modes, and is asked once.
+    A server that only has keyword search has no modes, and is queried once.
 
     `runs` has, by mode and by `hybrid WEIGHT`, the ids of documents found for each question;
-    `milliseconds` and `degraded` have the time and whether keywords answered, by mode.
+    `milliseconds` and `degraded` have, by mode, the time and the answers by keywords alone.
     `per_question` has the relevant documents and the hits in the first mode.
     """
     server: Any = import_module(package)
@@ -72,7 +72,7 @@ def ask_server(
         searches = {mode: partial(search, mode=mode) for mode in modes or MODES}
     milliseconds = {}
     for mode, ask in searches.items():
-        # A first search loads what is needed, and is not timed.
+        # The first search loads what is needed, and is not timed.
         ask(asked[0].query, USUAL_TOP_K)
         milliseconds[mode] = [_time(ask, question.query) for question in asked]
     responses: dict[str, list[SearchResponse]] = {mode: [] for mode in searches}

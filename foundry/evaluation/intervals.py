@@ -1,10 +1,10 @@
 """Paired bootstrap intervals, which show how much of a mean is chance.
 
-Questions are resampled with replacement, and the means taken; the interval has the middle 95 % of
-them (the percentile method: Efron and Tibshirani 1993, An Introduction to the Bootstrap; for
-retrieval: Sakai 2006, Evaluating evaluation metrics based on the bootstrap). The samples are the
-same for every column and call, so columns are compared on the same questions, and equal values have
-equal intervals.
+Questions are resampled with replacement, and the means computed; the interval contains the middle
+95 % of them (the percentile method: Efron and Tibshirani 1993, An Introduction to the Bootstrap;
+for retrieval: Sakai 2006, Evaluating evaluation metrics based on the bootstrap). The samples are
+the same for every column and call, so columns are compared on the same questions, and equal values
+have equal intervals.
 """
 
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ class Interval:
 
     @property
     def is_noise(self) -> bool:
-        """True if the mean, of a difference, could be 0."""
+        """True if the mean of a difference could be 0."""
         return self.low <= 0 <= self.high
 
 
 def bootstrap(values: NDArray[np.float64]) -> list[Interval]:
-    """Return the interval of each column of `values` (one question or more, columns)."""
+    """Return the interval of each column of `values` (questions, columns)."""
     count = len(values)
     generator = np.random.default_rng(SEED)
     shares = np.full(count, 1 / count)

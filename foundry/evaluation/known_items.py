@@ -18,16 +18,16 @@ from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import heading_term
 
 EACH = 100
-"""Maximum of queries of each sort."""
+"""Maximum number of queries of each kind."""
 
 EXAMINED = 3000
-"""Maximum of chunks that queries are made from."""
+"""Maximum number of chunks that queries are made from."""
 
 RARE_WORDS = 3
 LEAST_LETTERS = 4
 
 DRAFTED = 20
-"""Questions of a draft: as many as somebody rewrites in half an hour."""
+"""Number of questions in a draft: as many as somebody can rewrite in half an hour."""
 
 
 def make_known_items(index: Index) -> QuestionSet:
@@ -54,7 +54,7 @@ def make_known_items(index: Index) -> QuestionSet:
     if not found:
         raise FoundryError(
             "the index has nothing to make known-item queries from",
-            hint="write questions.jsonl beside foundry.toml, or name a file with --questions",
+            hint="write questions.jsonl next to foundry.toml, or name a file with --questions",
         )
     questions = [Question(query, {document: 1.0}) for query, document in sorted(found.items())]
     return QuestionSet("known-item", tuple(questions))
@@ -95,9 +95,8 @@ def _rare_words(index: Index, chunk: ChunkRecord) -> Iterator[str]:
 def write_draft(index: Index, file: Path) -> int:
     """Write a first file of questions to rewrite.
 
-    Each is a heading and its document; returns their number.
-
-    Raises FoundryError if the file exists, or if no heading is unique.
+    Each is a heading and its document; returns their number. Raises FoundryError if the file
+    exists, or if no heading is unique.
     """
     drafts = [{"query": heading, "relevant": [document]} for heading, document in _choose(index)]
     if not drafts:
@@ -110,7 +109,7 @@ def write_draft(index: Index, file: Path) -> int:
 
 
 def _choose(index: Index) -> Iterator[tuple[str, str]]:
-    """Yield headings, one of each document before the second of any, and documents by path."""
+    """Yield headings, one from each document before the second of any, and documents by path."""
     paths = Counter(document.path for document in index.part(Documents.open).page())
     headings: dict[str, str] = {}
     for number in sample(index.chunk_count):

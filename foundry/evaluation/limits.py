@@ -1,4 +1,4 @@
-"""Compares an evaluation with an earlier one, and fails it if it is worse."""
+"""Compares an evaluation with an earlier one; it fails if results are worse."""
 
 import json
 from collections import Counter
@@ -21,7 +21,7 @@ from foundry.runtime.evaluation.questions import MAX_FILE_BYTES
 class Comparison:
     """The change of each metric since a baseline, as sentences.
 
-    `failures` are those of metrics that fell by more than the tolerance.
+    `failures` are the sentences for metrics that fell by more than the tolerance.
     """
 
     lines: tuple[str, ...]
@@ -38,7 +38,7 @@ class Baseline:
 
 def read_baseline(file: Path) -> Baseline:
     """Read the output of `foundry eval --json`. Raises FoundryError."""
-    hint = "name a file that holds the output of foundry eval --json"
+    hint = "name a file that contains the output of foundry eval --json"
     try:
         written = json.loads(read_named(file, MAX_FILE_BYTES, key="--baseline"))
         questions = written["per_question"]
@@ -60,7 +60,8 @@ def compare(baseline: Baseline, now: Evaluation, tolerance: float) -> Comparison
     """
     if baseline.kind != now.kind:
         raise FoundryError(
-            f"the baseline is of another kind ({baseline.kind}) than this ({now.kind})",
+            f"the baseline is of a different kind ({baseline.kind}) from this evaluation"
+            f" ({now.kind})",
             hint="make a baseline of the same kind: foundry eval --json > baseline.json",
         )
     before, keys = baseline.values, _keys(now.questions)

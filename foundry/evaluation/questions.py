@@ -1,4 +1,4 @@
-"""Files of questions: Foundry's own, and those of test collections in BEIR's format."""
+"""Reads files of questions: Foundry's own, and those of test collections in BEIR's format."""
 
 import json
 from collections import Counter
@@ -36,7 +36,7 @@ def read_questions(file: Path, *, inside: Path | None = None) -> QuestionSet:
 
 
 def askable_lines(file: Path, *, inside: Path | None = None) -> bytes:
-    """Return a file of questions without those that cannot be asked."""
+    """Return the lines of a file of questions, without those that cannot be asked."""
     lines = (line for _, line in numbered_lines(_read(file, inside)))
     kept = [line for line in lines if skip_reason(json.loads(line)["query"]) is None]
     return "".join(f"{line}\n" for line in kept).encode()
@@ -89,9 +89,9 @@ def _read_queries(file: Path) -> Iterator[tuple[str, str]]:
         except (ValueError, LookupError, TypeError, RecursionError):
             raise FoundryError(f"{place}: not a query", hint=BEIR_HINT) from None
         if not is_name(name) or not is_text(text):
-            raise FoundryError(f"{place}: _id and text must be texts", hint=BEIR_HINT)
+            raise FoundryError(f"{place}: _id and text must be strings", hint=BEIR_HINT)
         if name in seen:
-            raise FoundryError(f"{place}: its id was used before", hint=BEIR_HINT)
+            raise FoundryError(f"{place}: duplicate _id", hint=BEIR_HINT)
         seen.add(name)
         yield name, text
 
@@ -111,7 +111,7 @@ def _read_judgements(file: Path) -> Iterator[tuple[str, str, str, float]]:
 
 
 def _read(file: Path, inside: Path | None) -> str:
-    """Return the text of the project's questions, or of those named by `--questions`."""
+    """Return the text of the project's questions, or of the file named by `--questions`."""
     return _read_text(file, "--questions" if inside is None else "", inside)
 
 

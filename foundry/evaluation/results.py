@@ -23,12 +23,12 @@ Values = Mapping[str, NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Results of questions; `systems` maps ways to search to their values.
+    """Results of questions; `systems` maps ways of searching to their values.
 
-    `facts` are counts, hashes and the kind of questions; `latency_ms` is median and 95th percentile
-    by system, `degraded` counts answers by keywords for lack of a vector. `questions` has query,
-    grades, mode, reason and first hits of each. `sweep` has values of hybrid search by semantic
-    weight, with the rest for keywords.
+    `facts` are counts, hashes and the kind of questions; `latency_ms` has the median and 95th
+    percentile by system, `degraded` counts answers by keywords for lack of a vector. `questions`
+    has query, grades, mode, reason and first hits of each. `sweep` has values of hybrid search by
+    semantic weight, with the rest for keywords.
     """
 
     facts: Mapping[str, Any]
@@ -121,7 +121,7 @@ class Evaluation(Report):
         }
 
     def describe(self) -> str:
-        """Return the numbers of questions, a table of all systems, and notes."""
+        """Format the numbers of questions, a table of all systems, and notes."""
         counts = (count_of(self.facts[f"{noun}s"], noun) for noun in ("document", "chunk"))
         heading = ", ".join([self.count_questions(), *counts])
         return "\n\n".join([heading, _table(self), "\n".join(self.describe_notes())])
@@ -134,7 +134,7 @@ class Evaluation(Report):
         return count_of(count, "question")
 
     def describe_notes(self) -> list[str]:
-        """Return sentences: how certain the headline is, how others differ, what was left out."""
+        """Return notes: how certain the headline is, how others differ, what was left out."""
         own = self.intervals[CONFIGURED][HEADLINE]
         options = self.configured
         how = "by keywords alone"
@@ -169,7 +169,8 @@ class Evaluation(Report):
         if unjudged := self.facts["unjudged"]:
             notes.append(f"{unjudged:,} queries have no relevant document and were left out")
         notes += [
-            f"{count:,} of the answers of {system} are by keywords alone: no vector for the query"
+            f"{count:,} of the answers of {system} are by keywords alone, because the query has no"
+            " vector"
             for system, count in self.degraded.items()
             if count
         ]

@@ -52,7 +52,9 @@ class EvaluationResult:
         return "\n\n".join([*parts, f"report: {self.report}"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return all but the report's place; times aside, equal answers give equal bytes."""
+        """Return everything except the report's path; apart from times, equal answers give equal
+        bytes.
+        """
         values = self.evaluation.to_json()
         values["failures"] = list(self.failures)
         if self.comparison is not None:
@@ -68,9 +70,9 @@ def evaluate_server(
     options: EvaluationOptions,
     reporter: Reporter,
 ) -> EvaluationResult:
-    """Ask the configured server, and servers with other fusions; write the report.
+    """Query the configured server, and servers with other fusions; write the report.
 
-    Values below a minimum or the baseline raise nothing.
+    Values below a minimum or the baseline do not raise an error.
     """
     config = design.config
     minimums = [parse_minimum(written) for written in options.minimums]
@@ -93,7 +95,7 @@ def evaluate_server(
 
 
 def _advise(project: Path) -> str:
-    """Return advice on writing questions, which say more than generated ones."""
+    """Return advice on writing questions, which are more informative than generated ones."""
     command = f"foundry eval {quote(str(project))}"
     file = quote(str(project / QUESTIONS_NAME))
     return (
@@ -190,6 +192,6 @@ def _tune(
     if found is None:
         raise FoundryError(
             "there are too few questions for tuning",
-            hint="ask at least 10; a hundred say something",
+            hint="use at least 10; a hundred are informative",
         )
     return found

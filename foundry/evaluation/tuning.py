@@ -1,9 +1,9 @@
-"""Tuning: which options serve the questions best, and whether that is more than chance.
+"""Tuning: finds the options that serve the questions best, and whether that is beyond chance.
 
 The best of many candidates on some questions looks better than it is. So questions are split into
-folds; for each fold the best candidate is chosen on the others and measured on it. The gain is the
-mean over these held-out questions (Stone 1974, Cross-validatory choice and assessment of
-statistical predictions), with a bootstrap interval.
+folds; for each fold, the best candidate is chosen on the other folds and measured on this one. The
+gain is the mean over these held-out questions (Stone 1974, Cross-validatory choice and assessment
+of statistical predictions), with a bootstrap interval.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from foundry.features.stage import Stage
 METRIC = "nDCG@10"
 FOLDS = 5
 FEWEST_QUESTIONS = 2 * FOLDS
-"""With fewer questions nothing can be held out."""
+"""With fewer questions, none can be held out."""
 
 FACTORS = (0.5, 0.75, 1.5, 2.0)
 """Factors for each number; results that its key does not allow are skipped."""
@@ -38,10 +38,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The outcome: the options that are `best` on all questions, or those in use.
+    """The outcome: the options that are `best` on all questions, or the options in use.
 
-    `apparent` is the metric's mean with them, `configured` that with the options in use; `gain` is
-    that of options chosen on other questions, and `chosen` are the choices of the folds.
+    `apparent` is the metric's mean with them, `configured` the mean with the options in use; `gain`
+    is that of options chosen on other questions, and `chosen` are the choices of the folds.
     """
 
     best: Mapping[str, Any]
@@ -65,10 +65,10 @@ class Tuning:
         }
 
     def describe(self, file: Path | str = "foundry.toml") -> str:
-        """Return the outcome for people, with the lines to put into `file`."""
+        """Format the outcome for people, with the lines to put into `file`."""
         tried = f"{self.candidates} candidates, {FOLDS}-fold cross-validation on {METRIC}"
         if self.apparent <= self.configured:
-            return f"tuning: {tried}: none is better than foundry.toml as it is"
+            return f"tuning: {tried}: none is better than the current foundry.toml"
         lines = [
             f"tuning: {tried}",
             f"best on all questions: {self.apparent:.4f}, against {self.configured:.4f} now",
@@ -78,16 +78,16 @@ class Tuning:
         if self.gain.low <= 0:
             verdict = "a loss" if self.gain.high < 0 else "within noise"
             lines.append(f"That is {verdict}: there is no reason to change foundry.toml.")
-            lines.append("To try the best ones all the same, put these lines into")
+            lines.append("To try the best options anyway, put these lines into")
         else:
-            lines.append("To have that, put these lines into")
+            lines.append("To use the best options, put these lines into")
         tables = sorted({line for line in toml_lines(self.best) if line.startswith("[")})
         lines.append(f"{file}, under {' and '.join(tables)}, in place of those with the same keys:")
         return "\n".join([*lines, "", *toml_lines(self.best)])
 
 
 def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
-    """Choose among the options in use and others; None with too few questions."""
+    """Choose between the options in use and others; None if there are too few questions."""
     candidates = [configured, *others]
     values = np.array([candidate.values for candidate in candidates])
     count = values.shape[1]
@@ -116,7 +116,7 @@ def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
 
 
 def toml_lines(options: Mapping[str, Any]) -> list[str]:
-    """Return options of [search] as lines of foundry.toml, those of a stage in its table.
+    """Return options of [search] as lines of foundry.toml, options of a stage in its table.
 
     Texts are names without special characters.
     """

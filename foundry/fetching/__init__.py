@@ -1,5 +1,5 @@
-"""Fetches from the web, through `fetcher.Fetcher.fetch` only.
+"""Fetches from the web, only through `fetcher.Fetcher.fetch`.
 
-It connects only to public addresses, unless the user allows a host; every response is limited in
+It only connects to public addresses, unless the user allows a host; every response is limited in
 bytes and time; robots.txt is obeyed; a cached page is requested with its validators.
 """

@@ -11,7 +11,7 @@ from foundry.urls import Url, format_address, is_named, parse_host_and_port
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-ALLOWING = "if the host may be asked, name it: --allow-private HOST"
+ALLOWING = "to allow this host, name it: --allow-private HOST"
 """Hint: only the user may allow an address, never a project."""
 
 # Global in Python 3.11's tables, but not public: NAT64 for local use, the discard prefix,
@@ -29,10 +29,10 @@ _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 
 
 def is_public(address: IPAddress) -> bool:
-    """Return whether an address belongs to the public internet, even if it embeds another.
+    """Return whether an address belongs to the public internet, including any embedded address.
 
-    An IPv6 address that embeds an IPv4 address (mapped, 6to4, NAT64, ISATAP) is as public as that.
-    Registries: RFC 6890 and its successors at IANA.
+    An IPv6 address that embeds an IPv4 address (mapped, 6to4, NAT64, ISATAP) is public only if that
+    address is. Registries: RFC 6890 and its successors at IANA.
     """
     if isinstance(address, ipaddress.IPv6Address):
         if address.scope_id is not None:
@@ -40,7 +40,7 @@ def is_public(address: IPAddress) -> bool:
         embedded = _embedded(address)
         if embedded is not None and not is_public(embedded):
             return False
-        # Which of these are public depends on the version of Python.
+        # Which of these are public depends on the Python version.
         if address.ipv4_mapped or address.sixtofour or address in _NAT64:
             return True
     return (

@@ -1,4 +1,4 @@
-"""One HTTP request on a connection of its own, limited in bytes and time.
+"""One HTTP request on its own connection, limited in bytes and time.
 
 Connections are not reused, since excess bytes after a response could be taken for the next one.
 """
@@ -47,8 +47,8 @@ def exchange(
 ) -> Answer:
     """Request a url once, without following redirects.
 
-    `headers` are sent in addition to Host and Connection; `seconds` limit everything from DNS to
-    the last byte. A body of more than `max_bytes`, before or after decoding, is refused, or
+    `headers` are sent in addition to Host and Connection; `seconds` limits everything from DNS to
+    the last byte. A body of more than `max_bytes`, before or after decoding, is rejected, or
     truncated with `truncate`. Raises FetchError without a complete response, StoppedError after a
     stop.
     """

@@ -6,11 +6,11 @@ from foundry.documents.reasons import AnyReason
 
 
 class FetchError(Exception):
-    """A url without content.
+    """A url yielded no content.
 
     Reports count urls by `reason`; `detail` is more specific. `kind` is "refused" if the url was
-    not wanted or not allowed, "failed" if the request failed. `retry_after` are the seconds that
-    the server asks to wait, `status` is its response's.
+    not wanted or not allowed, "failed" if the request failed. `retry_after` is how many seconds the
+    server asks to wait, `status` its response's status.
     """
 
     def __init__(

@@ -25,7 +25,7 @@ _KEPT_HEADERS = ("content-type", "etag", "last-modified", "link", "x-robots-tag"
 class Manners:
     """Limits for one site.
 
-    `timeout` is that of one try, `patience` the total wait between tries of a url, both in seconds;
+    `timeout` is for one try, `patience` the total wait between tries of a url, both in seconds;
     `first_wait` is the first wait, which then doubles.
     """
 
@@ -41,7 +41,7 @@ class Manners:
 class Fetched:
     """A fetched page; `url` is the one after redirects.
 
-    `unchanged` means that the server answered "not modified"; `body` is from the cache then.
+    `unchanged` means that the server answered "not modified"; `body` then comes from the cache.
     """
 
     url: Url
@@ -53,8 +53,8 @@ class Fetched:
 class Fetcher:
     """Fetches the pages of one source into a cache; threads can share it.
 
-    `agent` is the name that robots.txt and pages address it by. `allows` is called with every url
-    on the way to a page, and raises FetchError for one outside the source.
+    `agent` is the name that robots.txt and pages may address. `allows` is called with every url on
+    the way to a page, and raises FetchError for one outside the source.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class Fetcher:
     def fetch(self, url: Url, *, max_bytes: int) -> Fetched:
         """Return the content of a url, after up to five redirects.
 
-        Requests carry nothing but validators: there are no cookies or credentials that could leak
-        to another host. Raises FetchError without content, or with more than `max_bytes`; the cache
-        is no substitute.
+        Requests only carry validators: there are no cookies or credentials that could leak to
+        another host. Raises FetchError without content, or with more than `max_bytes`; the cache is
+        no substitute.
         """
         visited: set[Url] = set()
         for _ in range(MAX_REDIRECTS + 1):
@@ -134,7 +134,7 @@ class Fetcher:
     def _ask(
         self, url: Url, headers: Mapping[str, str], max_bytes: int, *, truncate: bool = False
     ) -> Answer:
-        """Return the response of one hop, with retries where they may help."""
+        """Return the response of one hop, with retries if they may help."""
         waited = 0.0
         attempt = 1
         while True:

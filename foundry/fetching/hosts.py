@@ -7,7 +7,7 @@ from foundry.documents.reasons import Reason
 from foundry.fetching.failures import FetchError, StoppedError
 
 MOST_FAILURES = 20
-"""Consecutive failures of a host after which it is given up."""
+"""Consecutive failures after which a host is given up."""
 
 _SIGNS = frozenset(
     {Reason.TOO_SLOW, Reason.UNREACHABLE, Reason.CONNECTION_BROKE, Reason.HOST_NOT_FOUND}
@@ -16,7 +16,7 @@ _STATUSES = frozenset({429, 503})
 
 
 class Pacer:
-    """Hands out turns, some seconds apart for each host; threads can share it."""
+    """Schedules requests some seconds apart for each host; threads can share it."""
 
     def __init__(self, seconds: float, stop: threading.Event) -> None:
         self._seconds = seconds
@@ -31,7 +31,7 @@ class Pacer:
             self._distances[host] = max(seconds, self._distances.get(host, self._seconds))
 
     def hold(self, host: str, seconds: float) -> None:
-        """Send no request to a host for some seconds, as it has asked."""
+        """Send no request to a host for some seconds, at its own request."""
         with self._lock:
             self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
 
@@ -69,7 +69,7 @@ class HostHealth:
             self._failures.pop(host, None)
 
     def failed(self, host: str, failure: FetchError) -> None:
-        """Record a failure, unless it concerns the url alone."""
+        """Record a failure, unless it only concerns the url."""
         if failure.reason in _SIGNS or failure.status in _STATUSES:
             with self._lock:
                 self._failures[host] = self._failures.get(host, 0) + 1

@@ -1,8 +1,8 @@
 """Connections to checked addresses only, each with a deadline.
 
 A host is resolved once per connection, all its addresses are checked, and the connection goes to
-one of exactly these: a second DNS answer changes nothing (DNS rebinding). TLS and the Host header
-keep the name. Proxies in the environment are not used.
+exactly one of these, so a second DNS answer has no effect (DNS rebinding). TLS and the Host header
+use the name. Proxies in the environment are not used.
 """
 
 import ipaddress
@@ -24,7 +24,7 @@ from foundry.fetching.failures import FetchError, StoppedError
 from foundry.urls import Url
 
 CONNECT_SECONDS = 10.0
-"""Timeout of connecting and of a TLS handshake, for which a stopped build has to wait."""
+"""Timeout of connecting and of a TLS handshake, which a stopped build has to wait for."""
 
 SLICE_SECONDS = 0.2
 """A waiting read checks this often whether the build was stopped."""
@@ -63,7 +63,7 @@ class Deadline:
         self._stop = stop
 
     def left(self) -> float:
-        """Return the seconds left. Raises FetchError for none, StoppedError after a stop."""
+        """Return the seconds left. Raises FetchError if none are, StoppedError after a stop."""
         if self._stop.is_set():
             raise StoppedError
         left = self._end - time.monotonic()
@@ -77,7 +77,7 @@ class Deadline:
 
 
 class PinnedBackend(httpcore2.NetworkBackend):
-    """Opens the connection of one exchange; `url` tells which host may be private.
+    """Opens the connection of one exchange; `url` determines which host may be private.
 
     `has_ended` is True once the server has closed the connection.
     """

@@ -1,8 +1,8 @@
-"""A local SOCKS proxy for other programs, which connects to checked addresses only.
+"""A local SOCKS proxy for other programs, which only connects to checked addresses.
 
 It is for git, which resolves hosts itself, follows redirects, and starts ssh. The relay speaks
-SOCKS 5 (RFC 1928): it gets a host and a port, and connects like `network` does for web pages. So
-every connection is checked when it is made, wherever its address came from.
+SOCKS 5 (RFC 1928): it receives a host and a port, and connects like `network` does for web pages.
+So every connection is checked when it is made, wherever its address came from.
 """
 
 import ipaddress
@@ -31,7 +31,7 @@ _GRANTED, _NOT_ALLOWED, _UNREACHABLE = 0, 2, 4
 
 
 class Relay:
-    """Listens while its context lasts; `failures` are the reasons of refused connections."""
+    """Listens while its context lasts; `failures` are the reasons for refused connections."""
 
     def __init__(self, policy: Policy) -> None:
         self.failures: list[FetchError] = []

@@ -1,4 +1,4 @@
-"""robots.txt by RFC 9309: fetched once per build and origin, and obeyed."""
+"""robots.txt as in RFC 9309: fetched once per build and origin, and obeyed."""
 
 import threading
 from collections.abc import Callable
@@ -72,7 +72,7 @@ class Robots:
         if answer.status == 200:
             body = answer.body
             if len(body) >= MAX_BYTES:
-                # A truncated rule would be another rule.
+                # A truncated rule would be a different rule.
                 body = body[: body.rfind(b"\n") + 1]
             return Rules(parsed=Protego.parse(body.decode("utf-8-sig", "replace")))
         # Too many redirects and client errors mean that there is no file, so no rules (2.3.1.2,

@@ -1,6 +1,6 @@
 """Examines the installation: a report to read, and to paste when asking for help.
 
-It has no values of environment variables, no user and no host.
+It contains no values of environment variables, no user and no host.
 """
 
 import os
@@ -103,7 +103,7 @@ def _installation() -> Iterator[Finding]:
 
 
 def _used_extras(config: Config) -> set[str]:
-    """Return the extras that this project needs for building or asking."""
+    """Return the extras that this project needs for building or querying."""
     kind = PROVIDERS[config.embedding.provider].kind
     return {*of_build(config, "local"), *of_server(config, kind)} & EXTRAS.keys()
 
@@ -155,7 +155,7 @@ def _check_requirement(requirement: Requirement) -> Finding:
     except metadata.PackageNotFoundError:
         return Finding(requirement.name, "not installed", is_problem=True, hint=hint)
     if not requirement.specifier.contains(version, prereleases=True):
-        said = f"{version}, and Foundry needs {requirement.specifier}"
+        said = f"{version}, but Foundry needs {requirement.specifier}"
         return Finding(requirement.name, said, is_problem=True, hint=hint)
     return Finding(requirement.name, version)
 
@@ -212,5 +212,5 @@ def _space(project: Path) -> Finding:
         "disk space",
         f"{free / 1e9:,.1f} GB free",
         is_problem=free < LITTLE_SPACE_BYTES,
-        hint="make room before building" if free < LITTLE_SPACE_BYTES else None,
+        hint="free some space before building" if free < LITTLE_SPACE_BYTES else None,
     )

@@ -33,7 +33,7 @@ class Selection:
     """The part of an index to show, by default all of it.
 
     `source` and `path`, in which `*` also matches slashes, select documents; `document` is the id
-    or path of one, `chunk` an id.
+    or path of one document, `chunk` an id.
     """
 
     documents: bool = False
@@ -68,7 +68,7 @@ def inspect_index(index: OpenedIndex, selection: Selection, *, as_json: bool) ->
 
 
 class _Inside:
-    """Reads what searches do not need: the terms and vectors of a chunk."""
+    """Reads data that searches do not need: the terms and vectors of a chunk."""
 
     def __init__(self, index: OpenedIndex) -> None:
         self._index, self._documents = index, index.part(Documents.open)

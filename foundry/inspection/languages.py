@@ -6,10 +6,10 @@ from pathlib import Path
 
 WORDS_LOOKED_AT = 2_000
 FEWEST_WORDS = 20
-"""Shorter texts are not judged."""
+"""Shorter texts are not classified."""
 
 LEAST_SHARE = 0.05
-"""Least share of known words in a text; prose has two to eight times as many."""
+"""Minimum share of known words in a text; prose has two to eight times as many."""
 
 _WORD = re.compile(r"[^\s\d!-/:-@\[-`{-~«»„“”‘’…–—।]+")  # noqa: RUF001
 

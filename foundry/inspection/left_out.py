@@ -16,15 +16,14 @@ from foundry.sources import folder, records
 from foundry.terminal import count_of, printable
 
 MAX_SHOWN_CHARS = 2_000
-"""Characters shown of one stretch; JSON has all of them."""
+"""How many characters of a text are shown; JSON has all of them."""
 
 
 def find_left_out(config: Config, index: Path, pattern: str) -> Iterator[dict[str, Any]]:
     """Yield each document that lacks words of its source, with those words.
 
-    `pattern` is a path, in which `*` also matches slashes; the documents are read again, except
-    pages of websites, of which there are only counts. Raises FoundryError if no document with this
-    path lacks words.
+    `pattern` is a path, in which `*` also matches slashes. The documents are read again, except web
+    pages, which only have counts. Raises FoundryError if no document with this path lacks words.
     """
     report = json.loads((index / "report.json").read_bytes())
     entries = {

@@ -14,9 +14,9 @@ FORMATS_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Files of one ending; an `extra` of Foundry reads them, or better if `is_readable`.
+    """Files with one extension; an `extra` of Foundry reads them, or better if `is_readable`.
 
-    `is_plain` if Foundry reads them as plain text, whatever their ending.
+    `is_plain` if Foundry reads them as plain text, whatever their extension.
     """
 
     ending: str
@@ -29,13 +29,13 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The findings of a look at a source.
+    """The findings of a survey of a source.
 
-    `settings` is what foundry.toml will say of it, `skipped` counts files by the reason. `language`
-    is that of most documents that were `read`, by `language_votes` of them. `keys` are those of
-    front matter, the most frequent first; `metadata` are those of them, or the columns of a table,
-    that are kept only if foundry.toml names them. `versions` are folders of versions, newest first.
-    `allow_private` is the host that a url names, if it seems to be a private one.
+    `settings` is what foundry.toml will contain about it, `skipped` counts files by reason.
+    `language` is that of most documents that were `read`, by `language_votes` of them. `keys` are
+    the front matter keys, the most frequent first; `metadata` are those of them, or the columns of
+    a table, that are only kept if foundry.toml names them. `versions` are folders of versions,
+    newest first. `allow_private` is the host of a url, if it seems to be private.
     """
 
     settings: Mapping[str, object]
@@ -55,14 +55,16 @@ class Survey:
     def describe(self) -> list[str]:
         """Return the findings as lines of text."""
         if self.settings["type"] == "git":
-            return [f"{self.written}: a git repository, which is not asked before the first build"]
+            return [
+                f"{self.written}: a git repository, which is not contacted before the first build"
+            ]
         if "url" in self.settings and "path" not in self.settings:
-            return [f"{self.written}: a website, which is not asked before the first build"]
+            return [f"{self.written}: a website, which is not contacted before the first build"]
         lines = [self._headline(), *self._format_lines()]
         if self.language:
             lines.append(f"language: {self.language} ({self.language_votes} of {self.read} read)")
         elif self.read:
-            lines.append("language: not recognised, so taken to be english")
+            lines.append("language: not recognised, english is assumed")
         for key in ("id", "text"):
             if self.columns and not {key, f"_{key}", self.settings.get(key)} & {*self.columns}:
                 lines.append(f"no column looks like the {key}: name it in foundry.toml")
@@ -70,7 +72,7 @@ class Survey:
             keys = f": {', '.join(self.keys)}" if self.keys else ""
             lines.append(f"front matter in {self.with_front_matter} of {self.read} read{keys}")
         if self.versions:
-            undo = "foundry.toml says so in [search.versions]: remove the table to undo it"
+            undo = "foundry.toml lists them in [search.versions]: remove the table to undo it"
             lines.append(f"{describe_versions(self.versions)}; {undo}")
         return lines
 

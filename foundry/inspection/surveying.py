@@ -29,10 +29,10 @@ from foundry.sources.versions import recognise_versions
 
 FILES_READ = 40
 FILES_PARSED = 4
-"""Files read by worker processes: a PDF may take a second."""
+"""Number of files read by worker processes, since a PDF may take a second."""
 
 UNNAMED_OPENED = 1_000
-"""Files with unknown endings whose first bytes are checked for text."""
+"""Number of files with unknown extensions whose first bytes are checked for text."""
 
 SNIFFED_BYTES = 8192
 MAX_BYTES = 2_000_000
@@ -45,7 +45,7 @@ _READ_ANYWAY = frozenset(
     "title tags keywords alias aliases modified updated last_modified last_updated lastmod date"
     " language licence license".split()
 )
-"""Keys of front matter that readers use otherwise than as metadata."""
+"""Front matter keys that readers use for something other than metadata."""
 
 _TEXT_MAY_BE = ("text", "body", "content", "passage", "description", "abstract", "answer")
 _TITLE_MAY_BE = ("title", "name", "subject", "headline", "question")

@@ -1,1 +1,1 @@
-"""The state of a project: a folder that can be rebuilt, and is used only if we wrote it."""
+"""The state of a project: a folder that can be rebuilt, and is only used if Foundry wrote it."""

@@ -1,16 +1,17 @@
-"""Opens the state of a project, if this installation wrote it; sets aside what came from elsewhere.
+"""Opens the state of a project if this installation wrote it, and sets aside any other.
 
-A clone or an archive may bring a `.foundry` along. What is in ours is trusted: folders in it are
-removed, its index is served, its server is run. So what is used of it carries a code (HMAC) by the
-secret in the user's cache and a random number of the state's own, over its content and its path in
-the state: the index (its manifest, which has the hashes of all files) and servers. Each entry of a
-file of keys and values has one by the secret and the file's name. The state as a whole has one over
-what git tracks there, since a `git pull` can put files into a folder that is ours. Owners, modes
-and times are no part of any, so a state that was copied, moved, unpacked or given away stays ours.
+A clone or an archive may contain a `.foundry`, but the state is trusted: folders in it are removed,
+its index is served, its server is run. So what is used from it is signed: the index (its manifest,
+which has the hashes of all files) and servers. A signature is an HMAC, with the secret in the
+user's cache and a random number that the state contains, over the content and its path in the
+state. Entries of a key-value file are signed with the secret and the file's name. A signature of
+the state as a whole covers the files that git tracks in it, since a `git pull` can put files into a
+trusted folder. Owners, modes and times are not signed, so a state stays trusted if it is copied,
+moved, unpacked or handed over.
 
-What carries no code (UNSIGNED) is used only in the very folder that it was written to. The inode of
-the file with the random number and the time of its last change tell, since neither git nor tar, nor
-a copy, can set them; where they differ, it is made again.
+Unsigned folders (UNSIGNED) are only used in the folder that they were written to. It is recognised
+by the inode of the file with the random number and the time of its last change, since neither git
+nor tar nor a copy can set these; if they differ, the folders are rebuilt.
 """
 
 import errno
@@ -42,7 +43,7 @@ NUMBER_BYTES = 32
 MAX_CODE_BYTES = 1_000
 
 UNSIGNED = ("git", "handover")
-"""Folders without codes: copies of repositories, and caches of a build."""
+"""Unsigned folders: copies of repositories, and caches of a build."""
 
 IGNORED = (f"/{STATE}/", f"/{SET_ASIDE}/")
 """Entries of a project's .gitignore."""
@@ -51,7 +52,7 @@ _GIT_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*")
 """Git options that run no program of a repository, and allow one owned by another user."""
 
 RESTORED = "FOUNDRY_RESTORED_STATE"
-"""The variable by which the user vouches for a state restored from a cache or backup."""
+"""The variable by which users vouch for a state restored from a cache or backup."""
 
 RESTORED_FILES = ("documents.sqlite", "cache.sqlite", "web/pages.sqlite")
 """Data taken from it: prepared documents, vectors and pages, each entry with a checksum."""
@@ -85,7 +86,7 @@ def begin_state(root: Path) -> Path:
 def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
     """Return the state for a build, setting aside one that this installation did not write.
 
-    A foreign state is renamed, replacing one set aside before, and `warn` is told. If the user
+    A foreign state is renamed, replacing one set aside before, and `warn` is called. If the user
     vouches for it, data files are taken from it.
     """
     with suppress(ForeignStateError):
@@ -101,7 +102,7 @@ def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
 
 
 def settle_state(state: Path) -> None:
-    """Delete files without codes, unless this is the folder that they were written to.
+    """Delete unsigned folders, unless this is the folder that they were written to.
 
     The caller holds the project's lock.
     """
@@ -114,34 +115,35 @@ def settle_state(state: Path) -> None:
 
 
 def _replaced(state: Path, reason: str, aside: Path) -> tuple[str, str]:
-    """Take over allowed data of a state that was set aside; return what was done, and a hint."""
+    """Take allowed data from a state that was set aside; return what was done, and a hint."""
     is_vouched = os.environ.get(RESTORED) == "1"
     taken = _take_over(aside, state) if is_vouched else []
     fate = f"taken over: {', '.join(taken)}" if taken else "not used"
     if taken:
-        hint = f"delete {aside.name}: nothing else of it is of use"
+        hint = f"delete {aside.name}: nothing else in it is useful"
     elif is_vouched:
-        hint = f"delete {aside.name}: it holds no prepared documents, vectors or pages"
+        hint = f"delete {aside.name}: it contains no prepared documents, vectors or pages"
     else:
         hint = (
-            f"delete {aside.name}; or, if it is your own, of a backup or the cache of a job, put it"
-            f" back as {STATE}, and build once with {RESTORED}=1: then its prepared documents,"
-            " vectors and pages are taken over"
+            f"delete {aside.name}; or, if it is yours, from a backup or the cache of a job, rename"
+            " it"
+            f" to {STATE}, and build once with {RESTORED}=1: then its prepared documents, vectors"
+            " and pages are reused"
         )
     return f"{state}: {reason}; it is now {aside.name}, and {fate}", hint
 
 
 def sign(state: Path, subject: str, content: bytes) -> str:
-    """Return a code that marks something in this state as written by this installation.
+    """Return a signature that marks content in this state as written by this installation.
 
-    `subject` names it and its path. Raises OSError if the state has no number.
+    `subject` names the content and its path. Raises OSError if the state has no random number.
     """
     key = hmac.digest(read_secret(), _read_number(state), "sha256")
     return hmac.digest(key, subject.encode() + b"\0" + content, "sha256").hex()
 
 
 def is_signed(state: Path, subject: str, content: bytes, code: Path) -> bool:
-    """Return whether a file has the code of this content."""
+    """Return whether a file has the signature of this content."""
     try:
         written = read_file(code, MAX_CODE_BYTES)
         return hmac.compare_digest(written, sign(state, subject, content).encode())
@@ -155,7 +157,7 @@ def find_links(folder: Path) -> Iterator[str]:
 
 
 def _find_reason(state: Path) -> str | None:
-    """Return why a state must not be used; None if it is ours, or there is none."""
+    """Return why a state must not be used; None if it is trusted, or there is none."""
     try:
         status = state.lstat()
     except FileNotFoundError:
@@ -168,17 +170,17 @@ def _find_reason(state: Path) -> str | None:
     tracked = _list_tracked(state)
     if not is_signed(state, "state", tracked, state / PROOF):
         return (
-            "holds files that git tracks"
+            "contains files that git tracks"
             if tracked
             else "was not written here by this installation"
         )
     if link := next(find_links(state), None):
-        return f"holds a link or a special file, {link}"
+        return f"contains a link or a special file, {link}"
     return None
 
 
 def _is_unused(state: Path) -> bool:
-    """Return whether a folder has nothing except our marker."""
+    """Return whether a folder contains nothing except Foundry's marker."""
     return {path.name for path in state.iterdir()} <= {ANCHOR, PROOF, PLACE}
 
 
@@ -264,7 +266,7 @@ def _set_aside(state: Path) -> Path:
 
 
 def _take_over(aside: Path, state: Path) -> list[str]:
-    """Move data files; return the names of those that are readable and no links."""
+    """Move data files; return the names of those that are readable and not links."""
     taken = []
     for name in RESTORED_FILES:
         if _is_plain(aside, name):
@@ -278,7 +280,7 @@ def _take_over(aside: Path, state: Path) -> list[str]:
 
 
 def _is_plain(folder: Path, name: str) -> bool:
-    """Return whether a file of this user is in a folder, without links on the path."""
+    """Return whether a folder has a regular file of this user, without links on the path."""
     path = folder / name
     on_the_way = [each for each in path.parents if each.is_relative_to(folder)]
     try:
@@ -294,5 +296,5 @@ def _is_plain(folder: Path, name: str) -> bool:
 
 
 def _one_at_a_time() -> FileLock:
-    """Return a lock against two commands creating or setting aside a state at once."""
+    """Return a lock that prevents two commands from creating or setting aside a state at once."""
     return FileLock(begin_cache_folder() / "state.lock")

@@ -1,8 +1,8 @@
 """A cache in one SQLite file: private, crash-safe, and replaced if it is damaged.
 
-Each entry has a checksum, and an HMAC of it by the secret of this installation and the name of the
-file: an entry that was damaged, or written by somebody else, does not exist. A file that SQLite
-cannot read, or that another version of Foundry wrote, is replaced by an empty one.
+Each entry has a checksum that is an HMAC with this installation's secret and the file's name: an
+entry that is damaged, or written by somebody else, counts as missing. A file that SQLite cannot
+read, or that another version of Foundry wrote, is replaced with an empty one.
 """
 
 import hashlib
@@ -27,15 +27,15 @@ CHECKSUM_BYTES = 16
 ITEMS = 1_000
 """Entries read at a time when listing a prefix."""
 
-# With a write-ahead log a commit survives a killed process without waiting for the disk; a power
-# failure may lose the last commits, never the file.
+# With a write-ahead log, a commit survives a killed process without waiting for the disk; a power
+# failure may lose the last commits, but never the file.
 _SETTINGS = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
 PRAGMA trusted_schema = OFF;
 PRAGMA cell_size_check = ON;
 """
-# Keys have an index of their own, since the table also has the first part of each value.
+# Keys have a separate index, since the table also stores the first part of each value.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS entries (
@@ -53,7 +53,7 @@ _logger = logging.getLogger(__name__)
 
 
 class CacheDamagedError(Exception):
-    """The file was damaged and has been replaced by an empty one: its content must be redone."""
+    """A damaged file has been replaced with an empty one; its content must be recomputed."""
 
 
 class KeyValueFile:
@@ -83,8 +83,10 @@ class KeyValueFile:
         return None if row is None else self._whole(*row)
 
     def items(self, prefix: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Yield the keys with a prefix, ascending, and their values, some at a time; entries that
-        are not whole are left out."""
+        """Yield the keys with a prefix, ascending, and their values, in batches.
+
+        Damaged entries are left out.
+        """
         query = (
             "SELECT key, checksum, value FROM entries WHERE key >= ? AND key < ?"
             f" ORDER BY key LIMIT {ITEMS}"
@@ -133,7 +135,7 @@ class KeyValueFile:
         self._run(lambda connection: connection.execute("DELETE FROM entries"))
 
     def commit(self) -> None:
-        """Commit all changes; otherwise they are undone."""
+        """Commit all changes; otherwise they are rolled back."""
         self._run(lambda connection: connection.commit())
 
     def close(self) -> None:
@@ -142,7 +144,7 @@ class KeyValueFile:
             self._connection.close()
 
     def replace(self, reason: object) -> None:
-        """Replace the damaged file by an empty one, with a warning."""
+        """Replace the damaged file with an empty one, with a warning."""
         with self._lock:
             self._replace(reason)
 
@@ -156,7 +158,7 @@ class KeyValueFile:
         return value if hmac.compare_digest(checksum, self._sign(key, value)) else None
 
     def _run(self, work: Callable[[sqlite3.Connection], Found]) -> Found:
-        """Use the file; if it is damaged, once more with an empty one."""
+        """Use the file; if it is damaged, try once more with an empty one."""
         with self._lock:
             for _ in range(2):
                 try:
@@ -218,7 +220,7 @@ class KeyValueFile:
     def _unusable(self, error: Exception) -> BuildError:
         return BuildError(
             f"{self._path}: {self._what} cannot be used: {error}",
-            hint="check the free space and the permissions of the folder, or delete what is there",
+            hint="check the free space and the permissions of the folder, or delete the file",
         )
 
     def _hopeless(self) -> BuildError:
@@ -234,7 +236,7 @@ def _range(prefix: bytes) -> tuple[bytes, bytes]:
 def adopt_file(path: Path) -> bool:
     """Sign every entry of a file that its user vouches for; return whether it was readable.
 
-    Checksums stay, so damaged entries still do not exist. Unreadable content is left to
+    Checksums stay, so damaged entries still count as missing. Unreadable content is left to
     KeyValueFile.
     """
     key = _key_of(path)
@@ -257,14 +259,14 @@ def adopt_file(path: Path) -> bool:
 
 @cache
 def _expected_objects() -> list[tuple[str, ...]]:
-    """Return what is in a new file: a table and an index, no view, no trigger, nothing computed."""
+    """Return the schema of a new file: a table and an index; no views, triggers or expressions."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(_SCHEMA)
         return connection.execute(_OBJECTS).fetchall()
 
 
 def _key_of(path: Path) -> bytes:
-    """Return the key of a file's codes, which differs by name."""
+    """Return the key for a file's signatures, which differs by name."""
     return hmac.digest(read_secret(), b"entries of " + os.fsencode(path.name), "sha256")
 
 

@@ -7,7 +7,7 @@ TICK_NS = 100_000_000
 """Longer than the granularity of file times."""
 
 COARSE_TICK_NS = 2_000_000_000
-"""The same for file systems with times in seconds, or two."""
+"""The same for file systems with a granularity of one or two seconds."""
 
 
 def stamp_of(status: os.stat_result) -> str:
@@ -16,11 +16,10 @@ def stamp_of(status: os.stat_result) -> str:
 
 
 def lasting_stamp(status: os.stat_result, now_ns: int | None = None) -> str | None:
-    """Return the stamp of a file that is being read at `now_ns`; None if it was changed just
-    before.
+    """Return the stamp of a file that is being read at `now_ns`; None if it has only just changed.
 
-    Such a file could change once more within the same tick of the clock and keep its stamp (git
-    calls these "racily clean"), so it has to be opened the next time.
+    Such a file could change once more within the same clock tick and keep its stamp (git calls
+    these "racily clean"), so it has to be opened next time.
     """
     now = time.time_ns() if now_ns is None else now_ns
     is_coarse = status.st_ctime_ns % 1_000_000_000 == 0

@@ -17,7 +17,7 @@ SECRET_BYTES = 32
 
 
 def cache_folder() -> Path:
-    """Return the folder of Foundry's caches, like platformdirs."""
+    """Return the folder of Foundry's caches, the same that platformdirs would choose."""
     chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if chosen.is_absolute():
         return chosen / "foundry"
@@ -32,7 +32,7 @@ def cache_folder() -> Path:
 
 
 def is_adopted(project: Path) -> bool:
-    """Return whether Foundry created this project for documents without one."""
+    """Return whether Foundry created this project, for documents without one."""
     return project.resolve().parent == cache_folder().resolve()
 
 
@@ -72,7 +72,7 @@ def _read(file: Path) -> bytes | None:
 
 
 def _make(file: Path) -> bytes:
-    """Write a new secret, if there is none or it cannot be trusted."""
+    """Write a new secret if there is none, or it cannot be trusted."""
     begin_cache_folder()
     descriptor, written = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(descriptor, "wb") as opened:

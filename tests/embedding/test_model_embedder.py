@@ -272,7 +272,7 @@ def test_model_that_changed_under_its_name_stops_the_build(
     (project.root / "sources" / "new.md").write_text("# New\n\nA word.\n", encoding="utf-8")
     result = project.run("build", "--quiet")
     assert result.exit_code == 1
-    assert "is another model than it was" in result.stderr
+    assert "has changed since its cached vectors were made" in result.stderr
     assert project.index == version
 
 
@@ -300,7 +300,7 @@ def test_small_corpus_needs_nothing_heavy(make_project: MakeProject, service: Fa
         (project.root / "sources" / name).unlink()
     printed = project.succeed("build", "--quiet").stdout
     assert "queries are embedded by a table distilled from the model" in printed
-    assert "the corpus is too small to tell it from its teacher" in printed
+    assert "the corpus is too small to measure a difference from its teacher" in printed
     assert (project.export() / "notes/data/encoder").is_dir()
 
 

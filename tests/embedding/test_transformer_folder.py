@@ -114,7 +114,7 @@ def test_process_that_ends_is_told(tmp_path: Path) -> None:
     model = open_model(EmbeddingSection(provider="transformer", model=str(folder)))
     shutil.rmtree(folder)
     try:
-        with pytest.raises(BuildError, match="a process that embeds has ended"):
+        with pytest.raises(BuildError, match="an embedding process has ended"):
             model.embed(["pump"], "document")
     finally:
         model.close()
@@ -159,7 +159,7 @@ def test_unknown_architecture_is_refused_by_name(key: str, value: object, tmp_pa
         (
             "tokenizer.json",
             {"added_tokens": [{"id": 99, "content": "x"}]},
-            "not numbered from 0 on",
+            "not numbered from 0 upwards",
         ),
         ("tokenizer.json", {"model": []}, "lacks"),
     ],
@@ -255,7 +255,7 @@ def test_number_beyond_half_precision_is_refused(tmp_path: Path) -> None:
     weights = draw_weights("minilm")
     weights["encoder.layer.1.output.dense.weight"][0, 0] = 70_000
     write_tensors(folder / "model.safetensors", weights)
-    with pytest.raises(EmbeddingFailure, match=r"1\.output: a number that is not finite in half"):
+    with pytest.raises(EmbeddingFailure, match=r"1\.output: has a number that is not finite"):
         read_transformer(folder)
 
 
@@ -361,7 +361,7 @@ def test_model_may_lie_in_an_installed_distribution(
     assert model.model == "tiny-model"
     assert len(model.revision) == 64
     for other in ("numpy", "no-such-distribution", "intfloat/e5-small-v2"):
-        with pytest.raises(BuildError, match="no installed distribution with one model") as caught:
+        with pytest.raises(BuildError, match="nor an installed distribution with one") as caught:
             open_model(EmbeddingSection(provider="transformer", model=other))
         assert "nothing is downloaded" in (caught.value.hint or "")
 

@@ -297,7 +297,7 @@ def test_text_in_an_unknown_script_is_not_guessed(monkeypatch: pytest.MonkeyPatc
     content = picture(*LINES)
     (array,) = pictures.open_pictures(content)
     assert pictures.see(array) == pictures.SeenPage([], 2)
-    with pytest.raises(contract.UnreadableError, match="pictures of no legible text"):
+    with pytest.raises(contract.UnreadableError, match="pictures without legible text"):
         pictures.read(content)
     assert pictures.read_pictures([content]).unsure == 2
 

@@ -429,7 +429,7 @@ def test_init_takes_the_url_of_a_repository(tmp_path: Path) -> None:
         main, ["init", str(tmp_path / "p"), "--source", "https://example.org/a/handbook.git"]
     )
     assert result.exit_code == 0, result.output
-    assert "a git repository, which is not asked before the first build" in result.output
+    assert "a git repository, which is not contacted before the first build" in result.output
     (source,) = load_config(tmp_path / "p").sources
     assert isinstance(source, GitSource)
     assert source.name == "handbook"

@@ -98,7 +98,7 @@ def refuse(project: Project, canary: Canary, *allowed: str) -> None:
     result = build(project, *allowed)
     assert result.exit_code == 1
     assert "private address" in result.output
-    assert "hint: if the host may be asked, name it: --allow-private HOST" in result.output
+    assert "hint: to allow this host, name it: --allow-private HOST" in result.output
     assert canary.heard == []
 
 

@@ -137,9 +137,9 @@ def test_a_link_that_got_into_a_state_of_ours_is_not_followed(
     place.symlink_to(victim)
     result = built.run("query", "seal")
     assert result.exit_code == 1
-    assert f"holds a link or a special file, {name}" in result.output
+    assert f"contains a link or a special file, {name}" in result.output
     result = built.succeed("build", "--quiet")
-    assert f"holds a link or a special file, {name}; it is now .foundry.set-aside" in (
+    assert f"contains a link or a special file, {name}; it is now .foundry.set-aside" in (
         result.output
     )
     assert not list(victim.iterdir())
@@ -148,7 +148,9 @@ def test_a_link_that_got_into_a_state_of_ours_is_not_followed(
 def test_a_pipe_in_a_state_is_not_waited_for(built: Project) -> None:
     (state_of(built) / "configuration.json").unlink()
     os.mkfifo(state_of(built) / "configuration.json")
-    assert "holds a link or a special file, configuration.json" in built.run("query", "seal").output
+    assert (
+        "contains a link or a special file, configuration.json" in built.run("query", "seal").output
+    )
 
 
 @pytest.mark.parametrize(
@@ -469,8 +471,12 @@ def test_pages_that_were_restored_are_taken_over(
             True,
             "put it back as .foundry, and build once with",
         ),
-        ("1", True, "delete .foundry.set-aside: nothing else of it is of use"),
-        ("1", False, "delete .foundry.set-aside: it holds no prepared documents, vectors or pages"),
+        ("1", True, "delete .foundry.set-aside: nothing else in it is useful"),
+        (
+            "1",
+            False,
+            "delete .foundry.set-aside: it contains no prepared documents, vectors or pages",
+        ),
     ],
 )
 def test_the_hint_helps_with_what_was_not_done_yet(
@@ -583,7 +589,7 @@ def pulled(built: Project, tmp_path: Path) -> Project:
     return built
 
 
-TRACKED = "holds files that git tracks"
+TRACKED = "contains files that git tracks"
 
 
 def test_what_a_pull_has_put_into_a_state_of_ours_is_not_used(pulled: Project) -> None:

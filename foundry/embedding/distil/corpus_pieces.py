@@ -1,7 +1,7 @@
 """The word pieces of a corpus's query encoder: a general vocabulary and pieces of the corpus.
 
-A word that is no piece is split into several, whose rows are shared with other words; so frequent
-words of the corpus become pieces. The general vocabulary is English. Of other scripts, characters,
+A word that is not a piece is split into several pieces, whose rows other words share; so frequent
+words of the corpus become pieces. The general vocabulary is English. For other scripts, characters,
 pairs of characters and frequent words are added, each as the beginning and as the continuation of a
 word, so that any text in the corpus's language is covered.
 """
@@ -22,19 +22,19 @@ COMMON_WORDS = 80
 COMMON_WORD_LENGTH = 4
 LONGEST_WORD = 40
 LONGEST_RUN = 4
-"""Length of a piece in scripts without spaces."""
+"""Maximum length of a piece in scripts without spaces."""
 
 COUNTED_WORDS = 1_000_000
-"""With more distinct words than this, the rarest are dropped."""
+"""Maximum number of distinct words counted; above it, the rarest are dropped."""
 
 _SPACELESS_RUN = re.compile(f"[{SPACELESS}]+")
 
 
 class WordCounts:
-    """Counts the folded words of a corpus in bounded memory.
+    """Counts the case-folded words of a corpus in bounded memory.
 
     If there are too many, the rarer half is dropped (similar to lossy counting: Manku and Motwani
-    2002), so counts may be too low, but hardly for frequent words.
+    2002), so counts may be too low, but rarely those of frequent words.
     """
 
     def __init__(self, chunks: Iterable[ChunkRecord]) -> None:
@@ -49,7 +49,7 @@ class WordCounts:
         return heapq.nsmallest(count, self._counts.items(), key=lambda entry: (-entry[1], entry[0]))
 
     def common_words(self) -> frozenset[str]:
-        """Return frequent short words, which are no part of key phrases in most languages."""
+        """Return frequent short words, which are not part of key phrases in most languages."""
         frequent = self.most_common(COMMON_WORDS)
         return frozenset(word for word, _ in frequent if len(word) <= COMMON_WORD_LENGTH)
 

@@ -3,10 +3,10 @@
 There are no real queries yet, so the corpus provides substitutes: sentences, short spans, titles
 and headings, questions about these and about key phrases, and identifiers.
 
-The draw depends on hashes of texts and a seed alone. Texts of a document have the weight 1 /
-sqrt(their number): a long document contributes more than a short one, but less than in proportion.
-The texts with the smallest priorities, hash / weight, are kept (priority sampling: Duffield, Lund
-and Thorup 2007), so memory depends on the sample, not on the corpus.
+The sample only depends on hashes of texts and a seed. Each text of a document has the weight 1 /
+sqrt(number of its texts): a long document contributes more than a short one, but less than in
+proportion. The texts with the smallest priorities, hash / weight, are kept (priority sampling:
+Duffield, Lund and Thorup 2007), so memory depends on the sample, not on the corpus.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ KINDS: Mapping[str, float] = {
     "question": 0.2,
     "identifier": 0.05,
 }
-"""Shares of the sample; what one kind cannot fill goes to the others."""
+"""Shares of the sample; if a kind cannot fill its share, others get the rest."""
 
 SENTENCE_CHARACTERS = (12, 300)
 HEADING_CHARACTERS = (2, 120)
@@ -52,7 +52,7 @@ _PHRASE_WORD = re.compile(
 _FRAMES: Mapping[str, Sequence[str]] = json.loads(
     Path(__file__).with_name("question_frames.json").read_bytes()
 )
-"""Question frames by language: they teach the encoder that "what is" means little."""
+"""Question frames by language; they teach the encoder that "what is" carries little meaning."""
 
 _SCRIPTS = (
     (re.compile("[\u3040-\u30ff]"), "japanese"),
@@ -72,7 +72,7 @@ def chunk_text(chunk: ChunkRecord) -> str:
 
 
 def embedded_text(heading: str, text: str) -> str:
-    """Return what a model embeds for a text below its heading, which may be empty."""
+    """Return the text that a model embeds for a text below its heading, which may be empty."""
     return f"{heading}\n{text}" if heading else text
 
 
@@ -81,7 +81,7 @@ def draw_chunks(
 ) -> list[ChunkRecord]:
     """Draw at most `count` chunks by `seed`, in their order.
 
-    `chunks` returns all chunks, those of a document consecutively; it is called twice.
+    `chunks` returns all chunks, grouped by document; it is called twice.
     """
     sample = PrioritySample(count, seed, "chunk")
     for _, document in itertools.groupby(chunks(), key=lambda chunk: chunk.document_id):
@@ -97,8 +97,8 @@ def draw_texts(
 ) -> list[str]:
     """Draw at most `budget` distinct query-like texts, with all kinds mixed.
 
-    The chunks of a document are consecutive. Questions are in `language`; `common_words`,
-    case-folded, are excluded from key phrases.
+    Chunks are grouped by document. Questions are in `language`; `common_words`, case-folded, are
+    excluded from key phrases.
     """
     samples = {kind: PrioritySample(budget, seed, kind) for kind in KINDS}
     tokenizer = Tokenizer("none")
@@ -112,7 +112,7 @@ def draw_texts(
 
 
 class PrioritySample:
-    """A weighted sample without replacement of texts or ids, added by document."""
+    """A weighted sample, without replacement, of texts or ids, added by document."""
 
     def __init__(self, size: int, seed: int, name: str) -> None:
         self._size = size
@@ -225,9 +225,9 @@ def _span(sentence: str, number: int) -> str:
 
 
 def key_phrase(sentence: str, common_words: Words, number: int) -> str:
-    """Return a run of words between common words and punctuation; "" if there is none.
+    """Return words between common words and punctuation; "" if there are none.
 
-    (Rapid automatic keyword extraction: Rose et al. 2010.) Long runs are cut.
+    (Rapid automatic keyword extraction: Rose et al. 2010.) Long phrases are cut.
     """
     runs: list[list[re.Match[str]]] = [[]]
     end = 0
@@ -248,8 +248,8 @@ def key_phrase(sentence: str, common_words: Words, number: int) -> str:
 def frame_question(phrase: str, language: str, number: int) -> str:
     """Return a question about a phrase, chosen by a number.
 
-    A script that identifies a language overrides `language` (as in foundry.toml); languages without
-    frames use English.
+    If the script identifies a language, that overrides `language` (as in foundry.toml); languages
+    without frames use English.
     """
     written = next((name for script, name in _SCRIPTS if script.search(phrase)), language)
     frames = _FRAMES.get(written, _FRAMES["english"])

@@ -1,17 +1,17 @@
-"""Train a bag of word pieces to land where a teacher put the same texts (distillation).
+"""Trains a bag of word pieces to imitate a teacher's vectors of the same texts (distillation).
 
-The student is one row a piece; a text's vector is the sum of its pieces' rows, normalised.
-Knowledge distillation (Hinton, Vinyals and Dean 2015) into such a bag needs no deep-learning
-library: the texts are a sparse count matrix, and Adam (Kingma and Ba 2015) touches only the rows of
+The student has one row per piece; a text's vector is the sum of its pieces' rows, normalised.
+Knowledge distillation (Hinton, Vinyals and Dean 2015) into such a bag does not need a deep-learning
+library: the texts are a sparse count matrix, and Adam (Kingma and Ba 2015) only updates the rows of
 a batch.
 
-The result is written as the integer files that `foundry.runtime.retrieval.encoder` reads, and
-texts are cut into pieces by that module itself, so that the student is trained on what the server
-will compute.
+The result is written as the integer files that `foundry.runtime.retrieval.encoder` reads. That
+module also splits the texts into pieces, so that the student is trained on what the server
+computes.
 
-On x86-64 the same vectors of the teacher give the same bytes, whatever the processor can do: sums
-run in a fixed order (scipy's sparse products and numpy's reductions along an axis; never BLAS,
-whose order depends on the machine), and everything else is elementwise.
+On x86-64, the same teacher vectors give the same bytes, whatever the processor's features: sums run
+in a fixed order (scipy's sparse products and numpy's reductions along an axis; never BLAS, whose
+order depends on the machine), and everything else is elementwise.
 """
 
 import math
@@ -31,12 +31,12 @@ ADAM_SECOND = 0.999
 ADAM_EPSILON = 1e-8
 
 ROWS_AT_ONCE = 4096
-"""Rows processed at a time, to bound memory."""
+"""Rows processed at a time, to limit memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of training.
+    """Training options.
 
     `batch` is the number of texts per step, `learning_rate` Adam's initial step size, which falls
     to zero along a half cosine. The share `held_out` of the texts decides when to stop: after
@@ -60,7 +60,7 @@ class Epoch:
 
 
 class Adam:
-    """Adam on the rows that a step touches; moments of other rows do not change.
+    """Adam that only updates the rows of a step; moments of other rows do not change.
 
     `rows`, float32 (V, d), are updated in place.
     """
@@ -124,12 +124,12 @@ def train(
     progress: Callable[[Epoch], object] | None = None,
     held_out: NDArray[np.intp] | None = None,
 ) -> Matrix:
-    """Train `rows` (V, d), weights included, so that a text's sum of rows points to its target.
+    """Train `rows` (V, d), weights included, so that a text's summed rows point to its target.
 
-    `counts` float32 (n, V) are the pieces of texts that look like what will be encoded, `targets`
-    (n, d) the teacher's unit vectors. In an epoch a text is seen `repeats` (n,) times, once if not
-    given. The texts with the numbers `held_out`, drawn if not given, only measure when to stop: the
-    rows of the epoch with their best cosine are returned, the untrained ones if none was better.
+    `counts` float32 (n, V) are the pieces of texts that resemble future queries, `targets` (n, d)
+    the teacher's unit vectors. Each epoch uses a text `repeats` (n,) times, or once by default. The
+    texts with the numbers `held_out`, drawn by default, only decide when to stop: the rows of the
+    epoch with their best cosine are returned, or the untrained rows if no epoch was better.
     """
     generator = np.random.default_rng(options.seed)
     usable = np.flatnonzero(np.diff(counts.indptr))
@@ -150,7 +150,7 @@ def train(
         order = generator.permutation(training)
         for start in range(0, len(order), options.batch):
             chosen = order[start : start + options.batch]
-            # Six digits: further ones of a cosine may differ between machines.
+            # Six digits: further digits of a cosine may differ between machines.
             share = round(0.5 * (1 + math.cos(math.pi * steps / total_steps)), 6)
             touched, gradient = distillation_gradient(counts[chosen], targets[chosen], adam.rows)
             adam.step(touched, gradient, options.learning_rate * share)
@@ -168,7 +168,7 @@ def train(
 def distillation_gradient(
     counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix
 ) -> tuple[NDArray[np.intp], Matrix]:
-    """Return the rows that a batch touches, and the gradient (touched, d) of 1 - cosine."""
+    """Return the rows of a batch, and the gradient (rows, d) of 1 - cosine."""
     touched, columns = np.unique(counts.indices, return_inverse=True)
     local = sparse.csr_matrix(
         (counts.data, columns, counts.indptr), shape=(counts.shape[0], len(touched))

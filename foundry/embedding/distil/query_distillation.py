@@ -5,8 +5,8 @@
 The initial rows are the built-in encoder's, mapped linearly into the model's space, so that words
 outside the corpus have a meaning too; training then changes the rows that the corpus uses. Finally,
 rows are weighted by the rarity of their pieces among the chunks, which the model does not know:
-this moves the encoder away from the model a little, and finds more (`benchmarks/distillation.py`).
-Held-out texts decide when to stop, and measure the result.
+this makes the encoder slightly less similar to the model, but finds more
+(`benchmarks/distillation.py`). Held-out texts decide when to stop, and measure the result.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -41,7 +41,7 @@ Teach = Callable[[Sequence[str]], Vectors]
 """Returns unit vectors (n, d) of texts; zero rows for those that cannot be embedded."""
 
 TeachChunks = Callable[[Sequence[ChunkRecord]], Vectors]
-"""The same for chunks."""
+"""Returns unit vectors of chunks, like `Teach`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +101,9 @@ def distil_queries(
 ) -> DistilledQueries:
     """Train a query encoder to imitate a model.
 
-    `chunks` returns all chunks, those of a document consecutively; it is called several times.
-    `teach` returns the model's vectors of texts as queries, `teach_chunks` the known vectors of
-    chunks; it is None if queries are embedded differently from documents. `step` begins the
+    `chunks` returns all chunks, grouped by document; it is called several times. `teach` returns
+    the model's vectors of texts as queries, `teach_chunks` the known vectors of chunks; it is None
+    if queries are embedded differently from documents. `step` starts a step of work for the
     training.
 
     The same chunks, vectors and options give the same files on any x86-64 machine.
@@ -125,7 +125,7 @@ def distil_queries(
         targets = np.concatenate([targets, teach_chunks(drawn)])
     usable = np.flatnonzero(targets.any(axis=1))
     kept_back = usable[usable < taught][: min(MAX_HELD_OUT, round(taught * HELD_OUT_SHARE))]
-    # Held-out texts come first: the draw has mixed them, and chunks come last.
+    # Held-out texts come first: the sample is already mixed, and chunks come last.
     pieces, rows = _train(
         [texts[number] for number in usable],
         targets[usable],
@@ -134,7 +134,7 @@ def distil_queries(
         options,
         step,
     )
-    # Pieces in few of the chunks are more distinctive.
+    # Pieces that few chunks contain are more distinctive.
     counts = count_pieces([chunk_text(chunk) for chunk in drawn], pieces, options.language)
     occurs = np.diff(counts.tocsc().indptr)
     rows *= rarity_factors(occurs, len(drawn)).astype(np.float32)[:, None]
@@ -166,14 +166,14 @@ def _train(
     general = general_pieces()
     pieces = [*general, *own_pieces(general, words, language=options.language)]
     counts = count_pieces(texts, pieces, options.language)
-    # An own piece in no text could not learn more than its parts say.
+    # A corpus piece that no text contains could not learn more than its parts express.
     occurring = np.diff(counts.tocsc().indptr) > 0
     occurring[: len(general)] = True
     kept = np.flatnonzero(occurring)
     pieces, counts = [pieces[number] for number in kept], counts[:, kept]
     rows = starting_rows(general, pieces[len(general) :], counts[held_out:], targets[held_out:])
     if held_out and len(texts) > held_out:
-        # Other rows would not change, and take much memory in a wide space.
+        # Other rows would not change, and take much memory if vectors are long.
         moving = np.flatnonzero(np.diff(counts.tocsc().indptr))
         with step("Training", "passes", options.epochs) as progress:
             rows[moving] = train(

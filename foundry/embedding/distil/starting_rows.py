@@ -17,7 +17,7 @@ from foundry.runtime.retrieval.encoder import CONTINUATION, MAX_WEIGHT, EncoderL
 
 RIDGE = 1.0
 STARTING_LENGTH = 0.5
-"""Median length of rows, the scale for steps of Adam."""
+"""Median length of rows, which sets the scale for Adam's steps."""
 
 LEAST_GENERAL_SHARE = 0.5
 """If general pieces have a smaller share of a corpus, unused ones start as zeros."""
@@ -28,11 +28,11 @@ def starting_rows(
 ) -> Matrix:
     """Return float32 (V, d): initial rows for `general` and `own` pieces.
 
-    A general piece gets the built-in encoder's row, mapped by the linear map that brings its
-    vectors of the texts nearest to the targets; an own piece gets the sum of the general pieces in
-    it. If there are none, as in another script, it gets the mean target of its texts minus that of
-    all texts, weighted by rarity. Unused general pieces stay zero if most of the texts consists of
-    other pieces, since nothing is known about them.
+    A general piece gets the built-in encoder's row, mapped by the linear map that brings that
+    encoder's vectors of the texts nearest to the targets; an own piece gets the sum of the general
+    pieces in it. If there are none, as in another script, it gets the mean target of its texts
+    minus the mean of all targets, weighted by rarity. Unused general pieces stay zero if most of
+    the texts consists of other pieces, since nothing is known about them.
 
     `counts` float32 (n, V) are the pieces of the texts, `targets` (n, d) the model's unit vectors.
     """

@@ -1,11 +1,11 @@
 """Calls a model until it answers well: retries, bisects, and blames either texts or the service.
 
-Temporary failures are retried with growing waits. If a call of several texts gets a bad reply, each
-half is asked for separately, down to the single bad text. That is retried, then asked for in halves
-(a service may accept less than it claims), and finally refused: it gets no vector, and the build
-continues.
+Temporary failures are retried with growing waits. If a call with several texts gets a bad reply,
+each half is requested separately, down to the single bad text. That text is retried, then requested
+in halves (a service may accept less than it claims), and finally refused: it gets no vector, and
+the build continues.
 
-Refusing is right only if the text is to blame. So first the model must return a good vector for the
+Refusing is only right if the text is to blame. So first the model must return a good vector for the
 probe, a harmless text; otherwise the service is to blame and the build stops. It also stops when
 more than a few texts, and more than one in ten, were refused.
 """
@@ -31,8 +31,10 @@ PROBE_TEXT = "The quick brown fox jumps over the lazy dog."
 PROBE_ATTEMPTS = 3
 
 REPETITIONS = {None: 2, 500: 1}
-"""Repetitions for a text that was answered badly, by the status of the answer: a
-service that gives wrong vectors may do so by chance, one that refuses a text has its reasons."""
+"""How often a text with a bad reply is tried again, by the reply's status.
+
+A service that returns wrong vectors may do so by chance; one that rejects a text has its reasons.
+"""
 
 PAUSE_SECONDS = 0.05
 """The first pause before a retry of a text; it doubles each time."""
@@ -44,12 +46,12 @@ SHORTEST_HALVED_CHARS = 400
 """Shorter refused texts are not tried in halves."""
 
 MOST_REFUSED = 20
-"""Refused texts that are tolerated whatever their share."""
+"""Number of refused texts that is tolerated whatever their share."""
 
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 60.0
 UNPROVEN_SECONDS = 30.0
-"""Time for retries before any answer: the address may be wrong."""
+"""Time limit for retries before the first answer, since the address may be wrong."""
 
 
 class StoppedError(Exception):
@@ -69,8 +71,8 @@ class Asker:
     """Calls one model; threads can share it.
 
     A service may fail for up to `retry_seconds`; `stop` ends the run. Every method raises
-    BuildError if no vectors can be had, and StoppedError if the run was stopped. `answered` counts
-    texts with a vector, except the probe; `dimensions` is None until the width is known.
+    BuildError if vectors are unavailable, and StoppedError if the run was stopped. `answered`
+    counts texts with a vector, except the probe; `dimensions` is None until the width is known.
     """
 
     def __init__(self, model: EmbeddingModel, retry_seconds: float, stop: threading.Event) -> None:
@@ -88,7 +90,7 @@ class Asker:
         if isinstance(answer, EmbeddingFailure):
             raise BuildError(
                 f"the model cannot embed even a plain sentence: {answer.message}",
-                hint=answer.hint or "mend the service; what is embedded already is kept",
+                hint=answer.hint or "fix the service; what is embedded already is kept",
             )
         assert answer is not None
         return answer
@@ -125,7 +127,7 @@ class Asker:
         if too_many:
             raise BuildError(
                 f"the model refuses more than one text in ten, the last because: {failure.message}",
-                hint="if they are too long for it, set embedding.max_tokens to what it takes",
+                hint="if they are too long for it, set embedding.max_tokens to its limit",
             )
         assert self.dimensions is not None
         nothing = np.zeros((1, self.dimensions), dtype=np.float32)
@@ -134,7 +136,7 @@ class Asker:
     def _insist(
         self, text: str, side: Side, times: int, *, suspect_texts: bool = True
     ) -> Vector | EmbeddingFailure | None:
-        """Return the vector of a text, or the last of `tries` failures; None for no try."""
+        """Return the vector of a text, or the failure of the last try; None if `times` is 0."""
         failure = None
         for attempt in range(times):
             if attempt:
@@ -168,7 +170,7 @@ class Asker:
     def _call(
         self, texts: Sequence[str], side: Side, *, suspect_texts: bool = True
     ) -> NDArray[np.float32]:
-        """Make one call, repeated while it fails for a time; EmbeddingFailure for a bad reply."""
+        """Make one call, retrying temporary failures; raises EmbeddingFailure for a bad reply."""
         failures = 0
         while True:
             self._patience.wait_for_turn()
@@ -181,7 +183,7 @@ class Asker:
                     raise BuildError(failure.message, hint=failure.hint) from None
                 failures += 1
                 if suspect_texts and failure.status == 500 and failures >= STUBBORN_ATTEMPTS:
-                    # Some services answer so if they cannot embed a text.
+                    # Some services answer like this if they cannot embed a text.
                     self.ask_probe()
                     raise EmbeddingFailure(failure.message, is_bad_reply=True, status=500) from None
                 self._patience.wait_after(failure, failures)
@@ -197,7 +199,7 @@ class Asker:
                 self.dimensions = vectors.shape[1]
         if vectors.shape[1] != self.dimensions:
             raise bad_reply(
-                f"vectors of {vectors.shape[1]} numbers came back, where the model has given"
+                f"vectors of {vectors.shape[1]} numbers came back, but the model returned"
                 f" {self.dimensions} before",
                 hint="if it was changed on purpose, delete .foundry/cache.sqlite",
             )
@@ -239,7 +241,7 @@ class _Patience:
             allowed = min(self._seconds, UNPROVEN_SECONDS) if is_lost else self._seconds
             left = self._failing_since + allowed - now
             if left <= 0:
-                kept = "what is embedded already is kept: build again to go on from there"
+                kept = "what is embedded already is kept: build again to continue from there"
                 raise BuildError(
                     f"{failure.message} (given up after {now - self._failing_since:.0f} s)",
                     hint=f"{failure.hint}; {kept}" if failure.hint else kept,

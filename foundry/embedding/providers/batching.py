@@ -29,17 +29,17 @@ Result = TypeVar("Result")
 Vectors = NDArray[np.float32]
 
 SAME_PROBE = 0.99
-"""Least cosine between a model's vectors of one text at different times."""
+"""Minimum cosine between a model's vectors of one text at different times."""
 
 SHOWN_CHARACTERS = 80
 REMEMBERED_COUNTS = 4096
 
 
 class BatchedModel:
-    """A model behind the cache; for one thread, which may use others.
+    """A model behind the cache; for use by one thread, which may start others.
 
-    A service may fail for up to `retry_seconds`. `refused` are the texts that the model refused so
-    far: `text` (its start), `sha256` of the whole, and `reason`.
+    A service may fail for up to `retry_seconds`. `refused` are the texts that the model has refused
+    so far: `text` (its start), `sha256` of the whole, and `reason`.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class BatchedModel:
         self._stop = threading.Event()
         self._asker = Asker(model, retry_seconds, self._stop)
         self._probe: Vectors | None = None
-        # Counting is slow, so it is done once per text; a map of all texts would grow.
+        # Counting is slow, so it is done once per text; the cache is bounded.
         self._count = lru_cache(REMEMBERED_COUNTS)(model.count_tokens)
 
     @property
@@ -78,9 +78,9 @@ class BatchedModel:
     ) -> Vectors:
         """Return unit vectors (n, d); zeros for blank and refused texts.
 
-        Texts may have any length, and come without prefixes; `progress` gets the number of further
-        texts done. Raises BuildError if the model fails, or the cache cannot be written; what was
-        embedded until then is kept.
+        Texts may have any length, and come without prefixes; `progress` is called with the number
+        of further texts done. Raises BuildError if the model fails, or the cache cannot be written;
+        what was embedded until then is kept.
         """
         space = self._space(side)
         parts = {text: self._split(text, side) for text in dict.fromkeys(texts)}
@@ -88,7 +88,7 @@ class BatchedModel:
         vectors: dict[str, Vectors | None] = dict(zip(wanted, space.find(wanted), strict=True))
         self._check_width(vectors.values())
         missing = [part for part, vector in vectors.items() if vector is None]
-        # A text is done when the last part that had to be asked for is.
+        # A text is done once the last of its requested parts is.
         lacking = {text: [p for p in found if vectors[p] is None] for text, found in parts.items()}
         waiting = Counter(lacking[text][-1] for text in texts if lacking[text])
         progress(len(texts) - waiting.total())
@@ -129,7 +129,7 @@ class BatchedModel:
         if prefix and self._count(prefix) * 2 > limit:
             raise BuildError(
                 f"a prefix of {self._count(prefix)} tokens leaves no room for text among the"
-                f" {limit} that the model takes",
+                f" {limit} that the model accepts",
                 hint="shorten embedding.document_prefix or query_prefix",
             )
         return split_text(text, lambda part: self._count(prefix + part) <= limit)
@@ -150,7 +150,7 @@ class BatchedModel:
         def ask(batch: Sequence[str]) -> Iterator[Answer]:
             for answer in self._asker.ask(batch, side):
                 bare = [text.removeprefix(prefix) for text in answer.texts]
-                # In the calling thread: the next call waits until this answer is safe.
+                # In the calling thread: the next call waits until this answer is stored.
                 if not any(answer.reasons):
                     space.store(bare, answer.vectors)
                     self._keep_probe()
@@ -159,7 +159,7 @@ class BatchedModel:
         yield from run_threads(ask, batches, self.model.limits.calls, self._stop)
 
     def _begin(self) -> None:
-        """Check, once, that the model answers, and like when the cache was filled."""
+        """Check, once, that the model answers, and that it is the one that filled the cache."""
         self._stop.clear()
         if self._probe is not None:
             return
@@ -170,11 +170,11 @@ class BatchedModel:
             before.shape != probe.shape or float(before @ probe) < SAME_PROBE
         ):
             raise BuildError(
-                f"{self.model.service or self.model.provider}: {self.model.model!r} is another"
-                " model than it was when its cached vectors were made: a known text has another"
-                " vector",
-                hint="bring back the former model, or delete .foundry/cache.sqlite to embed all"
-                " texts with this one",
+                f"{self.model.service or self.model.provider}: {self.model.model!r} has changed"
+                " since"
+                " its cached vectors were made: a known text now has another vector",
+                hint="restore the former model, or delete .foundry/cache.sqlite to embed all texts"
+                " with this one",
             )
         self._probe = probe
 
@@ -188,15 +188,16 @@ class BatchedModel:
         for vector in vectors:
             if vector is not None and len(vector) != self.dimensions:
                 raise BuildError(
-                    f"the cache holds vectors of {len(vector)} numbers for the model"
-                    f" {self.model.model!r}, which gives {self.dimensions}",
+                    f"the cache holds {len(vector)}-dimensional vectors for the model"
+                    f" {self.model.model!r},"
+                    f" which now returns {self.dimensions} dimensions",
                     hint="delete .foundry/cache.sqlite to embed all texts again",
                 )
 
     def _join(
         self, text: str, parts: Sequence[tuple[str, Vectors | None]], reasons: dict[str, str]
     ) -> Vectors:
-        """Return the vector (d,) of a text from those of its parts."""
+        """Return the vector (d,) of a text from the vectors of its parts."""
         nothing = np.zeros(self.dimensions, dtype=np.float32)
         bad = next((reasons[part] for part, _ in parts if reasons.get(part)), None)
         if bad is not None:
@@ -218,8 +219,8 @@ def run_threads(
 ) -> Iterator[Result]:
     """Yield the results of all items as they complete, using several threads.
 
-    An error sets `stop`, and is raised after running calls; `work` may check `stop` too. Ctrl-C
-    ends the run at once, since these threads do not keep the process alive.
+    An error sets `stop`, and is raised after running calls have ended; `work` may check `stop` too.
+    Ctrl-C ends the run at once, since these threads do not keep the process alive.
     """
     if count == 1:
         for item in items:
@@ -239,7 +240,7 @@ def run_threads(
         return done, None
 
     failure: BaseException | None = None
-    # Not a ThreadPoolExecutor, for whose threads Python waits at exit.
+    # Not a ThreadPoolExecutor, since Python waits for its threads at exit.
     with ThreadPool(max(1, min(count, len(items)))) as pool:
         try:
             for done, error in pool.imap_unordered(run, items):

@@ -17,10 +17,10 @@ Side = Literal["document", "query"]
 
 @dataclass(frozen=True, slots=True)
 class ModelLimits:
-    """Limits of one call of a model.
+    """Limits of one call to a model.
 
-    `tokens` is the limit of one text; the batching layer splits longer ones. `batch_tokens` is the
-    limit of all texts of a call, including the padding of a model on this machine.
+    `tokens` is the limit for one text; the batching layer splits longer ones. `batch_tokens` is the
+    limit for all texts of a call, including the padding of a local model.
     """
 
     tokens: int
@@ -47,11 +47,11 @@ class EmbeddingModel:
 
     `revision` is a hash of the weights or a commit, empty if the provider has none; `service` is
     the address of a service, empty for a local model; `dimensions` is the requested width, None for
-    the model's own. If `sides_differ`, a text has different vectors as query and as document,
-    prefixes aside. `count_tokens` is exact for local models, and an upper estimate for services.
-    `embed` makes one call: unit vectors (n, d) of prefixed texts; it raises EmbeddingFailure.
-    `write` writes what a server needs to embed queries to a new folder, and returns its SHA-256; ""
-    for nothing.
+    the model's own. If `sides_differ`, a text has different vectors as query and as document, apart
+    from prefixes. `count_tokens` is exact for local models, and an upper estimate for services.
+    `embed` makes one call and returns unit vectors (n, d) of prefixed texts; it raises
+    EmbeddingFailure. `write` writes what a server needs to embed queries to a new folder, and
+    returns its SHA-256, or "" if nothing is needed.
     """
 
     provider: str
@@ -94,7 +94,7 @@ def find_known(model: str) -> KnownModel | None:
 
 
 def choose_prefixes(options: EmbeddingSection, own: Prefixes | None = None) -> Prefixes:
-    """Return the prefixes: as configured, or the model's `own`, or those known for its name."""
+    """Return the configured prefixes, or else the model's `own`, or those known for its name."""
     known = find_known(options.model)
     chosen = own or (known.prefixes if known else Prefixes())
     return Prefixes(

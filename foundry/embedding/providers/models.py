@@ -30,13 +30,13 @@ LOCAL_BATCH_TEXTS = 256
 FASTEMBED_BATCH_TOKENS = 4096
 PROCESSOR_BATCH_TOKENS = 2048
 ACCELERATOR_BATCH_TOKENS = 32_768
-"""Few fit a processor's cache, many keep a graphics card busy."""
+"""Few tokens fit into a processor's cache; many keep a graphics card busy."""
 
 USUAL_TOKENS = 512
-"""Token limit of Sentence Transformers models that state none."""
+"""Token limit of Sentence Transformers models that do not state one."""
 
 UNKNOWN_TOKENS = 2048
-"""Token limit of unknown models of services: what servers allow by default."""
+"""Token limit for unknown models of services: what servers allow by default."""
 
 CALL_SECONDS = 120.0
 """Timeout of one call; small machines are slow on large batches."""
@@ -47,14 +47,14 @@ TWO_NETWORKS = frozenset({"Router", "Asym"})
 MODEL_SUFFIXES = frozenset(
     {".bin", ".json", ".model", ".onnx", ".onnx_data", ".pt", ".safetensors", ".txt", ".data"}
 )
-"""Endings of weights, configurations and tokenizers."""
+"""Extensions of weights, configurations and tokenizers."""
 
 
 def open_model(options: EmbeddingSection) -> EmbeddingModel:
     """Open the model, loading a local one; a service is not called yet.
 
-    EMBEDDING_BASE_URL replaces the configured address of a service, here as in the server, since it
-    may differ between networks. Raises BuildError if a package, a key or the model is missing.
+    EMBEDDING_BASE_URL replaces the configured address of a service, here and in the server, since
+    it may differ between networks. Raises BuildError if a package, a key or the model is missing.
     """
     address = os.environ.get("EMBEDDING_BASE_URL", "").strip()
     if options.base_url and address:
@@ -201,8 +201,8 @@ def list_model_files(folder: Path) -> Iterator[tuple[str, Path]]:
 def _open_openai(options: EmbeddingSection) -> EmbeddingModel:
     """Open a service that is compatible with OpenAI.
 
-    OpenAI accepts 2,048 texts and 300,000 tokens per call; others may accept only 32 texts. A
-    failed small call also loses less.
+    OpenAI accepts 2,048 texts and 300,000 tokens per call, but other services may accept only 32
+    texts. Also, small calls lose less when they fail.
     """
     from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 
@@ -243,7 +243,7 @@ def _service_model(
     key = os.environ.get(options.api_key_env, "").strip()
     if not key and needs_key:
         raise BuildError(
-            f"{options.base_url} wants an API key, and the variable {options.api_key_env} is not"
+            f"{options.base_url} needs an API key, but the variable {options.api_key_env} is not"
             " set",
             hint=f"set {options.api_key_env}, or name another variable in embedding.api_key_env",
         )

@@ -1,4 +1,4 @@
-"""Reads tensors from a safetensors file, a format without code.
+"""Reads tensors from a safetensors file, a format that contains no code.
 
 Eight bytes have the length of a JSON header; the numbers follow it:
 
@@ -53,14 +53,16 @@ class Tensors:
         except (TypeError, KeyError, ValueError):
             raise ValueError(f"{place}: malformed entry") from None
         if dtype is None:
-            raise ValueError(f"{place}: of type {entry['dtype']!r}, expected {', '.join(TYPES)}")
+            raise ValueError(f"{place}: has type {entry['dtype']!r}, expected {', '.join(TYPES)}")
         if found != shape:
-            raise ValueError(f"{place}: of shape {found}, expected {shape}")
+            raise ValueError(f"{place}: has shape {found}, expected {shape}")
         size = math.prod(shape) * np.dtype(dtype).itemsize
         room = len(self._bytes) - self._start
         is_place = isinstance(begin, int) and isinstance(end, int) and 0 <= begin <= end <= room
         if not is_place or end - begin != size:
-            raise ValueError(f"{place}: is outside the file, or has a length unlike its shape")
+            raise ValueError(
+                f"{place}: is outside the file, or its length does not match its shape"
+            )
         content = self._bytes[self._start + begin : self._start + end].view(np.uint8)
         numbers = np.frombuffer(content.tobytes(), dtype).reshape(shape)
         if entry["dtype"] == "BF16":

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from foundry.embedding.providers.model import ModelLimits
 
 REACH_CHARS = 1000
-"""Distance from the middle within which white space is looked for."""
+"""Distance from the middle within which white space is searched for."""
 
 _SPACE = re.compile(r"\s+")
 
@@ -17,7 +17,7 @@ _SPACE = re.compile(r"\s+")
 def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
     """Return parts of a text that fit, in order and with all of its words.
 
-    The text is halved at the white space nearest to its middle, or within a word, until all parts
+    The text is halved at the white space nearest to its middle, or inside a word, until all parts
     fit. A single character is a part even if it does not fit.
     """
     text = text.strip()
@@ -54,8 +54,8 @@ def make_batches(
 ) -> list[list[str]]:
     """Return texts, given with token counts, in batches that a call accepts.
 
-    If the texts of a batch are padded, the longest come first: batches have similar lengths, and
-    running out of memory shows at once.
+    If the texts of a batch are padded, the longest come first: batches then have similar lengths,
+    and running out of memory shows at once.
     """
     if padded:
         texts = sorted(texts, key=lambda entry: -entry[1])

@@ -1,9 +1,9 @@
-"""Estimates the tokens of a text for a model without its tokenizer.
+"""Estimates the tokens of a text for a model whose tokenizer is not available.
 
-Models split text into word pieces, byte pairs or SentencePiece tokens. Counts differ, but are near
-those of a word-piece vocabulary on English words, and at most the bytes of anything else. So words
-in Latin letters are split by the built-in vocabulary, with a margin, and other characters count at
-the rate of the less favourable tokenizers.
+Models split text into word pieces, byte pairs or SentencePiece tokens. Their counts differ, but are
+close to those of a word-piece vocabulary for English words, and at most the number of bytes for
+anything else. So words in Latin letters are split with the built-in vocabulary, plus a margin, and
+other characters count at the rate of the less favourable tokenizers.
 """
 
 import math
@@ -22,12 +22,14 @@ FRAME_TOKENS = 4
 
 _RUN = re.compile(r"[A-Za-z]+|[0-9]+| {2,}|\n+|[^A-Za-z0-9 \n]")
 _ALPHABET = re.compile("[\u00c0-\u052f\u05d0-\u06ff]")
-"""Latin with accents, Greek, Cyrillic, Hebrew, Arabic: a token a letter at the worst. Byte pairs of
-a rarer script may be a token a byte."""
+"""Latin with accents, Greek, Cyrillic, Hebrew, Arabic: at worst one token per letter.
+
+Byte pairs of a rarer script may be one token per byte.
+"""
 
 
 def estimate_tokens(text: str) -> int:
-    """Estimate the tokens of a text, rather too many than too few."""
+    """Estimate the tokens of a text, too many rather than too few."""
     pieces, others = 0, FRAME_TOKENS
     for run in _RUN.findall(text):
         first = run[0]
@@ -51,11 +53,11 @@ def _cutter() -> PieceCutter:
 
 @lru_cache(maxsize=100_000)
 def _count_pieces(word: str) -> int:
-    # A word that is too long for the cutter has no pieces, and counts by letters.
+    # A word that is too long for the tokenizer has no pieces, and counts by letters.
     least = sum(
         max(len(cut.rows), cut.letters - cut.covered_letters) for cut in _cutter().cut(word)
     )
     if word.islower() or word.istitle():
         return least
-    # Case-sensitive vocabularies have few pieces for capitals within a word.
+    # Case-sensitive vocabularies have few pieces for capitals inside a word.
     return max(least, math.ceil(len(word) / 2))

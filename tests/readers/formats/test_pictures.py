@@ -131,7 +131,7 @@ def test_a_page_that_is_read_badly_either_way_stays_as_it_is(
 ) -> None:
     recognise([line("a" * 30, 0.9), line("b" * 30, 0.69, 40)], [], [line("c" * 9, 0.79)], [])
     skipped = read_picture(page())
-    assert skipped == Skipped("s", "a.png", "pictures of no legible text")
+    assert skipped == Skipped("s", "a.png", "pictures without legible text")
 
 
 def test_a_page_without_lines_is_looked_at_once(recognise: Callable[..., Recogniser]) -> None:
@@ -192,7 +192,7 @@ def test_of_a_file_with_a_legible_page_the_others_are_counted(
     assert len(recogniser.asked) == 2
     recognise([line("smear", 0.3), line("smudge", 0.3, 60)], [], [], [])
     assert read_picture(frames(page(), page())) == Skipped(
-        "s", "a.png", "pictures of no legible text"
+        "s", "a.png", "pictures without legible text"
     )
 
 

@@ -1,6 +1,6 @@
-"""Reads a Sentence Transformers model folder for the transformer in numpy.
+"""Reads a Sentence Transformers model folder for the numpy transformer.
 
-Unsupported architectures are refused by name before anything is embedded.
+Unsupported architectures are rejected by name before anything is embedded.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ POOLINGS: dict[str, Literal["mean", "cls"]] = {
 MODULES = ("Transformer", "Pooling", "Normalize")
 DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 MAX_SIZE = 1 << 20
-"""Upper bound of sizes in a model's config.json, far above any model of this family."""
+"""Upper limit for sizes in a model's config.json, far above any model of this family."""
 
 _LINEAR = {
     "attention.output.dense": "attention_output",
@@ -54,12 +54,12 @@ _NORMS = {
     "attention.output.LayerNorm": "attention_norm",
     "output.LayerNorm": "output_norm",
 }
-"""Names in a checkpoint, and in `weight_shapes`."""
+"""Parameter names in a checkpoint, and in `weight_shapes`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransformerFiles:
-    """The content of a model folder, with weights as float16, as an index stores them."""
+    """The contents of a model folder, with weights as float16, the type that an index stores."""
 
     shape: Description
     vocabulary: list[str]
@@ -68,7 +68,7 @@ class TransformerFiles:
 
 
 def find_transformer(model: str, folder: Path | None) -> Path:
-    """Return the folder of a model: `folder`, or that in the installed distribution of this name.
+    """Return a model's folder: `folder`, or the one in the installed distribution of this name.
 
     Raises EmbeddingFailure if there is none; nothing is downloaded, and no code is run.
     """
@@ -80,11 +80,11 @@ def find_transformer(model: str, folder: Path | None) -> Path:
         files = []
     found = [Path(str(file.locate())).parent for file in files if file.name == "modules.json"]
     if len(found) != 1:
-        problem = "no folder, and no installed distribution with one model"
+        problem = "is neither a folder nor an installed distribution with one model"
         raise EmbeddingFailure(
             f"the model {model!r} is {problem}",
-            hint="embedding.model is the folder that Sentence Transformers saves, or the name of an"
-            " installed distribution that holds one; nothing is downloaded",
+            hint="set embedding.model to the folder that Sentence Transformers saves, or the name"
+            " of an installed distribution that contains one; nothing is downloaded",
         )
     return found[0]
 
@@ -153,7 +153,7 @@ def _read(folder: Path) -> TransformerFiles:
         )
     known, most = len(vocabulary), shape.max_tokens
     if known > shape.vocabulary or most < 3:
-        raise ValueError(f"{known} tokens, and texts of {most}, do not fit its config.json")
+        raise ValueError(f"{known} tokens, and texts of {most}, do not match its config.json")
     vocabulary += [f"[unused row {number}]" for number in range(known, shape.vocabulary)]
     weights = dict(_read_weights(Tensors(inner / WEIGHTS), shape, config))
     prompts = read_optional(folder / "config_sentence_transformers.json").get("prompts") or {}
@@ -172,7 +172,7 @@ def _read_modules(folder: Path) -> tuple[Path, Literal["mean", "cls"]]:
         raise ValueError(f"modules.json: {', '.join(kinds)}, expected {', '.join(MODULES)}")
     inner, pool = (folder / str(module["path"]) for module in modules[:2])
     if not all(each.resolve().is_relative_to(folder.resolve()) for each in (inner, pool)):
-        raise ValueError("modules.json: a module lies outside of the folder")
+        raise ValueError("modules.json: a module is outside the folder")
     about = read_object(pool / "config.json")
     chosen = [
         key for key, value in about.items() if key.startswith("pooling_mode_") and value is True
@@ -196,7 +196,7 @@ def _check(path: Path, config: Mapping[str, Any]) -> None:
     ):
         found = config.get(key, default)
         if found != expected:
-            raise ValueError(f"{path}: {key} is {found!r}, and only {expected!r} is supported")
+            raise ValueError(f"{path}: {key} is {found!r}, but only {expected!r} is supported")
 
 
 def _size(config: Mapping[str, Any], key: str) -> int:
@@ -221,7 +221,7 @@ def _read_weights(
         with np.errstate(over="ignore"):
             half = values.astype(np.float16)
         if half.shape != shapes[name] or not np.isfinite(half).all():
-            raise ValueError(f"{name}: a number that is not finite in half precision")
+            raise ValueError(f"{name}: has a number that is not finite in half precision")
         return name, half
 
     def norm(name: str) -> NDArray[np.float32]:

@@ -37,7 +37,7 @@ class TransformerProcesses:
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"]
     ) -> NDArray[np.float32]:
-        """Return unit vectors (n, d). Raises EmbeddingFailure; BuildError if a process ends."""
+        """Return unit vectors (n, d). Raises EmbeddingFailure, or BuildError if a process ends."""
         del side
         worker = self._take()
         try:
@@ -45,8 +45,8 @@ class TransformerProcesses:
         except (OSError, ValueError, KeyError) as error:
             worker.kill()
             raise BuildError(
-                f"a process that embeds has ended: {error}",
-                hint="each takes 200 MB of memory and more; what is embedded already is kept",
+                f"an embedding process has ended: {error}",
+                hint="each takes at least 200 MB of memory; what is embedded already is kept",
             ) from None
         self._idle.append(worker)
         if isinstance(vectors, str):

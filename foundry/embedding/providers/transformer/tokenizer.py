@@ -50,12 +50,12 @@ def _read_fast_tokenizer(path: Path) -> tuple[list[str], Spelling]:
     }
     for key, (found, expected) in kinds.items():
         if found != expected:
-            raise ValueError(f"{path}: {key} is {found!r}, and only {expected!r} is supported")
+            raise ValueError(f"{path}: {key} is {found!r}, but only {expected!r} is supported")
     ids: dict[str, int] = model["vocab"]
     added = content.get("added_tokens") or []
     ids |= {token["content"]: token["id"] for token in added}
     if sorted(ids.values()) != [*range(len(ids))]:
-        raise ValueError(f"{path}: token ids are not numbered from 0 on")
+        raise ValueError(f"{path}: token ids are not numbered from 0 upwards")
     vocabulary = sorted(ids, key=ids.__getitem__)
     _check_vocabulary(vocabulary)
     for token in added:
@@ -75,7 +75,7 @@ def _check_vocabulary(vocabulary: list[str]) -> None:
     if lacking or len({*vocabulary}) != len(vocabulary):
         raise ValueError(f"the vocabulary lacks {', '.join(sorted(lacking)) or 'order'}")
     if any(re.search(r"[\n\r]", token) or not token for token in vocabulary):
-        raise ValueError("the vocabulary has a token with a line end, or an empty one")
+        raise ValueError("the vocabulary has a token with a line break, or an empty one")
 
 
 def read_object(path: Path) -> dict[str, Any]:
