@@ -177,7 +177,7 @@ def test_options_that_cannot_be_are_refused(
     assert project.run("build", "--engine", "dask").exit_code == 2
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     result = project.run("build", "--engine", "ray")
-    assert (result.exit_code, "no cluster is named" in result.output) == (2, True)
+    assert (result.exit_code, "no cluster address is given" in result.output) == (2, True)
 
 
 def test_help_names_the_engines() -> None:

@@ -27,7 +27,7 @@ CHOSEN = f'{CONFIG}\n[search.synonyms]\nfile = "words.txt"\n'
         ("FK =>", "has an empty form"),
         ("=> FK", "has an empty form"),
         ("a => FK => b", "has => more than once"),
-        ("FK, the", "'the' has no word that is searched for"),
+        ("FK, the", "'the' has no searchable word"),
         ("pumps, pump", "'pump' and 'pumps' are the same to a search"),
         ("FK, " + "word " * 9, "has 9 words, and may have 8"),
         (", ".join(f"w{number}" for number in range(17)), "has 17 forms, and may have 16"),

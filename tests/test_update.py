@@ -239,7 +239,7 @@ def test_conflict_is_marked_listed_and_has_its_exit_code(older: Path) -> None:
     assert "<<<<<<< yours\nfrom . import *\n" in (older / "notes" / "app.py").read_text()
     result = update(older)
     assert result.exit_code == 1
-    assert "holds conflict markers" in result.stderr
+    assert "contains conflict markers" in result.stderr
     refused = CliRunner().invoke(main, ["verify", str(older)])
     assert refused.exit_code == 1
     assert "notes/app.py: contains conflict markers" in refused.stderr
@@ -339,7 +339,7 @@ def test_export_of_another_project_is_refused(older: Path, project: Project) -> 
     before = snapshot(older)
     result = update(older)
     assert result.exit_code == 1
-    assert "holds no package other" in result.stderr
+    assert "has no package other" in result.stderr
     assert snapshot(older) == before
 
 

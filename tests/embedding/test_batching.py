@@ -249,7 +249,7 @@ def test_wrong_width_is_never_kept(tmp_path: Path) -> None:
         service.dimensions = 32
         with batched(service, tmp_path) as model, pytest.raises(BuildError) as caught:
             model.embed(["something else"], "document")
-    assert "is another model" in caught.value.message
+    assert "has changed since" in caught.value.message
     assert "cache.sqlite" in str(caught.value.hint)
 
 
@@ -260,7 +260,7 @@ def test_other_model_by_the_same_name_is_noticed(tmp_path: Path) -> None:
         service.salt = "another model"
         with batched(service, tmp_path) as model, pytest.raises(BuildError) as caught:
             model.embed(["air"], "document")
-    assert "is another model" in caught.value.message
+    assert "has changed since" in caught.value.message
     assert "cache.sqlite" in str(caught.value.hint)
 
 

@@ -202,7 +202,7 @@ def test_module_outside_of_the_folder_is_refused(tmp_path: Path) -> None:
     rows = json.loads((folder / "modules.json").read_bytes())
     rows[0]["path"] = "../other"
     (folder / "modules.json").write_text(json.dumps(rows))
-    with pytest.raises(EmbeddingFailure, match="lies outside of the folder"):
+    with pytest.raises(EmbeddingFailure, match="is outside the folder"):
         read_transformer(folder)
 
 

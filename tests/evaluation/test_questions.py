@@ -119,9 +119,9 @@ def test_beir(tmp_path: Path) -> None:
         (QUERIES, "q1 d1 1\n", "line 1"),
         (QUERIES, "q9\td1\t1\n", "line 1: no query of .* has its id"),
         ('{"_id": "q1"}\n', "q1\td1\t1\n", "line 1: not a query"),
-        ('{"_id": 1, "text": "a"}\n', "1\td1\t1\n", "must be texts"),
-        ('{"_id": "1", "text": "\\ud800"}\n', "1\td1\t1\n", "must be texts"),
-        (QUERIES + QUERIES, "q1\td1\t1\n", "line 3: its id was used before"),
+        ('{"_id": 1, "text": "a"}\n', "1\td1\t1\n", "must be strings"),
+        ('{"_id": "1", "text": "\\ud800"}\n', "1\td1\t1\n", "must be strings"),
+        (QUERIES + QUERIES, "q1\td1\t1\n", "line 3: duplicate _id"),
         ("not json\n", "q1\td1\t1\n", "line 1"),
     ],
 )

@@ -105,7 +105,7 @@ def test_edit_of_the_same_line_is_marked_and_stops_the_next_update(place: Place)
     text = place.read("acme/search.py")
     assert "<<<<<<< yours\nline III\n=======\nline three\n>>>>>>> generated\n" in text
     before = snapshot(place.target)
-    with pytest.raises(ExportError, match="holds conflict markers"):
+    with pytest.raises(ExportError, match="contains conflict markers"):
         place.update()
     assert snapshot(place.target) == before
     assert place.update(force=True).kept == ["acme/search.py"]

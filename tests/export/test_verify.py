@@ -85,7 +85,7 @@ def test_what_a_merge_left_to_be_settled_is_refused(tmp_path: Path) -> None:
     take_note(folder)
     error = refused(folder)
     assert "README.md: contains conflict markers" in str(error)
-    assert error.hint is not None and error.hint.startswith("settle what is named")
+    assert error.hint is not None and error.hint.startswith("resolve what is named")
 
 
 @pytest.mark.parametrize(

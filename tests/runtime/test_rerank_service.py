@@ -177,7 +177,7 @@ def test_a_project_is_searched_and_evaluated_with_it(
 def test_impossible_tables_are_refused(make_project: MakeProject) -> None:
     tables = {
         'service = "cohere"': "model: cohere needs the name of a model",
-        'service = "tei"': "base_url: where the server is",
+        'service = "tei"': "base_url: is required",
         'service = "tei"\nbase_url = "http://h"\nmodel = "m"': "model: a TEI server has one model",
         'service = "jina"\nmodel = "m"\nbase_url = "jina"': "base_url: write an address",
         'service = "cohere"\nmodel = "m"\n[search.rerank]\nmodel = "m"': "remove one of them",

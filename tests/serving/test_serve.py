@@ -214,7 +214,7 @@ def test_where_interrupts_are_ignored_a_server_that_dies_is_said_after_a_build(
     try:
         served = begin()
         served.listen()
-        with pytest.raises(FoundryError, match=f"{DEATH}it said nothing"):
+        with pytest.raises(FoundryError, match=f"{DEATH}it printed nothing"):
             wait_until(lambda: not served.step(BuildResult))
     finally:
         signal.signal(signal.SIGINT, before)
