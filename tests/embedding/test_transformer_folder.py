@@ -133,7 +133,7 @@ def test_process_that_ends_is_told(tmp_path: Path) -> None:
 )
 def test_unknown_architecture_is_refused_by_name(key: str, value: object, tmp_path: Path) -> None:
     folder = write_transformer(tmp_path / "model", "minilm", **{key: value})
-    with pytest.raises(BuildError, match=f"{key} is {value!r}, and only") as caught:
+    with pytest.raises(BuildError, match=f"{key} is {value!r}, but only") as caught:
         open_model(EmbeddingSection(provider="transformer", model=str(folder)))
     assert "sentence-transformers" in (caught.value.hint or "")
 
@@ -149,9 +149,9 @@ def test_unknown_architecture_is_refused_by_name(key: str, value: object, tmp_pa
             {"num_hidden_layers": 3},
             "encoder.layer.2.attention.self.query.weight: mis",
         ),
-        ("config.json", {"intermediate_size": 80}, r"of shape \(40, 16\), expected \(80, 16\)"),
-        ("config.json", {"vocab_size": 20}, "do not fit its config"),
-        ("sentence_bert_config.json", {"max_seq_length": 2}, "do not fit its config"),
+        ("config.json", {"intermediate_size": 80}, r"has shape \(40, 16\), expected \(80, 16\)"),
+        ("config.json", {"vocab_size": 20}, "do not match its config"),
+        ("sentence_bert_config.json", {"max_seq_length": 2}, "do not match its config"),
         ("1_Pooling/config.json", {"pooling_mode_max_tokens": True}, "and pooling_mode_max_tokens"),
         ("1_Pooling/config.json", {"include_prompt": False}, "pools without the prompt"),
         ("tokenizer.json", {"model": {"type": "Unigram"}}, "model is 'Unigram'"),
@@ -300,7 +300,7 @@ def write_raw(path: Path, header: object, content: bytes, length: int | None = N
         ({"a": entry("F32", [1], 4, 0)}, "is outside"),
         ({"a": entry("F32", [1], 0.0, 4)}, "is outside"),
         ({"a": entry("F32", [1], 0, 2**64)}, "is outside"),
-        ({"a": entry("I64", [1], 0, 4)}, "of type 'I64', expected F64, F32, F16, BF16"),
+        ({"a": entry("I64", [1], 0, 4)}, "has type 'I64', expected F64, F32, F16, BF16"),
         ({"a": {"dtype": "F32", "shape": [1]}}, "malformed entry"),
         ({"a": [1]}, "malformed entry"),
         ({"a": {"dtype": "F32", "shape": 1, "data_offsets": [0, 4]}}, "malformed entry"),

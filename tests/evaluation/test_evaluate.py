@@ -188,7 +188,7 @@ def test_without_questions_known_items_say_so_everywhere(built: Project) -> None
     assert report["metrics"]["keyword"]["hit@1"] == 1
     mixed = built.run("eval", "--quiet", "--baseline", str(real))
     assert mixed.exit_code == 1
-    assert "another kind" in mixed.stderr
+    assert "a different kind" in mixed.stderr
     index = open_index(built.index)
     again = [make_known_items(index) for _ in range(2)]
     assert again[0] == again[1]

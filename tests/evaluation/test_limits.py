@@ -126,7 +126,7 @@ def test_kinds_are_never_compared_with_each_other() -> None:
     real, made = (
         make_evaluation({"hybrid": [1.0]}, kind=kind) for kind in ("questions", "known-item")
     )
-    with pytest.raises(FoundryError, match="another kind"):
+    with pytest.raises(FoundryError, match="different kind"):
         compare(baseline_of(made), real, 0.0)
 
 

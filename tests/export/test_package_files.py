@@ -89,7 +89,7 @@ def test_whole_package_has_no_findings() -> None:
             "line 2: imports found from .search, which does not define it",
         ),
         ("p/core/x.py", b"from ..gone import x\n", "line 1: imports ..gone, which does not exist"),
-        ("tests/test_x.py", b"from p.gone import x\n", "line 1: imports p.gone, which is not"),
+        ("tests/test_x.py", b"from p.gone import x\n", "line 1: imports p.gone, which does not"),
     ],
 )
 def test_what_leads_nowhere_is_named_with_its_line(
