@@ -143,7 +143,7 @@ def test_an_index_without_the_options_of_its_server_is_not_exported(
     made.succeed("build", "--quiet")
     for options, message in (
         ('metadata = ["team"]\n[search]\nfilterable = ["team"]\n', "cannot be filtered by team"),
-        ("[search.expansion]\n", "this server expands queries by it"),
+        ("[search.expansion]\n", "query expansion needs it"),
     ):
         (made.root / "foundry.toml").write_text(CONFIG + options)
         result = made.run("export", "--stale")

@@ -193,7 +193,7 @@ def test_other_model_at_the_start_is_refused(service: FakeService, exported: Pat
         assert "Traceback" not in done.stderr
         assert "openai model 'fake'" in done.stderr
         assert "the probe text's vector has a cosine of" in done.stderr
-        assert "let the service serve the model that the index was built with" in done.stderr
+        assert "configure the service to serve the index's model" in done.stderr
 
 
 def test_model_that_changes_while_running_is_found_out(
@@ -276,7 +276,7 @@ def test_verify_says_whether_the_service_answers(service: FakeService, exported:
         pass
     done = run(exported, "verify", EMBEDDING_BASE_URL=gone.base_url)
     assert done.returncode == 0
-    assert "queries cannot be embedded, keywords are searched" in done.stderr
+    assert "queries cannot be embedded, only keywords are searched" in done.stderr
     result = CliRunner().invoke(main, ["verify", str(exported)])
     assert result.exit_code == 0, result.output
 

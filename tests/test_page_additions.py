@@ -195,7 +195,7 @@ def test_factors_and_stages_are_told(tab: Visit) -> None:
     tab.see("#status", "Understanding: No language model is configured.")
     tab.page.click("#explanation summary")
     tab.see("#explained", "By words: this way to search was asked for.")
-    tab.see("#explained", "put under the passage they repeat")
+    tab.see("#explained", "merged into similar passages")
     tab.see("#explained", f"A factor marked {TIMES}")
     tab.page.fill("#query", "zebra")
     tab.page.check("[value=semantic]")
@@ -205,13 +205,13 @@ def test_factors_and_stages_are_told(tab: Visit) -> None:
 def test_stages_are_told_in_their_own_words(tab: Visit) -> None:
     answer = get(f"{tab.address}/search?q=lamp")
     answer["stages"] = {"links": {"documents": 2}, "links_of_mine": {"failed": "It is Sunday."}}
-    answer["explanation"] = [f"A language model put the query as “{HOSTILE}”.", "2 documents."]
+    answer["explanation"] = [f"A language model rewrote the query as “{HOSTILE}”.", "2 documents."]
     tab.page.route("**/search", lambda route: route.fulfill(json=answer))
     tab.go("/?q=lamp")
     tab.see("#status", "Links of mine: It is Sunday.")
     tab.page.click("#explanation summary")
     said = tab.page.locator("#explained li").all_inner_texts()
-    assert f"A language model put the query as “{HOSTILE}”." in said
+    assert f"A language model rewrote the query as “{HOSTILE}”." in said
     assert "2 documents." in said
 
 

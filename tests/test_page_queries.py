@@ -88,5 +88,5 @@ def test_operators_are_explained(tab: Visit) -> None:
     tab.go("/?q=ventilation+-shift&mode=keyword")
     tab.count("#results > li", 1)
     tab.page.click("#explanation summary")
-    tab.see("#explained", "Nothing that has “shift”.")
+    tab.see("#explained", "No passages with “shift”.")
     assert tab.complaints == []

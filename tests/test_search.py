@@ -276,7 +276,7 @@ def test_operators_that_are_off_are_said(make_project: MakeProject) -> None:
     project = make_project({"a.md": "# Seals\n\nThe seal ring of the pump.\n"})
     project.succeed("build")
     query = '"seal ring" pump'
-    notice = 'Operators are off here: "seal ring" was searched for as plain words.'
+    notice = 'Operators are disabled: "seal ring" was searched for as plain words.'
     assert project.ask(query)["stages"] == {"operators": {"notice": notice}}
     assert notice in project.succeed("query", query).stdout
     assert project.ask("seal ring")["stages"] == {}

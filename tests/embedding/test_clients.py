@@ -223,7 +223,7 @@ def test_ignored_width_names_the_option() -> None:
     with fake_service("ollama", honours_dimensions=None) as service:
         failure = failure_of(service, dimensions=32)
     assert failure.is_bad_reply
-    assert "64 numbers came back where 32 were asked for" in failure.message
+    assert "64 numbers, requested 32" in failure.message
     assert "embedding.dimensions" in str(failure.hint)
 
 

@@ -57,7 +57,7 @@ def test_missing_and_damaged_models_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="no such folder"):
         CrossEncoder(str(tmp_path / "absent"))
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigurationError, match="holds no cross-encoder"):
+    with pytest.raises(ConfigurationError, match="no cross-encoder in this folder"):
         CrossEncoder(str(tmp_path / "empty"))
     folder = write_cross_encoder(tmp_path / "damaged", WORDS)
     (folder / "onnx" / "model.onnx").write_bytes(b"\x08\x09no network")

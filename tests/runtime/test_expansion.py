@@ -111,7 +111,7 @@ def test_identifiers_are_left_alone(tmp_path: Path) -> None:
 
 def test_an_index_without_words_is_refused(tmp_path: Path) -> None:
     index: Any = FakeIndex(IndexLayout(tmp_path), Encoder())
-    with pytest.raises(IndexUnusableError, match="expands queries by it"):
+    with pytest.raises(IndexUnusableError, match="query expansion needs it"):
         open_words(index)
 
 

@@ -83,7 +83,7 @@ def test_times_are_dates_or_date_times() -> None:
         SearchParameters.model_json_schema()["properties"]["modified_before"],
     ):
         assert [one["format"] for one in time["anyOf"]] == ["date", "date-time"]
-        assert time["description"] == "ISO 8601 date or date-time; UTC unless it says."
+        assert time["description"] == "ISO 8601 date or date-time; in UTC unless it has an offset."
 
 
 def test_pairs_begin_with_a_filter() -> None:

@@ -126,7 +126,7 @@ def test_other_model_at_the_start_is_refused(
     assert "openai model 'fake'" in raised.value.message
     assert "expected 0.99 or more" in raised.value.message
     assert raised.value.hint == (
-        "let the service serve the model that the index was built with, or build the index again"
+        "configure the service to serve the index's model, or rebuild the index"
     )
 
 
@@ -154,7 +154,7 @@ def test_unreachable_service_is_no_error_and_is_found_again(
         assert encoder.state.status == "ok"
         # The probe comes before anything else.
         assert service.calls[0] == [PREFIX + PROBE]
-    assert "answers again" in caplog.text
+    assert "responds again" in caplog.text
 
 
 def test_service_that_comes_back_with_another_model_is_not_used(
@@ -173,7 +173,7 @@ def test_service_that_comes_back_with_another_model_is_not_used(
             return encoder.state.status == "mismatch"
 
         wait_until(is_refused)
-        assert "which is not what the embedding service has" in caplog.text
+        assert "but the embedding service has a different model" in caplog.text
         service.salt = ""
         wait_until_well(encoder)
 
@@ -302,7 +302,7 @@ def test_key_is_sent_and_never_logged(
     assert make_encoder(service, key).state.status == "ok"
     encoder = make_encoder(service, "sk-other-77aa")
     assert encoder.state.status == "unavailable"
-    assert "the API key is not accepted" in caplog.text
+    assert "the API key was rejected" in caplog.text
     assert key not in caplog.text
     assert "sk-other-77aa" not in caplog.text
 

@@ -72,7 +72,7 @@ def test_query_is_embedded_once_with_its_prefix() -> None:
 
 
 def test_other_model_is_refused() -> None:
-    with pytest.raises(IndexUnusableError, match="fastembed model 'words', which is not what is"):
+    with pytest.raises(IndexUnusableError, match="fastembed model 'words', but a different model"):
         LocalQueryEncoder(WordModel("another"), LAYOUT, MANIFEST)
     narrow = replace(MANIFEST, probe_vector=MANIFEST.probe_vector[:10])
     with pytest.raises(IndexUnusableError, match="has 64 numbers instead of 10"):

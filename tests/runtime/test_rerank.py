@@ -208,7 +208,7 @@ def test_model_that_is_well_again_is_used(
     caplog.clear()
     assert run(model)[1] == {"rerank": {"hits": 3}}
     assert run(model)[1] == {"rerank": {"hits": 3}}
-    assert caplog.messages == ["the reranking model answers again"]
+    assert caplog.messages == ["the reranking model responds again"]
 
 
 def test_who_waits_too_long_for_the_model_does_not_run_it() -> None:

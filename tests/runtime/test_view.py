@@ -178,7 +178,7 @@ def test_parts_made_of_all_documents_are_not_in_a_view(
     index: OpenedIndex, view: Index, part: Callable[[Index], object]
 ) -> None:
     assert index.part(part) is not None
-    with pytest.raises(PermissionError, match="tells of documents outside the view"):
+    with pytest.raises(PermissionError, match="would reveal documents outside the view"):
         view.part(part)
 
 

@@ -1,8 +1,8 @@
 """A circuit breaker: after repeated failures, calls are refused for a while, then one is tried.
 
-After Nygard, Release It!, 2007. While it is closed, every call passes. Several failures in a row
-open it: calls are refused at once instead of waiting for another failure. After a pause one call is
-let through; if it succeeds the breaker closes, otherwise the next pause is twice as long.
+After Nygard, Release It!, 2007. While the breaker is closed, every call passes. Several failures in
+a row open it: calls are refused at once instead of waiting for another failure. After a pause, one
+trial call passes: success closes the breaker, failure doubles the pause.
 """
 
 import threading
@@ -22,7 +22,7 @@ class CircuitBreaker(Generic[Fault]):
     """Decides whether a call may be made; threads can share one."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, failures: int = 1) -> None:
-        """Open after `failures` in a row; `clock` returns seconds."""
+        """Open the breaker after `failures` in a row; `clock` returns seconds."""
         self._clock = clock
         self._failures_to_open = failures
         self._failures = 0
@@ -43,7 +43,8 @@ class CircuitBreaker(Generic[Fault]):
             if self._fault is not None:
                 if self._clock() < self._next_trial:
                     return None
-                # If this trial is never decided, another one is let through after the pause.
+                # If nobody reports how this trial ended, another one is let through after the
+                # pause.
                 self._next_trial = self._clock() + LONGEST_PAUSE
                 self._generation += 1
             return self._generation
@@ -61,10 +62,10 @@ class CircuitBreaker(Generic[Fault]):
             return True
 
     def fail(self, ticket: int, fault: Fault, pause: float = 0.0) -> bool:
-        """Record the failure of a call, which may ask for a `pause` in seconds.
+        """Record the failure of a call, which may request a `pause` in seconds.
 
-        Returns whether it opened the breaker with a new fault. Failures of calls that were already
-        under way when it opened do not count.
+        Returns whether this opened the breaker with a new fault. Failures of calls that had started
+        before it opened do not count.
         """
         with self._lock:
             if ticket != self._generation:

@@ -1,11 +1,11 @@
 """Reciprocal rank fusion.
 
-    score = (k + 1) * sum over lanes of weight / (k + rank), ranks from 1, weights made to sum to 1
+    score = (k + 1) * sum over lanes of weight / (k + rank), ranks from 1, weights normalised to 1
 
 (Cormack, Clarke and Buettcher 2009, Reciprocal Rank Fusion outperforms Condorcet and individual
 Rank Learning Methods.) A lane that did not find a chunk adds nothing to its score. The factor k + 1
-only scales scores to [0, 1]: a chunk that is first in both lanes has 1. A keyword lane whose best
-hit scores less than 1 (see `LaneHits`) counts proportionally less.
+only scales scores to [0, 1]: a chunk that is first in both lanes scores 1. If the best keyword hit
+scores less than 1 (see `LaneHits`), the weight of the keyword lane shrinks in proportion.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""A view whose scores are those of an index of its documents alone.
+"""A view whose scores depend only on its visible documents.
 
-Document frequencies, lengths, and the background of cosines are statistics of all documents, and
-scores made from them could reveal what other documents say. Here BM25 is computed for each query
+Document frequencies, lengths and the background of cosines are statistics over all documents, so
+scores made from them could reveal what hidden documents say. Here BM25 is computed for each query
 over the visible chunks, from stored counts and lengths. Cosines do not depend on other chunks, so
-all visible vectors are compared. The match is judged from both, without measurements over all
+all visible vectors are compared. The match is graded from both, without measurements over all
 documents.
 """
 
@@ -25,7 +25,7 @@ from .filters import Filters
 from .view import KNOWN_OF_VECTORS, View
 from .visible import HIDDEN, Selection, VisibleTerms, VisibleVectors
 
-MEASURED = {"background": 0.5}  # A typical value instead of the measured one; see `hybrid`.
+MEASURED = {"background": 0.5}  # A typical value instead of the measured one; see `hybrid`
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class TermCounts:
 
 
 def view_by_own_statistics(index: OpenedIndex, filters: Filters | None) -> Index:
-    """Return the view of `view_of`, with scores and version computed from its documents alone.
+    """Return the view of `view_of`, with scores and version that depend only on its documents.
 
     Raises IndexUnusableError if the index was built without counts.
     """
@@ -73,7 +73,7 @@ def view_by_own_statistics(index: OpenedIndex, filters: Filters | None) -> Index
     return View(
         index,
         selection,
-        version="",  # The version identifies the content of all files.
+        version="",  # A version would identify the content of all files.
         dense=dense and {name: {**dense, **MEASURED}[name] for name in KNOWN_OF_VECTORS},
         keyword_lane=keyword_lane,
         dense_lane=dense_lane,

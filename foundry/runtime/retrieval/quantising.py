@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
     """Quantise vectors (n, d) to int8 rows (n, d) and scales (n,) that make them unit vectors.
 
-    A zero vector gives a zero row with scale 0.
+    A zero vector becomes a zero row with scale 0.
     """
     largest = np.abs(vectors).max(axis=1, initial=0.0)
     safe = np.where(largest > 0, largest, 1).astype(np.float32)

@@ -1,7 +1,7 @@
 """Asks the language model about queries before the search: JSON, within a deadline.
 
-Threads may share a model. Replies are cached, so repeating a query costs no call. After several
-failures in a row the model is not called for a while. Callers check the content of replies.
+Threads can share one model. Replies are cached, so a repeated query makes no call. After several
+failures in a row, the model is not called for a while. Callers check the content of replies.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from ..model.replies import ModelError
 from .calls import CircuitBreaker
 
 MAX_TOKENS = 1024
-"""Some models reason before they write."""
+"""Leaves room for models that reason before they answer."""
 
 KEPT_ANSWERS = 1024
 FAILURES_IN_A_ROW = 3
-"""One late answer means little: the latency of models varies from half a second to three."""
+"""One timeout means little: model latency varies from half a second to three."""
 
 _logger = logging.getLogger(__name__)
 
@@ -49,14 +49,14 @@ class QueryModel:
         self._kept = lru_cache(KEPT_ANSWERS)(self._ask)
 
     def ask(self, request: Request, *, seconds: float) -> Mapping[str, Any]:
-        """Return the JSON object that the model answers within `seconds`.
+        """Return the JSON object with which the model replies within `seconds`.
 
         Raises ModelError if there is none; its message contains no secret.
         """
         return self._kept(request, seconds)
 
     def close(self) -> None:
-        """Close connections and end the thread; no more queries can be asked."""
+        """Close connections and end the thread; the object cannot be used again."""
         with self._lock:
             loop, self._loop = self._loop, None
         if loop is not None:
@@ -69,18 +69,18 @@ class QueryModel:
         try:
             ticket = self._breaker.admit()
             if ticket is None:
-                raise ModelError("is not called for a while after failures")
+                raise ModelError("is paused after failures")
             return self._decide(ticket, request, seconds)
         finally:
             self._places.release()
 
     def _decide(self, ticket: int, request: Request, seconds: float) -> Mapping[str, Any]:
-        """Make the call, and report the outcome to the breaker."""
+        """Make the call, and report its outcome to the breaker."""
         try:
             answer = self._call(request, seconds)
         except ModelError as error:
             if self._breaker.fail(ticket, str(error)):
-                _logger.warning("the language model %s; queries are searched for as asked", error)
+                _logger.warning("the language model %s; queries are searched for as typed", error)
             raise
         if self._breaker.succeed(ticket):
             _logger.warning("the language model reads queries again")
@@ -103,15 +103,15 @@ class QueryModel:
         try:
             return read_object(reply.result(seconds).text)
         except TimeoutError:
-            # Closing it also closes the connection, so that the model stops generating.
+            # Also closes the connection, so that the model stops generating.
             reply.cancel()
             raise ModelError("took too long") from None
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
-        # Started by the first query, since threads do not survive a fork of workers.
+        # Started by the first query, since threads do not survive the fork of workers.
         with self._lock:
             if self._loop is None:
-                # Outside the deadline: otherwise the first query could never succeed.
+                # Outside the deadline: otherwise the first query would always time out.
                 _ = self._model.client
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(

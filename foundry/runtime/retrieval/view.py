@@ -1,9 +1,9 @@
-"""A view of an index: an index of only the documents that pass some filters.
+"""A view of an index, limited to the documents that pass some filters.
 
-It consists of parts restricted to these documents. Chunks and documents are numbered from 0 in the
-view, and its lists, values and counts cover only them; postings, vectors and records stay in the
-index and are read through a mapping of numbers. Parts that cannot be restricted are missing. Scores
-are those of the whole index.
+A view consists of parts restricted to these documents. It numbers its chunks and documents from 0,
+and its lists, values and counts cover only them; postings, vectors and records stay in the index
+and are read through a mapping of numbers. Parts that cannot be restricted are missing. Scores are
+those of the whole index.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ KNOWN_OF_VECTORS = ("model", "query", "background")
 
 
 def view_of(index: OpenedIndex, filters: Filters | None) -> Index:
-    """Return the view of what passes filters; with None, an empty view.
+    """Return the view of what passes filters; None gives an empty view.
 
     Raises InvalidRequestError for filters that the index does not have.
     """
@@ -53,7 +53,7 @@ class Divisible(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """The description of a view; see `About`."""
+    """The metadata of a view; see `About`."""
 
     language: str
     dense: dict[str, Any] | None
@@ -63,7 +63,7 @@ class _Contents:
 
 
 class View(Index):
-    """Some documents of an index, with given lanes."""
+    """A subset of an index's documents, with the given lanes."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class View(Index):
         keyword_lane: TermLane,
         dense_lane: VectorLane | None,
     ) -> None:
-        """Make the parts that every index has; `dense` describes the vectors."""
+        """Create the parts that every index has; `dense` describes the vectors."""
         columns = _columns_within(index.part(FilterColumns.open), selection)
         super().__init__(
             version=version,
@@ -97,7 +97,7 @@ class View(Index):
         self._divide = partial(_divide, index, selection.document_places != HIDDEN)
 
     def make_part(self, kind: Callable[[OpenedIndex], Part]) -> Part:
-        """Return the part of the visible documents. Raises PermissionError if it has none."""
+        """Return a part for the visible documents. Raises PermissionError if there is none."""
         part: Part = self._divide(kind)
         return part
 
@@ -105,7 +105,7 @@ class View(Index):
 def _divide(index: OpenedIndex, documents: Mask, kind: Callable[[OpenedIndex], Any]) -> Any:
     whole = index.part(kind)
     if not isinstance(whole, Divisible):
-        raise PermissionError(f"{type(whole).__name__} tells of documents outside the view")
+        raise PermissionError(f"{type(whole).__name__} would reveal documents outside the view")
     return whole.within(documents)
 
 
@@ -167,7 +167,7 @@ def _lists_within(
     places: NDArray[np.int32],
     kept: Mask | bool = True,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Return the visible lists: where each starts (k + 1,), and their entries.
+    """Return the visible lists: their starts (k + 1,) and entries.
 
     Only entries (e,) that are `kept` (e,) count.
     """
@@ -185,7 +185,7 @@ def _with_entries(starts: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray
 
 
 class _Picked(Sequence[bytes]):
-    """The sorted keys that have the `numbers` (k,), ascending."""
+    """The sorted keys at positions `numbers` (k,), ascending."""
 
     def __init__(self, keys: Sequence[bytes], numbers: NDArray[np.intp]) -> None:
         self._keys, self._numbers = keys, numbers.astype(np.uint32)

@@ -31,7 +31,8 @@ HIDDEN = -1
 class Selection:
     """Some chunks (n,) and documents (m,) of an index, by number, ascending.
 
-    `chunk_places` and `document_places` map all numbers to those in the view, or to HIDDEN.
+    `chunk_places` and `document_places` map numbers of the index to those of the view, or to
+    HIDDEN.
     """
 
     chunks: NDArray[np.uint32]
@@ -41,7 +42,7 @@ class Selection:
 
     @classmethod
     def of(cls, index: OpenedIndex, filters: Filters | None) -> Self:
-        """Select the documents that pass filters; their chunks all pass, or none does."""
+        """Select the documents that pass filters; all chunks of a document pass, or none."""
         chunks = np.zeros(index.chunk_count, dtype=np.bool_)
         if filters is not None:
             selected = index.part(FilterColumns.open).select(filters)
@@ -78,7 +79,7 @@ class VisibleRecords:
         return self.whole.each(make, ((int(self.visible[number]), more) for number, more in rows))
 
     def numbers(self, identifier: str) -> list[int]:
-        """Return the numbers of the visible records whose ids hash like this one."""
+        """Return the numbers of the visible records whose id has the same hash."""
         places: list[int] = self.places[self.whole.numbers(identifier)].tolist()
         return [place for place in places if place != HIDDEN]
 
@@ -93,7 +94,7 @@ class VisibleTerms(PostingsLane):
 
     @classmethod
     def of(cls, index: OpenedIndex, selection: Selection, **more: Any) -> Self:
-        """Return the lane of the chunks that were selected."""
+        """Return the keyword lane of the selected chunks."""
         lane = index.keyword_lane
         assert isinstance(lane, KeywordLane)
         return cls(lane, selection.chunk_places, len(selection.chunks), **more)
@@ -107,7 +108,7 @@ class VisibleTerms(PostingsLane):
                 yield places[seen].view(np.uint32), impacts[seen]
 
     def frequency(self, term: str) -> int:
-        """Return the number of visible chunks that have a term."""
+        """Return the number of visible chunks that contain a term."""
         start, end = self.whole.find(term)
         return int(np.count_nonzero(self.places.take(self.whole.chunks[start:end]) != HIDDEN))
 
@@ -129,15 +130,15 @@ class VisibleVectors:
         return replace(hits, chunks=places.take(hits.chunks).astype(np.int64))
 
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
-        """Return the exact cosines (m,) to given chunks (m,)."""
+        """Return the exact cosines (m,) to chunks (m,)."""
         return self.whole.scores(vector, self._in_whole(chunks))
 
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
-        """Return the cosines (m,) of one chunk to given chunks (m,)."""
+        """Return the cosines (m,) of one chunk to chunks (m,)."""
         return self.whole.nearness(int(self.selection.chunks[chunk]), self._in_whole(chunks))
 
     def distance(self, vector: Vector) -> float | None:
-        """Return the distance of a query from the mean of all chunks."""
+        """Return the distance of a query from the mean of all chunks of the index."""
         return self.whole.distance(vector)
 
     def _in_whole(self, chunks: Numbers) -> Numbers:

@@ -15,19 +15,19 @@ from .live import LiveQueryEncoder, ask_service
 from .replies import EmbeddingFailure, bad_reply, name_dimensions, read_vectors
 
 FIXED_WIDTH = ("-v2.0", "-v3.0")
-"""Models that have one width and take no `output_dimension`."""
+"""Models of fixed width, which reject `output_dimension`."""
 
 INPUT_TYPES = {"document": "search_document", "query": "search_query"}
 
 
 class CohereEmbeddings:
-    """Embeds over HTTP; one object may serve any number of threads.
+    """Embeds over HTTP; threads can share one.
 
     Args:
         base_url: Such as `https://api.cohere.com/v2`.
         model: Such as `embed-v4.0`.
         api_key: Sent as a bearer token.
-        dimensions: How many to request; None for the model's own.
+        dimensions: Number to request; None for the model's default.
     """
 
     def __init__(
@@ -43,19 +43,19 @@ class CohereEmbeddings:
         """Return unit vectors (n, d) in the order of the texts.
 
         Args:
-            texts: Prefixes included.
+            texts: With prefixes.
             side: Whether the texts are documents or queries.
             timeout: Seconds for the whole call.
 
         Raises:
-            EmbeddingFailure: See there.
+            EmbeddingFailure: The service failed or its reply is invalid.
         """
         body: dict[str, object] = {
             "model": self._model,
             "texts": list(texts),
             "input_type": INPUT_TYPES[side],
             "embedding_types": ["float"],
-            # By default a text that is too long would be truncated silently.
+            # By default the service truncates long texts silently.
             "truncate": "NONE",
         }
         if self._dimensions is not None and not self._model.endswith(FIXED_WIDTH):
@@ -76,5 +76,5 @@ class CohereEmbeddings:
 
 
 def open_encoder(files: IndexFiles) -> LiveQueryEncoder:
-    """Return an encoder that asks Cohere for the vectors of queries; see `ask_service`."""
+    """Return an encoder that calls Cohere to embed queries; see `ask_service`."""
     return ask_service(files, "cohere", CohereEmbeddings)

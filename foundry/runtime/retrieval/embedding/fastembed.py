@@ -1,4 +1,4 @@
-"""Models that FastEmbed runs by ONNX Runtime, on this machine.
+"""Models run by FastEmbed with ONNX Runtime, on this machine.
 
 https://qdrant.github.io/fastembed/
 """
@@ -20,7 +20,7 @@ from .probe import require_model
 from .replies import EmbeddingFailure, check_vectors
 
 NETWORKS = ("onnx/model.onnx", "model.onnx", "model_optimized.onnx", "onnx/model_quantized.onnx")
-"""Where a folder may have the ONNX file, in order of preference."""
+"""Possible paths of the ONNX file in a model's folder, in order of preference."""
 
 MAX_CONFIG_BYTES = 1_000_000
 POOLING_FILE = "1_Pooling/config.json"
@@ -33,15 +33,16 @@ POOLING_NAMES = {"cls": "CLS", "mean": "MEAN", "lasttoken": "LAST_TOKEN"}
 
 
 class FastEmbedEmbeddings:
-    """A model, loaded; one object may serve any number of threads.
+    """A loaded model; threads can share one.
 
     Args:
-        model: A name that FastEmbed knows, or the path of a folder with the ONNX network, the
-            tokenizer's files and `1_Pooling/config.json`, which is read without the network.
-        install: What installs the package, for the message where it is missing.
+        model: A model name that FastEmbed supports, or a folder with the ONNX network, the
+        tokenizer
+            files and `1_Pooling/config.json`. A folder needs no network access.
+        install: Command that installs the package, for the error message.
 
     Raises:
-        EmbeddingFailure: When the package or the model is missing, or it cannot be loaded.
+        EmbeddingFailure: The package or the model is missing, or loading fails.
     """
 
     def __init__(self, model: str, *, install: str) -> None:
@@ -68,15 +69,15 @@ class FastEmbedEmbeddings:
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float = 0
     ) -> NDArray[np.float32]:
-        """Return unit vectors (n, d) in the order of the texts, which already have their prefixes.
+        """Return unit vectors (n, d) in the order of the texts, which have their prefixes.
 
         Args:
-            texts: Longer ones than the model takes are cut by it.
-            side: Decides where a model embeds queries otherwise.
-            timeout: Not kept by a model on this machine.
+            texts: Truncated to the model's maximum length.
+            side: Matters for models that embed queries and documents differently.
+            timeout: Ignored: the model runs on this machine.
 
         Raises:
-            EmbeddingFailure: When a vector is not finite.
+            EmbeddingFailure: A vector is not finite.
         """
         del timeout
         if side == "query":
@@ -91,13 +92,13 @@ class FastEmbedEmbeddings:
 
 
 def _cache_folder() -> str:
-    # FastEmbed's own default is in the folder for temporary files, which others can write to.
+    # FastEmbed's default is in the temporary folder, where other users can write.
     chosen = os.environ.get("FASTEMBED_CACHE_PATH")
     return chosen or str(Path.home() / ".cache" / "fastembed")
 
 
 def _register(folder: Path) -> str:
-    """Register a folder with FastEmbed; return the name to load it by."""
+    """Register a folder with FastEmbed and return the name to load it by."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
@@ -107,7 +108,8 @@ def _register(folder: Path) -> str:
     network = next((file for file in NETWORKS if (folder / file).is_file()), None)
     if network is None:
         raise EmbeddingFailure(
-            f"{folder}: holds no ONNX network", hint="it may be any of " + ", ".join(NETWORKS)
+            f"{folder}: no ONNX network in this folder",
+            hint="it must have one of " + ", ".join(NETWORKS),
         )
     pooling, width = _read_pooling(folder)
     TextEmbedding.add_custom_model(
@@ -122,7 +124,7 @@ def _register(folder: Path) -> str:
 
 
 def _read_pooling(folder: Path) -> tuple[str, int]:
-    """Return how a folder's model pools the vectors of tokens, and their width."""
+    """Return how a folder's model pools token vectors, and their width."""
     try:
         content = json.loads(read_file(folder / POOLING_FILE, MAX_CONFIG_BYTES))
         chosen = [kind for key, kind in POOLINGS.items() if content.get(key)]
@@ -132,20 +134,20 @@ def _read_pooling(folder: Path) -> tuple[str, int]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise EmbeddingFailure(
             f"{folder}: {POOLING_FILE} is needed to know how tokens become a vector: {error}",
-            hint="copy the file from where the model was published",
+            hint="copy that file from the published model",
         ) from None
     if len(chosen) != 1:
         raise EmbeddingFailure(
-            f"{folder / POOLING_FILE}: FastEmbed can pool by one of CLS, mean or last token",
+            f"{folder / POOLING_FILE}: FastEmbed supports only CLS, mean or last-token pooling",
             hint="use the provider sentence-transformers for this model",
         )
     return chosen[0], width
 
 
 def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
-    """Load the model of an index and run it on the probe text.
+    """Load the model of an index and verify it with the probe text.
 
-    Raises IndexUnusableError if it is another model than the index's; EmbeddingFailure if it
+    Raises IndexUnusableError if the index was built with another model; EmbeddingFailure if it
     cannot be loaded; ConfigurationError.
     """
     dense = require_model(files, "fastembed")

@@ -1,4 +1,4 @@
-"""One call of an embedding service over HTTP, bounded in time and size, with distinct failures."""
+"""A call to an embedding service over HTTP, bounded in time and size, with distinct failures."""
 
 import json
 import logging
@@ -16,27 +16,27 @@ from ...settings import API_KEY
 from .replies import EmbeddingFailure, bad_reply
 
 MAX_REPLY_BYTES = 256 * 1024 * 1024
-"""Above the largest reply: 2,048 texts with 4,096 numbers each."""
+"""More than the largest valid reply: 2,048 texts with 4,096 numbers each."""
 
 MAX_ERROR_BYTES = 65_536
 SHOWN_CHARACTERS = 200
 TEMPORARY = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 TEXTS_REFUSED = frozenset({400, 413, 422})
 QUOTA = (b"insufficient_quota", b"billing_hard_limit_reached")
-"""Error codes of OpenAI for which waiting does not help."""
+"""OpenAI's error codes for which retrying does not help."""
 
 CONNECT_SECONDS = 10.0
 
 
-# Otherwise httpx logs every call; the server's own log already has every request.
+# httpx logs every call at INFO; the server's own log already has every request.
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 class EmbeddingService:
-    """Posts JSON to an embedding service; one object may serve any number of threads.
+    """Posts JSON to an embedding service; threads can share one.
 
     Attributes:
-        base_url: The address of the service, without a slash at the end.
+        base_url: Address of the service, without a trailing slash.
         model: Its name in the service, for messages.
     """
 
@@ -57,15 +57,15 @@ class EmbeddingService:
         self._lock = threading.Lock()
 
     def post(self, path: str, body: Mapping[str, object], *, timeout: float) -> dict[str, Any]:
-        """Return the JSON object that a call answers.
+        """Post a JSON request and return the JSON object in the reply.
 
         Args:
             path: Below `base_url`, such as `/embeddings`.
             body: Sent as JSON.
-            timeout: Seconds for the whole call; a call that trickles may take twice as long.
+            timeout: Seconds for the whole call; a reply that trickles in may take twice as long.
 
         Raises:
-            EmbeddingFailure: For every other answer, and for none.
+            EmbeddingFailure: Any other reply, or none.
         """
         url = self.base_url + path
         deadline = time.monotonic() + timeout
@@ -83,7 +83,7 @@ class EmbeddingService:
             raise EmbeddingFailure(f"{self.base_url}: {error}", hint="correct the url") from None
         except httpx2.HTTPError as error:
             raise EmbeddingFailure(
-                f"{self.base_url}: the connection broke: {self._shown(str(error))}",
+                f"{self.base_url}: the connection failed: {self._shown(str(error))}",
                 is_temporary=True,
             ) from None
         if response.status_code != 200:
@@ -98,7 +98,7 @@ class EmbeddingService:
             self._client = None
 
     def _open(self) -> httpx2.Client:
-        # Loading certificates takes tens of milliseconds, too long for a server's start.
+        # Loading certificates takes tens of milliseconds, too long for the server's start.
         with self._lock:
             if self._client is None:
                 self._client = httpx2.Client(headers=self._headers)
@@ -124,7 +124,7 @@ class EmbeddingService:
             start = content[:SHOWN_CHARACTERS].decode("utf-8", errors="replace")
             raise bad_reply(
                 f"{self.base_url}: the reply is not JSON: {self._shown(start)}",
-                hint="check embedding.base_url: it ends in /v1 for most services",
+                hint="check embedding.base_url, which ends in /v1 for most services",
             ) from None
         if not isinstance(reply, dict):
             raise bad_reply(f"{self.base_url}: the reply is not a JSON object")
@@ -137,17 +137,17 @@ class EmbeddingService:
         said = self._shown(find_message(content))
         place = f"{self.base_url}: model {self.model!r}: status {status}"
         if status == 401:
-            # The service's message may repeat a part of the key.
-            found = "the API key is not accepted" if self._api_key else "an API key is needed"
+            # The service's message may repeat part of the key.
+            found = "the API key was rejected" if self._api_key else "an API key is needed"
             return EmbeddingFailure(
                 f"{self.base_url}: {found} (status 401)",
                 status=401,
-                hint="set the variable that embedding.api_key_env names to a valid key",
+                hint="set the variable named by embedding.api_key_env to a valid key",
             )
         if status == 402 or (status == 429 and any(word in content for word in QUOTA)):
             return EmbeddingFailure(
                 f"{place}: the quota is used up: {said}",
-                hint="see the service's billing page; what is embedded already is kept",
+                hint="see the service's billing page; finished embeddings are kept",
             )
         if status in TEMPORARY:
             wait = parse_retry_after(response.headers)
@@ -157,7 +157,7 @@ class EmbeddingService:
         if status in TEXTS_REFUSED:
             return EmbeddingFailure(f"{place}: {said}", is_bad_reply=True, status=status)
         if status in (403, 404):
-            hint = "check embedding.model and embedding.base_url, and what the key has a right to"
+            hint = "check embedding.model, embedding.base_url, and the permissions of the key"
             return EmbeddingFailure(f"{place}: {said}", hint=hint)
         return EmbeddingFailure(f"{place}: {said}", hint="check embedding.base_url")
 
@@ -169,7 +169,7 @@ class EmbeddingService:
             if isinstance(cause, ssl.SSLCertVerificationError):
                 return EmbeddingFailure(
                     message,
-                    hint="SSL_CERT_FILE names the certificates to trust besides the usual ones",
+                    hint="set SSL_CERT_FILE to the additional certificates to trust",
                 )
             cause = cause.__cause__ or cause.__context__
         return EmbeddingFailure(
@@ -180,7 +180,7 @@ class EmbeddingService:
         )
 
     def _shown(self, text: str) -> str:
-        """Make a service's message fit for ours: short, on one line, without the key."""
+        """Return a service's message made safe to quote: short, one line, without the key."""
         if self._api_key:
             text = text.replace(self._api_key, "***")
         line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
@@ -202,7 +202,7 @@ def find_message(content: bytes) -> str:
 def parse_retry_after(headers: Mapping[str, str]) -> float | None:
     """Parse a Retry-After header, seconds or a date (RFC 9110, 10.2.3); None without one.
 
-    A date is compared with the service's own clock, if it sends one.
+    A date is compared with the service's own clock if the reply has a Date header.
     """
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.replace(".", "", 1).isdigit():
@@ -212,5 +212,5 @@ def parse_retry_after(headers: Mapping[str, str]) -> float | None:
         now = parsedate_to_datetime(headers["date"]) if "date" in headers else datetime.now(UTC)
         return max(0.0, (then - now).total_seconds())
     except (ValueError, TypeError, OverflowError):
-        # Also if only one of the dates has a time zone.
+        # Includes the case that only one of the dates has a time zone.
         return None

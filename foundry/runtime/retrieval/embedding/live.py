@@ -1,10 +1,10 @@
-"""Embeds queries by the service that embedded the documents, and copes with its failures.
+"""Embeds queries with the service that embedded the documents, and handles its failures.
 
-If the service fails, `encode` returns None, and the search goes on with keywords alone. After a
-failure the service is not called for a while; then a query tries it again, without a restart.
+If the service fails, `encode` returns None and the search continues with keywords only. The service
+is then not called for a while, until a query retries it; no restart is needed.
 
-Its vectors are used only while its vector of the probe text equals that in the index. This is
-checked at the start and after each failure, since the service may return with another model.
+Its vectors are used only while its vector of the probe text equals the one in the index. This is
+checked at start-up and after each failure, since the service may come back with another model.
 """
 
 import logging
@@ -29,11 +29,12 @@ from .recent import RecentVectors
 from .replies import EmbeddingFailure
 
 DEADLINE_SECONDS = 5.0
-"""Timeout of a query's vector."""
+"""Timeout for embedding a query."""
 
 QUICK_SECONDS = 0.5
-"""A connection that breaks so soon is worth one more call: services often close one that was idle
-just when it is used again."""
+"""A connection that fails within this time is retried once: services often close an idle
+connection just as it is reused.
+"""
 
 _logger = logging.getLogger(__name__)
 
@@ -56,8 +57,9 @@ class EmbeddingClient(Protocol):
 class EmbedderState:
     """Whether queries can be embedded.
 
-    `mismatch` means that the service has another model than the index. `detail` is for callers; the
-    service's own message is only logged.
+    `mismatch` means that the service serves another model than the index was built with. `detail`
+    is
+    shown to callers; the service's own message is only logged.
     """
 
     status: Literal["ok", "unavailable", "mismatch"]
@@ -66,23 +68,25 @@ class EmbedderState:
 
 OK = EmbedderState("ok", None)
 UNAVAILABLE = EmbedderState(
-    "unavailable", "The embedding service does not answer; until it does, keywords are searched."
+    "unavailable",
+    "The embedding service does not respond; until it does, only keywords are searched.",
 )
 MISMATCH = EmbedderState(
     "mismatch",
-    "The embedding service has another model than the index was built with; until it has that"
-    " one, keywords are searched.",
+    "The embedding service has another model than the index was built with; until that is"
+    " fixed, only keywords are searched.",
 )
 
 
 class LiveQueryEncoder:
-    """Asks a service for the vectors of queries; threads can share one."""
+    """Calls a service to embed queries; threads can share one."""
 
     def __init__(self, client: EmbeddingClient, layout: IndexLayout, dense: DenseManifest) -> None:
-        """Ask for the vector of the probe text.
+        """Embed the probe text to verify the model.
 
-        Raises IndexUnusableError if it shows another model. A service that does not answer is no
-        error, since it may answer later.
+        Raises IndexUnusableError if the service has another model. A service that does not respond
+        is
+        not an error, since it may recover later.
         """
         self._client = client
         self._dense = dense
@@ -98,7 +102,7 @@ class LiveQueryEncoder:
 
     @property
     def state(self) -> EmbedderState:
-        """State of the service after the last call."""
+        """State of the service after the latest call."""
         return self._breaker.fault or OK
 
     @stage("encode")
@@ -119,13 +123,13 @@ class LiveQueryEncoder:
             self._leave_alone(ticket, failure)
             return None
         if self._breaker.succeed(ticket):
-            _logger.warning("the embedding service answers again")
+            _logger.warning("the embedding service responds again")
         if vector is not None:
             self._recent.put(text, vector)
         return vector
 
     def _embed(self, text: str, deadline: float) -> NDArray[np.float32] | None:
-        """Return the vector of a text; None if the service refuses this text itself."""
+        """Return the vector of a text; None if the service rejects this particular text."""
         try:
             vector = self._ask(text, deadline)
         except EmbeddingFailure as failure:
@@ -171,10 +175,9 @@ class LiveQueryEncoder:
     def _other_model(self, difference: str) -> IndexUnusableError:
         model = f"{self._dense.provider} model {self._dense.model!r}"
         return IndexUnusableError(
-            f"{self._place}: built with {model}, which is not what the embedding service has"
-            f" under this name: {difference}",
-            hint="let the service serve the model that the index was built with, or build the"
-            " index again",
+            f"{self._place}: built with {model}, but the embedding service has a different"
+            f" model under this name: {difference}",
+            hint="configure the service to serve the index's model, or rebuild the index",
         )
 
     def _leave_alone(self, ticket: int, failure: EmbeddingFailure | IndexUnusableError) -> None:
@@ -185,14 +188,16 @@ class LiveQueryEncoder:
         if self._breaker.fail(ticket, state, pause):
             hint = f" ({failure.hint})" if failure.hint else ""
             _logger.warning(
-                "queries cannot be embedded, keywords are searched: %s%s", failure.message, hint
+                "queries cannot be embedded, only keywords are searched: %s%s",
+                failure.message,
+                hint,
             )
 
 
 def describe_embedder(index: Index) -> dict[str, Any]:
     """Return the state of the service for /readyz: `ok`, `unavailable` or `mismatch`.
 
-    `detail` explains it: while it is not ok, searches are answered by keywords alone.
+    `detail` explains the state. Unless it is ok, searches use keywords only.
     """
     assert isinstance(index.encoder, LiveQueryEncoder)
     state = index.encoder.state
@@ -202,11 +207,11 @@ def describe_embedder(index: Index) -> dict[str, Any]:
 def ask_service(
     files: IndexFiles, provider: str, client: type[EmbeddingClient]
 ) -> LiveQueryEncoder:
-    """Return an encoder for queries, checked by the probe text.
+    """Return an encoder for queries, verified with the probe text.
 
-    The address is in settings.json, or in EMBEDDING_BASE_URL if that is set; settings.json also
-    names the variable of the key. Raises IndexUnusableError if the service has another model than
-    the index; ConfigurationError. No message contains the key.
+    The address comes from EMBEDDING_BASE_URL if set, else from settings.json, which also names the
+    variable of the key. Raises IndexUnusableError if the service has another model than the index;
+    ConfigurationError. No message contains the key.
     """
     dense = require_model(files, provider)
     with reading(SETTINGS_FILE) as settings:

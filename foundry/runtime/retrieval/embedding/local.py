@@ -32,12 +32,12 @@ class LocalModel(Protocol):
 
 
 class LocalQueryEncoder:
-    """Runs a model on queries, a limited number at a time; threads can share one."""
+    """Runs a model on queries, `at_a_time` at once; threads can share one."""
 
     def __init__(
         self, model: LocalModel, layout: IndexLayout, dense: DenseManifest, *, at_a_time: int = 1
     ) -> None:
-        """Run the model on the probe text. Raises IndexUnusableError if it is another model."""
+        """Verify the model with the probe text. Raises IndexUnusableError if it is another one."""
         self._model = model
         self._query_prefix = dense.query_prefix
         self._slots = threading.Semaphore(at_a_time)
@@ -45,9 +45,9 @@ class LocalQueryEncoder:
         difference = find_difference(self._run(dense.probe_text), dense)
         if difference is not None:
             raise IndexUnusableError(
-                f"{layout.root}: built with {dense.provider} model {dense.model!r}, which is not"
-                f" what is installed under this name: the probe text's vector {difference}",
-                hint="install the model that the index was built with, or build the index again",
+                f"{layout.root}: built with {dense.provider} model {dense.model!r}, but a different"
+                f" model is installed under this name: the probe text's vector {difference}",
+                hint="install the model that the index was built with, or rebuild the index",
             )
 
     @stage("encode")
@@ -71,14 +71,14 @@ class LocalQueryEncoder:
 
 
 def available_cores() -> int:
-    """Return the number of cores that this process may use."""
+    """Return the number of cores available to this process."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def read_model(file: Path = SETTINGS_FILE) -> str:
-    """Return the name or the folder of the model for queries. Raises ConfigurationError."""
+    """Return the name or folder of the query model. Raises ConfigurationError."""
     with reading(file) as values:
         return read_variable("EMBEDDING_MODEL") or str(values["embedding"]["model"])
 
@@ -87,22 +87,22 @@ def find_folder(model: str) -> Path | None:
     """Return the folder of a model given by path; None for the name of a published model.
 
     Raises:
-        EmbeddingFailure: For a path that is no folder.
+        EmbeddingFailure: The path is not a folder.
     """
     path = Path(model).expanduser()
     if path.is_dir():
         return path
     if path.is_absolute() or model.startswith((".", "~")):
         raise EmbeddingFailure(
-            f"{model}: no such folder", hint="embedding.model names a model, or its folder"
+            f"{model}: no such folder", hint="set embedding.model to a model's name or folder"
         )
     return None
 
 
 def unusable(model: str, error: Exception) -> EmbeddingFailure:
-    """Return the error for a model that cannot be loaded, with the first line of the reason."""
+    """Return the error for a model that cannot be loaded, with the first line of the cause."""
     reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
     return EmbeddingFailure(
         f"the model {model!r} cannot be loaded: {reason}",
-        hint="check embedding.model; a name needs the network once, a folder never",
+        hint="check embedding.model; a name needs network access once, a folder never",
     )

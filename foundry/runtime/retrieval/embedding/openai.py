@@ -18,13 +18,13 @@ from .replies import EmbeddingFailure, bad_reply, name_dimensions, read_vectors
 
 
 class OpenAIEmbeddings:
-    """Embeds over HTTP; one object may serve any number of threads.
+    """Embeds over HTTP; threads can share one.
 
     Args:
         base_url: Such as `https://api.openai.com/v1`.
         model: Its name in the service.
-        api_key: Sent as a bearer token; None where the service wants none.
-        dimensions: How many to request; None for the model's own.
+        api_key: Sent as a bearer token; None if the service needs none.
+        dimensions: Number to request; None for the model's default.
     """
 
     def __init__(
@@ -37,15 +37,15 @@ class OpenAIEmbeddings:
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float
     ) -> NDArray[np.float32]:
-        """Return unit vectors (n, d) in the order of the texts; both sides are embedded alike.
+        """Return unit vectors (n, d) in the order of the texts.
 
         Args:
-            texts: Prefixes included.
-            side: Whether the texts are documents or queries.
+            texts: With prefixes.
+            side: Ignored: documents and queries are embedded alike.
             timeout: Seconds for the whole call.
 
         Raises:
-            EmbeddingFailure: See there.
+            EmbeddingFailure: The service failed or its reply is invalid.
         """
         del side
         body: dict[str, object] = {
@@ -69,17 +69,17 @@ class OpenAIEmbeddings:
 def find_rows(reply: dict[str, Any], count: int) -> list[Any]:
     """Return the embeddings of a reply in the order of the texts, sorted by their `index`.
 
-    Without indexes the order of the reply is kept.
+    Without indexes, the order of the reply is kept.
     """
     items = reply.get("data")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise bad_reply("the reply has no list 'data' of objects")
     if len(items) != count:
-        raise bad_reply(f"{len(items)} vectors came back for {count} texts")
+        raise bad_reply(f"the reply has {len(items)} vectors for {count} texts")
     numbers = [item.get("index") for item in items]
     if any(number is not None for number in numbers):
         if any(type(number) is not int for number in numbers) or sorted(numbers) != [*range(count)]:
-            raise bad_reply("the vectors are not numbered from 0, each number once")
+            raise bad_reply("the vectors are not numbered 0 to n - 1")
         items = sorted(items, key=lambda item: item["index"])
     return [_numbers(item.get("embedding")) for item in items]
 
@@ -95,5 +95,5 @@ def _numbers(embedding: object) -> object:
 
 
 def open_encoder(files: IndexFiles) -> LiveQueryEncoder:
-    """Return an encoder that asks the service for the vectors of queries; see `ask_service`."""
+    """Return an encoder that calls the service to embed queries; see `ask_service`."""
     return ask_service(files, "openai", OpenAIEmbeddings)

@@ -1,7 +1,7 @@
-"""The probe text, whose vector shows whether queries are embedded by the index's model.
+"""The probe text, whose vector shows whether queries are embedded with the index's model.
 
-Vectors of two models cannot be compared even if they have the same length: no error would occur,
-and every result would be wrong.
+Vectors of different models cannot be compared even if they have the same length: no error would
+occur, and every result would be wrong.
 """
 
 from dataclasses import dataclass
@@ -14,18 +14,22 @@ from ...errors import IndexUnusableError
 from ...index.layout import IndexFiles, require_vectors
 
 PROBE_TOLERANCE = 0.99
-"""Least cosine between the probe text's vectors now and at build time."""
+"""Minimum cosine between the probe text's vectors now and at build time."""
 
 
 @dataclass(frozen=True, slots=True)
 class DenseManifest:
-    """How the vectors were made; `candidates` chunks from the sketch give `recall_at_20`, by the
-    shape of queries.
+    """How the vectors of an index were made.
 
-    The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
-    `same` model. `background` is the median cosine of the best chunk to questions about other
-    matters; `spread` the standard deviation of the chunks' products with their mean, None where it
-    is not known to tell them apart from such questions.
+    `candidates` is how many chunks the sketch must pass to reach `recall_at_20`, by type of query.
+    The
+    `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
+    `same`
+    model. `background` is the median cosine between off-topic questions and their best chunk.
+    `spread`
+    is the standard deviation of the chunks' dot products with their mean; None if it is not known
+    to
+    separate them from off-topic questions.
     """
 
     provider: str
@@ -47,11 +51,11 @@ class DenseManifest:
 def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> str | None:
     """Describe how the probe text's vector differs from the index's; None if it does not.
 
-    `vector` is a unit vector, or None if the text has none.
+    `probe` is a unit vector, or None if the text could not be embedded.
     """
     expected = np.array(dense.probe_vector, dtype=np.float32)
     if probe is None:
-        return "is not there" if expected.any() else None
+        return "is missing" if expected.any() else None
     if probe.shape != expected.shape:
         return f"has {len(probe)} numbers instead of {len(expected)}"
     cosine = float(probe @ expected)
@@ -61,12 +65,12 @@ def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> 
 
 
 def require_model(files: IndexFiles, provider: str) -> DenseManifest:
-    """Raise IndexUnusableError unless the index expects query vectors of this provider."""
+    """Raise IndexUnusableError unless the index expects query vectors from this provider."""
     dense = DenseManifest(**require_vectors(files))
     if dense.query["encoder"] != "same" or dense.provider != provider:
         raise IndexUnusableError(
-            f"{files.layout.root}: its queries are embedded by {describe_encoder(dense)}, and this"
-            f" server asks a model of provider {provider!r}",
+            f"{files.layout.root}: its queries are embedded by {describe_encoder(dense)}, but this"
+            f" server uses provider {provider!r}",
             hint="export the server again for this index",
         )
     return dense

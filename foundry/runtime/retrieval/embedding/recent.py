@@ -1,4 +1,4 @@
-"""A cache of query vectors, so that repeating a query costs no call."""
+"""A cache of query vectors, so that a repeated query makes no call."""
 
 import threading
 from collections import OrderedDict
@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 CAPACITY = 1024
-"""Number of queries; with 1,024 dimensions they take 4 MB."""
+"""Number of queries; at 1,024 dimensions they take 4 MB."""
 
 
 class RecentVectors:
-    """An LRU cache from queries to vectors."""
+    """An LRU cache from query texts to vectors."""
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._capacity = capacity
@@ -27,7 +27,7 @@ class RecentVectors:
             return vector
 
     def put(self, text: str, vector: NDArray[np.float32]) -> None:
-        """Cache a query's vector (d,), which is shared from now on and must not be changed."""
+        """Cache a query's vector (d,), which must not be modified afterwards."""
         vector.flags.writeable = False
         with self._lock:
             self._vectors[text] = vector

@@ -1,9 +1,9 @@
-"""What may come back from an embedding model: unit vectors, or a failure that says what would help.
+"""Replies of embedding models: checked unit vectors, or a failure that suggests a remedy.
 
 EmbeddingFailure (ServerError)
     is_temporary    the same call may succeed later (429, 5xx, a lost connection)
-    is_bad_reply    the reply is not what was asked for, or the service refuses these texts
-    neither         no repetition can help (no such model, no right, quota used up)
+    is_bad_reply    the reply is invalid, or the service rejects these texts
+    neither         retrying cannot help (no such model, no permission, quota used up)
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...errors import ServerError
 
 SHORTEST = 1e-12
-"""A vector whose largest absolute number is smaller has no direction."""
+"""A vector whose largest absolute value is smaller has no direction."""
 
 
 class EmbeddingFailure(ServerError):
@@ -48,25 +48,27 @@ def check_vectors(
     Args:
         rows: One for each text.
         count: Number of texts.
-        dimensions: Expected width; None for any, as long as it is the same.
+        dimensions: Expected width; None accepts any width that all rows share.
 
     Raises:
         EmbeddingFailure: With `is_bad_reply`, for a wrong count or width, or a row that is not
             numeric, not finite, or all zero.
     """
     if len(rows) != count:
-        raise bad_reply(f"{len(rows)} vectors came back for {count} texts")
+        raise bad_reply(f"the reply has {len(rows)} vectors for {count} texts")
     try:
         matrix = np.asarray(rows)
         is_numeric = matrix.dtype.kind in "fiu" or count == 0
     except (ValueError, TypeError, OverflowError):
-        raise bad_reply("vectors of different lengths came back") from None
+        raise bad_reply("the reply has vectors of different lengths") from None
     if not is_numeric or (count and (matrix.ndim != 2 or not matrix.shape[1])):
         raise bad_reply("the reply has no vectors of numbers")
     if count == 0:
         return np.zeros((0, dimensions or 0), dtype=np.float32)
     if dimensions is not None and matrix.shape[1] != dimensions:
-        raise bad_reply(f"vectors of {matrix.shape[1]} numbers came back, expected {dimensions}")
+        raise bad_reply(
+            f"the reply has vectors of {matrix.shape[1]} numbers, expected {dimensions}"
+        )
     exact = matrix.astype(np.float64)
     if not np.isfinite(exact).all():
         raise bad_reply("a vector has a number that is not finite")
@@ -79,26 +81,26 @@ def check_vectors(
 
 
 def read_vectors(rows: list[Any], count: int, dimensions: int | None) -> NDArray[np.float32]:
-    """Check vectors; the error says if a requested number of dimensions was ignored."""
+    """Check vectors; the error mentions if the service ignored the requested dimensions."""
     widths = {len(row) for row in rows if isinstance(row, list | np.ndarray)}
     if dimensions is not None and len(widths) == 1 and widths != {dimensions}:
         width = widths.pop()
         raise bad_reply(
-            f"vectors of {width} numbers came back where {dimensions} were asked for",
+            f"the reply has vectors of {width} numbers, requested {dimensions}",
             hint=f"if the service ignores embedding.dimensions, set it to {width}",
         )
     return check_vectors(rows, count, dimensions)
 
 
 def name_dimensions(failure: EmbeddingFailure, dimensions: int | None) -> EmbeddingFailure:
-    """Return the failure, as a final one if the service refused the number of dimensions."""
+    """Return the failure, marked as permanent if the service rejected the number of dimensions."""
     if dimensions is None or not failure.is_bad_reply or "dimension" not in failure.message.lower():
         return failure
     return EmbeddingFailure(
-        failure.message, hint="leave out embedding.dimensions, or set what the model can give"
+        failure.message, hint="remove embedding.dimensions, or set it to what the model supports"
     )
 
 
 def bad_reply(message: str, *, hint: str | None = None) -> EmbeddingFailure:
-    """Return the failure for a wrong reply."""
+    """Return the failure for an invalid reply."""
     return EmbeddingFailure(message, is_bad_reply=True, hint=hint)

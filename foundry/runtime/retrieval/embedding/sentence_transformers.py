@@ -1,4 +1,4 @@
-"""Runs models of Sentence Transformers on this machine.
+"""Models run by Sentence Transformers, on this machine.
 
 https://sbert.net/docs/package_reference/sentence_transformer/model.html
 """
@@ -16,16 +16,15 @@ from .replies import EmbeddingFailure, check_vectors
 
 
 class SentenceTransformersEmbeddings:
-    """A model, loaded; for one thread at a time.
+    """A loaded model, for one thread at a time.
 
     Args:
-        model: A name on the Hugging Face Hub, or the path of a folder, which is read without the
-            network.
-        install: What installs the package, for the message where it is missing.
+        model: A name on the Hugging Face Hub, or a folder, which needs no network access.
+        install: Command that installs the package, for the error message.
         revision: A commit of the model; None for the newest.
 
     Raises:
-        EmbeddingFailure: When the package or the model is missing, or it cannot be loaded.
+        EmbeddingFailure: The package or the model is missing, or loading fails.
     """
 
     def __init__(self, model: str, *, install: str, revision: str | None = None) -> None:
@@ -49,19 +48,19 @@ class SentenceTransformersEmbeddings:
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float = 0
     ) -> NDArray[np.float32]:
-        """Return unit vectors (n, d) in the order of the texts, which already have their prefixes.
+        """Return unit vectors (n, d) in the order of the texts, which have their prefixes.
 
         Args:
-            texts: Longer ones than the model takes are cut by it.
-            side: Decides where a model has another network for each.
-            timeout: Not kept by a model on this machine.
+            texts: Truncated to the model's maximum length.
+            side: Matters for models with separate networks for queries and documents.
+            timeout: Ignored: the model runs on this machine.
 
         Raises:
-            EmbeddingFailure: When a vector is not finite.
+            EmbeddingFailure: A vector is not finite.
         """
         del timeout
         encode = self.network.encode_query if side == "query" else self.network.encode_document
-        # An empty prompt, since the model would add its own.
+        # An empty prompt, since the model would otherwise add its own.
         rows = encode(
             list(texts), prompt="", batch_size=max(1, len(texts)), show_progress_bar=False
         )
@@ -73,9 +72,9 @@ class SentenceTransformersEmbeddings:
 
 
 def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
-    """Load the model of an index and run it on the probe text.
+    """Load the model of an index and verify it with the probe text.
 
-    Raises IndexUnusableError if it is another model than the index's; EmbeddingFailure if it
+    Raises IndexUnusableError if the index was built with another model; EmbeddingFailure if it
     cannot be loaded; ConfigurationError.
     """
     dense = require_model(files, "sentence-transformers")

@@ -1,9 +1,9 @@
-"""The forward pass of a BERT encoder in numpy, and its files.
+"""The forward pass of a BERT encoder in NumPy, and its files.
 
 A token's hidden state starts as its word embedding plus its position embedding. Each layer applies
 multi-head self-attention and a feed-forward network with GELU, each followed by a residual
 connection and layer normalisation. The text's vector is the mean of its tokens' hidden states, or
-that of [CLS] (Vaswani et al. 2017; Devlin et al. 2019; Reimers and Gurevych 2019).
+the hidden state of [CLS] (Vaswani et al. 2017; Devlin et al. 2019; Reimers and Gurevych 2019).
 
 Weights are stored as float16 in one file. All but the word embeddings become float32 when loaded.
 """
@@ -26,9 +26,9 @@ from .replies import check_vectors
 from .word_pieces import Spelling, WordPieceTokenizer
 
 FORMAT_VERSION = 2
-MAX_QUERY_TOKENS = 128  # Bounds the cost of a long query to four times that of a usual one.
-FEED_FORWARD_ROWS = 128  # Tokens at a time, so that intermediate values stay in the cache.
-MASKED = np.float32(-1e9)  # Added to attention scores of padding.
+MAX_QUERY_TOKENS = 128  # Caps the cost of a long query at four times the usual.
+FEED_FORWARD_ROWS = 128  # Tokens per block, so that intermediate values stay in the cache.
+MASKED = np.float32(-1e9)  # Added to the attention scores of padding.
 
 Array = NDArray[np.float32]
 
@@ -45,13 +45,13 @@ class TransformerLayout:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """The hyperparameters of a transformer, and how it tokenizes.
+    """The hyperparameters of a transformer and its tokenizer.
 
     Attributes:
-        vocabulary: Number of tokens that it knows.
+        vocabulary: Number of tokens.
         hidden_size: Dimensions of hidden states, and of a text's vector.
         layers: Number of layers.
-        heads: Attention heads of each layer.
+        heads: Attention heads per layer.
         intermediate_size: Dimensions inside the feed-forward networks.
         max_tokens: Longer texts are truncated to this length, which includes [CLS] and [SEP].
         epsilon: Added to variances in layer normalisation.
@@ -114,7 +114,7 @@ class _Layer(NamedTuple):
 
 
 class Transformer:
-    """A loaded transformer, which any number of threads may share.
+    """A loaded transformer; threads can share one.
 
     `weights` have the names and shapes of `weight_shapes`.
     """
@@ -155,15 +155,15 @@ class Transformer:
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float = 0
     ) -> Array:
-        """Return unit vectors (n, d) in the order of the texts, which already have their prefixes.
+        """Return unit vectors (n, d) in the order of the texts, which have their prefixes.
 
         Args:
             texts: Truncated to the model's maximum length, queries to `MAX_QUERY_TOKENS`.
-            side: What the texts are.
+            side: Whether the texts are documents or queries.
             timeout: Ignored: the model runs on this machine.
 
         Raises:
-            EmbeddingFailure: When a vector is not finite.
+            EmbeddingFailure: A vector is not finite.
         """
         del timeout
         most = self.shape.max_tokens
@@ -200,7 +200,7 @@ class Transformer:
         states = hidden.reshape(texts, longest, shape.hidden_size)
         if shape.pooling == "cls":
             return states[:, 0]
-        # A sum will do, since the caller normalises vectors.
+        # A sum instead of the mean, since the caller normalises vectors.
         total: Array = np.einsum("nld,nl->nd", states, is_token.astype(np.float32))
         return total
 
@@ -258,8 +258,8 @@ COEFFICIENTS = (1.330274429, -1.821255978, 1.781477937, -0.356563782, 0.31938153
 def gelu(values: Array) -> None:
     """Replace each x by GELU(x) = x * P(X <= x), X standard normal (Hendrycks and Gimpel 2016).
 
-    numpy has no error function: the normal distribution is approximated by formula 26.2.17 of
-    Abramowitz and Stegun, to 7.5e-8, and so GELU to 5e-7 in float32.
+    NumPy has no error function, so the normal distribution is approximated by formula 26.2.17 of
+    Abramowitz and Stegun, to 7.5e-8, which gives GELU to 5e-7 in float32.
     """
     size = np.abs(values)
     t = 1 / (1 + np.float32(SLOPE) * size)
@@ -286,9 +286,9 @@ def _split_weights(
 
 
 def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
-    """Load the transformer of an index and check it by the probe text.
+    """Load the transformer of an index and verify it with the probe text.
 
-    Raises IndexUnusableError if it is damaged, or not the model of the documents.
+    Raises IndexUnusableError if it is damaged, or is not the model of the documents.
     """
     dense = require_model(files, "transformer")
     model = Transformer.open(files.layout.encoder)

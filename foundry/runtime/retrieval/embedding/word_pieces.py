@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import islice
 
 CONTINUATION = "##"  # Prefix of a token that continues a word.
-LONGEST_WORD = 100  # A longer word is unknown.
+LONGEST_WORD = 100  # Longer words become [UNK].
 CACHED_WORDS = 8192
 
 UNKNOWN, CLS, SEP = "[UNK]", "[CLS]", "[SEP]"
@@ -47,7 +47,7 @@ class Spelling:
 
 
 class _Characters(dict[int, str | None]):
-    """A translation table, filled lazily: None removes a character; some become separate words."""
+    """A translation table filled lazily: None removes a character; some become separate words."""
 
     def __init__(self, spelling: Spelling) -> None:
         self._spelling = spelling
@@ -64,7 +64,8 @@ class _Characters(dict[int, str | None]):
             return None
         if self._spelling.strip_accents and category == "Mn":
             return None
-        # Character by character: in a whole word, lower case may depend on neighbours.
+        # One character at a time: the lower case of a letter may depend on its neighbours in a
+        # word.
         shown = character.lower() if self._spelling.lowercase else character
         is_sign = category[0] == "P" or (character.isascii() and not character.isalnum())
         is_chinese = self._spelling.separate_chinese and any(
@@ -84,7 +85,7 @@ class WordPieceTokenizer:
         self._decomposes = spelling.strip_accents
         self._special = re.compile(f"({'|'.join(map(re.escape, spelling.special))})")
         self._longest = max(map(len, vocabulary))
-        # Not a cached method: that would keep the vocabulary of a replaced index in memory.
+        # Not a cached method, which would keep the vocabulary of a replaced index in memory.
         self._split_word = lru_cache(CACHED_WORDS)(self._split_word_anew)
 
     def tokenize(self, text: str, most: int | None = None) -> list[int]:

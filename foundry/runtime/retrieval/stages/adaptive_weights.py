@@ -1,7 +1,7 @@
-"""Lane weights by the kind of query: the more identifiers it has, the more keywords count.
+"""Lane weights by type of query: the more identifiers it has, the more keywords count.
 
-Embeddings blur identifiers, and keywords take questions word by word. So the share of identifiers
-among the meaningful tokens decides the weights.
+Embeddings blur identifiers, while keyword search takes questions word by word. So the share of
+identifiers among the meaningful tokens decides the weights.
 """
 
 import re
@@ -26,9 +26,10 @@ def adapt_weights(
 ) -> Weights:
     """Return the weights of the lanes for a query.
 
-    A share of identifiers above `mostly`, or else above `partly`, has a semantic weight of its own;
-    keywords get the rest to 1. Otherwise the weights are unchanged, and also if the index lacks an
-    identifier of the query, since keywords could only find its parts.
+    A share of identifiers above `mostly`, or else above `partly`, sets the corresponding semantic
+    weight; keywords get the rest to 1. Otherwise the weights are unchanged, as they are if the
+    index
+    lacks an identifier of the query, since keywords could only find its parts.
     """
     if journal.unknown_identifiers:
         return weights
@@ -40,7 +41,7 @@ def adapt_weights(
     else:
         return weights
     keyword = round(1 - semantic, 6)
-    sentence = f"For this query, meaning weighs {semantic:g} and words {keyword:g}."
+    sentence = f"For this query, the semantic lane weighs {semantic:g} and keywords {keyword:g}."
     journal.note("adaptive_weights", sentence, semantic=semantic, keyword=keyword)
     return Weights(semantic, keyword)
 
@@ -48,8 +49,7 @@ def adapt_weights(
 def identifier_share(tokens: Sequence[Token], patterns: Sequence[re.Pattern[str]] = ()) -> float:
     """Return the share of identifiers among the meaningful tokens, 0 to 1; 0 if there are none.
 
-    A token that may accompany an identifier is part of one next to it: `30 CFR 75.1725` is an
-    identifier of three tokens.
+    Bare numbers and acronyms next to an identifier count as identifiers: `30 CFR 75.1725` is three.
     """
     meaningful = [token for token in tokens if token.terms]
     belonging = 0

@@ -11,7 +11,7 @@ from ..candidates import Candidates
 from ..identifiers import find_identifiers, whole_terms
 from ..journal import Journal
 
-LOOKUP_UNITS = 5  # For looking up a candidate in the postings of a term.
+LOOKUP_UNITS = 5  # Cost of looking up a candidate in the postings of a term.
 
 
 def boost_anchors(
@@ -25,7 +25,7 @@ def boost_anchors(
 ) -> Candidates:
     """Multiply the scores of candidates that contain an anchor; see `boosted`.
 
-    Text, headings and tags of a chunk count. A query without anchors changes nothing.
+    A chunk's text, headings and tags are searched. A query without anchors changes nothing.
     """
     anchors = dict.fromkeys(whole_terms(token) for token in find_identifiers(tokens, patterns))
     if not anchors:

@@ -1,9 +1,9 @@
-"""Spelling correction: a query word that is in no chunk is replaced by the corpus's nearest word.
+"""Spelling correction: a query word in no chunk is replaced by the nearest word of the corpus.
 
-Never corrected are words with digits, acronyms, options, urls, matches of `identifier_patterns`,
-quoted text, names, unless they become another name, words of the language and contractions of them,
-words of which the corpus has another spelling, and what is nearer to a word of the language than to
-any of the corpus.
+Some words are never corrected: words with digits, acronyms, options, URLs, matches of
+`identifier_patterns`, quoted text, names unless the correction is a name too, dictionary words and
+their contractions, words that the corpus has in another spelling, and words that are closer to a
+dictionary word than to any of the corpus.
 """
 
 import re
@@ -19,17 +19,17 @@ from ..journal import Journal, quote
 from ..respelling import respell
 from .nearest_words import MAX_LENGTH, Words
 
-MIN_CORRECTED = 4  # Shorter words are left alone.
+MIN_CORRECTED = 4  # Shorter words are never corrected.
 MAX_ACRONYM = 6
-# Per query, with and without identifiers; others are left alone.
+# Per query: parts, words and words with a correction; further ones are not corrected.
 MAX_PARTS, MAX_JUDGED, MAX_LOOKED_UP = 64, 64, 4
-LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32  # Of a word; for each so many words of the index, a unit.
+LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32  # Per word, plus one per so many words indexed.
 
-STAGE = FOLDER = "correction"  # Cached by the folder of an index.
+STAGE = FOLDER = "correction"  # Also the folder in an index.
 
 _PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@'\u2019-]+")
 _RUN, _DIGIT = re.compile(r"\w+"), re.compile(r"\d")
-# Neither an ending after an apostrophe, nor what is before that of `don't`.
+# Words, except the ending after an apostrophe and the stem of contractions such as `don't`.
 _WORD = re.compile(r"(?<!['\u2019])[^\W\d]++(?!['\u2019][tT]\b)")
 
 
@@ -40,9 +40,9 @@ def open_words(index: OpenedIndex) -> Words:
 
 @stage("correct")
 def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal) -> str:
-    """Return the query with words corrected that are in no chunk, and note them in the journal.
+    """Return the query with corrections for words in no chunk, noted in the journal.
 
-    The journal's `original` is a query that searches for them as typed.
+    The journal's `original` is a query that searches for the words as typed.
     """
     words = index.part(open_words)
     demanded = journal.stages.get("operators", {})
@@ -57,7 +57,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
 
     @cache
     def spelt() -> set[str]:
-        """Return the words that texts have, written as two or as one."""
+        """Return the words of compounds that texts contain, in open or closed form."""
         tokens = respell(index, index.tokenizer.tokenize_query(normal)[1], journal)
         found = [one for one in tokens if one.spellings and _is_known(index, one.terms)]
         return {word for token in found for word in _WORD.findall(token.text)}
@@ -90,7 +90,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
     original = _RUN.sub(lambda run: f'"{run[0]}"' if run[0] in corrected else run[0], normal)
     notice = f"Showing results for: {said}"
     told = [
-        f"No document has {quote([word])}; {quote([found])} was searched for."
+        f"No document contains {quote([word])}; searched for {quote([found])} instead."
         for word, found in corrected.items()
     ]
     journal.note(STAGE, *told, query=said, corrected=corrected, original=original, notice=notice)
@@ -98,7 +98,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
 
 
 def _is_prose(part: str) -> bool:
-    """Return whether a part of a query is neither quoted nor an identifier or an address."""
+    """Return whether a part of a query is not quoted, an identifier or a URL."""
     is_quoted = part[0] in '"\u201c\u201e'
     return not is_quoted and "//" not in part and "@" not in part and not _DIGIT.search(part)
 
@@ -112,7 +112,7 @@ def _find_names(query: str) -> set[str]:
 
 
 def _may_err(index: Index, word: str) -> bool:
-    """Return whether a word is long enough, no acronym, and in no chunk."""
+    """Return whether a word could be a typo: long enough, not an acronym, and in no chunk."""
     if not MIN_CORRECTED <= len(word) <= MAX_LENGTH:
         return False
     if word.isupper() and len(word) <= MAX_ACRONYM:
@@ -130,10 +130,10 @@ def _correct(index: Index, words: Words, word: str, *, is_name: bool) -> str | N
     found = words.nearest(folded)
     if found is None or not found.weight or (is_name and found.form.islower()):
         return None
-    # Few typos are in the first letter, and two edits turn most words into another.
+    # Typos are rarely in the first letter, and two edits can turn most words into another.
     if found.edits > 1 and found.form[0].casefold() != folded[0]:
         return None
-    # An inflected form of a word of the language counts as one.
+    # Inflected forms of dictionary words count as correct.
     if found.edits and any(map(words.is_right, _stems(index, folded))):
         return None
     if found.form.islower() or found.form.istitle():

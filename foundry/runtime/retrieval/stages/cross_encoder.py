@@ -1,7 +1,7 @@
-"""A cross-encoder: scores a query and a passage read together, by ONNX Runtime.
+"""A cross-encoder: scores each passage together with the query, with ONNX Runtime.
 
-A model's folder has `tokenizer.json` and `model.onnx`, or `onnx/model.onnx`, like published models
-for Sentence Transformers (Nogueira and Cho 2019, Passage Re-ranking with BERT).
+A model's folder contains `tokenizer.json` and `model.onnx` or `onnx/model.onnx`, as published for
+Sentence Transformers (Nogueira and Cho 2019, Passage Re-ranking with BERT).
 """
 
 import json
@@ -24,24 +24,24 @@ NETWORKS = ("model.onnx", "onnx/model.onnx")
 TOKENIZER = "tokenizer.json"
 CONFIG = "config.json"
 MAX_CONFIG_BYTES = 1_000_000
-MAX_TOKENS = 512  # Of query and passage together, unless the model's limit is lower.
+MAX_TOKENS = 512  # Of query plus passage, unless the model's limit is lower.
 PADDING_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
 _rerankers: dict[int, Reranker] = {}
-"""By process."""
+"""By process id."""
 
 INSTALL = (
-    "install what reranking needs: pip install 'onnxruntime>=1.20,<2' 'tokenizers>=0.21,<0.24'"
+    "install the reranking packages: pip install 'onnxruntime>=1.20,<2' 'tokenizers>=0.21,<0.24'"
 )
 
 
 class CrossEncoder:
-    """A loaded model, which threads can share."""
+    """A loaded model; threads can share one."""
 
     def __init__(self, model: str) -> None:
         """Load a model from a folder, or by its name on the Hugging Face Hub.
 
-        A name needs the network once. Raises ConfigurationError if packages or the model are
-        missing, or it is no cross-encoder.
+        A name needs network access once. Raises ConfigurationError if packages or the model are
+        missing, or if it is not a cross-encoder.
         """
         try:
             onnxruntime, tokenizers = _import("onnxruntime"), _import("tokenizers")
@@ -53,8 +53,8 @@ class CrossEncoder:
         network = next((folder / name for name in NETWORKS if (folder / name).is_file()), None)
         if network is None or not (folder / TOKENIZER).is_file():
             raise ConfigurationError(
-                f"{folder}: holds no cross-encoder",
-                hint=f"it must hold {TOKENIZER} and {' or '.join(NETWORKS)}",
+                f"{folder}: no cross-encoder in this folder",
+                hint=f"it must contain {TOKENIZER} and {' or '.join(NETWORKS)}",
             )
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(folder / TOKENIZER))
@@ -64,7 +64,7 @@ class CrossEncoder:
             self._tokenizer.enable_truncation(_max_tokens(folder))
             self._tokenizer.enable_padding(**self._padding(folder))
         except Exception as error:
-            # The exceptions of both libraries have no common base class.
+            # The exceptions of these libraries have no common base class.
             raise _unusable(folder, error) from None
         self._inputs = {entry.name for entry in self._session.get_inputs()}
 
@@ -102,8 +102,9 @@ class CrossEncoder:
 def to_probabilities(logits: NDArray[np.float64], count: int) -> NDArray[np.float64]:
     """Convert the output of a model to probabilities (n,) of relevance.
 
-    One number per passage is passed through a sigmoid, two ("no", "yes") through a softmax, which
-    is the sigmoid of their difference. Raises ValueError for anything else.
+    One logit per passage goes through a sigmoid, two ("no", "yes") through a softmax, which equals
+    the
+    sigmoid of their difference. Raises ValueError for anything else.
     """
     if logits.shape == (count, 2):
         logits = logits[:, 1] - logits[:, 0]
@@ -115,7 +116,7 @@ def to_probabilities(logits: NDArray[np.float64], count: int) -> NDArray[np.floa
 
 
 def _import(name: str) -> Any:
-    # By name: the packages are optional, and not all of them are typed.
+    # Imported by name: the packages are optional, and some are not typed.
     return import_module(name)
 
 
@@ -125,10 +126,10 @@ def _find_folder(model: str) -> Path:
         return path
     if path.is_absolute() or model.startswith((".", "~")):
         raise ConfigurationError(
-            f"{model}: no such folder", hint="RERANK_MODEL may name the folder if it has moved"
+            f"{model}: no such folder", hint="set RERANK_MODEL if the folder has moved"
         )
     try:
-        # A dependency of tokenizers.
+        # huggingface_hub is a dependency of tokenizers.
         download = _import("huggingface_hub").snapshot_download
         return Path(download(model, allow_patterns=[TOKENIZER, CONFIG, *NETWORKS]))
     except Exception as error:
@@ -152,20 +153,20 @@ def _unusable(folder: Path, error: Exception) -> ConfigurationError:
     reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
     return ConfigurationError(
         f"the reranking model {str(folder)!r} cannot be loaded: {reason}",
-        hint="check RERANK_MODEL; a name needs the network once, a folder never",
+        hint="check RERANK_MODEL; a name needs network access once, a folder never",
     )
 
 
 def read_model(file: Path = SETTINGS_FILE) -> str:
-    """Return the name or the folder of the reranking model. Raises ConfigurationError."""
+    """Return the name or folder of the reranking model. Raises ConfigurationError."""
     with reading(file) as values:
         return read_variable("RERANK_MODEL") or str(values["rerank"]["model"])
 
 
 def reranker() -> Reranker:
-    """Return the reranker of this process, which runs one query at a time: each uses every core."""
-    # One per worker: the threads of a model do not survive a fork, and freeing the parent's would
-    # wait for them for ever. Threads share it, and so does one that warms it.
+    """Return the reranker of this process. It runs one query at a time, which uses every core."""
+    # One per worker: a model's threads do not survive a fork, and freeing the parent's model would
+    # wait for them forever. Warming and serving threads share it.
     process = os.getpid()
     return _rerankers.get(process) or _rerankers.setdefault(
         process, Reranker(lambda: _warmed(CrossEncoder(read_model())))
@@ -173,13 +174,13 @@ def reranker() -> Reranker:
 
 
 def _warmed(model: CrossEncoder) -> CrossEncoder:
-    # The first run allocates and plans, so it takes several times as long.
+    # The first run allocates and plans, which takes several times as long.
     model.score("", [""])
     return model
 
 
 def warm_if_wanted() -> None:
-    """Load the model now, if RERANK_WARM is 1."""
+    """Load the model now if RERANK_WARM is 1."""
     if os.environ.get("RERANK_WARM", "").strip() == "1":
         reranker().warm()
 

@@ -1,4 +1,4 @@
-"""Limits the hits per document, to make room for others."""
+"""Limits the hits per document, to make room for other documents."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -7,7 +7,7 @@ from ...index.records import count_of
 from ..journal import Journal
 from ..results import Hit
 
-# Cost of skipping a hit: a quarter of reading it, since long documents have many.
+# Skipping a hit costs a quarter of reading it, since long documents have many hits.
 HIT_UNITS = 250
 
 
@@ -24,5 +24,5 @@ def cap_documents(hits: Iterable[Hit], journal: Journal, *, most: int) -> Iterat
         else:
             left_out += 1
             passages = count_of(left_out, "passage")
-            sentence = f"{passages} left out, since enough others are from the same document."
+            sentence = f"{passages} left out, since enough hits are from the same document."
             journal.note("document_cap", sentence, left_out=left_out)

@@ -1,4 +1,4 @@
-"""Query expansion: adds words of the corpus that are near to the query, in the semantic lane.
+"""Query expansion: adds words of the corpus that are close to the query, in the semantic lane.
 
 The build selects and embeds the words.
 """
@@ -23,7 +23,7 @@ from ..quantising import quantise
 
 @dataclass(frozen=True, slots=True)
 class ExpansionLayout:
-    """The files of W words and d dimensions below `root`."""
+    """The files for W words and d dimensions below `root`."""
 
     root: Path
 
@@ -34,12 +34,12 @@ class ExpansionLayout:
 
     @property
     def vectors(self) -> Path:
-        """int8 (W, d): the words embedded as queries, each row scaled to fill the range."""
+        """int8 (W, d): the words embedded as queries; each row is scaled to the full range."""
         return self.root / "vectors.i8.npy"
 
     @property
     def scales(self) -> Path:
-        """float32 (W,): scales rows of `vectors` to unit length; 0 for no vector."""
+        """float32 (W,): scales rows of `vectors` to unit length; 0 if a word has no vector."""
         return self.root / "vectors.scale.npy"
 
 
@@ -54,9 +54,9 @@ class ExpansionWords:
     def nearest(
         self, vector: NDArray[np.float32], count: int, minimum_cosine: float, known: set[str]
     ) -> list[str]:
-        """Return the `count` words nearest to the unit `vector` (d,) that are not `known`."""
+        """Return the `count` words closest to the unit `vector` (d,) that are not in `known`."""
         rows, scales = quantise(vector[np.newaxis, :])
-        # Like the dense lane: exact integer sums, in this thread.
+        # Exact integer sums, in this thread, as in the dense lane.
         products = np.einsum("ij,j->i", self.vectors, rows[0].astype(self.vectors.dtype))
         cosines = products.astype(np.float64) * self.scales * float(scales[0])
         near = np.flatnonzero(cosines >= minimum_cosine)
@@ -72,7 +72,7 @@ def open_words(index: OpenedIndex) -> ExpansionWords:
         words = layout.words.read_text(encoding="utf-8").split("\n")[:-1]
     except (OSError, ValueError) as error:
         raise IndexUnusableError(
-            f"{layout.words}: unreadable: {error}; this server expands queries by it"
+            f"{layout.words}: unreadable: {error}; query expansion needs it"
         ) from None
     rows = open_array(layout.vectors, np.int8, (len(words), -1))
     scales = open_array(layout.scales, np.float32, (len(words),))
@@ -90,7 +90,7 @@ def expand_query(
     terms: int,
     minimum_cosine: float,
 ) -> NDArray[np.float32]:
-    """Return a query's `vector` (d,), expanded with the `terms` words nearest to it.
+    """Return a query's `vector` (d,), expanded with the `terms` words closest to it.
 
     A query with an identifier is not expanded.
     """
@@ -101,5 +101,5 @@ def expand_query(
     expanded = index.encoder.encode(" ".join([query, *words])) if words else None
     if expanded is None:
         return vector
-    journal.note("expansion", f"The meaning was widened by {quote(words)}.", words=words)
+    journal.note("expansion", f"The semantic query was expanded with {quote(words)}.", words=words)
     return expanded

@@ -1,7 +1,7 @@
 """Filter extraction: the language model finds filters in a query, such as a date or a status.
 
-It can only set declared fields, to values that the index has, if it is sure enough, and not in
-place of the caller's own filters. Filters that exclude everything are not applied.
+It can only set declared fields, to values that the index has, if its confidence suffices, and not
+in place of the caller's own filters. Filters that would exclude everything are not applied.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,8 @@ from ..filters import FilterColumns, parse_filters
 from .understanding import Understood
 
 DATES = ("modified_after", "modified_before")
-MAX_VALUES = 100  # The model is told the values of a field; fields with more are skipped.
-NOTHING_LEFT = "Nothing has all of these, so they were not applied."
+MAX_VALUES = 100  # The prompt lists the values of a field; fields with more values are skipped.
+NOTHING_LEFT = "No passage matches all of these, so they were not applied."
 
 _WORDS = {
     "modified_after": "the date (YYYY-MM-DD) from which on documents must have been changed",
@@ -29,10 +29,9 @@ _SHAPE = "; null unless the query says so, and how sure you are, from 0 to 1"
 
 
 class FeatureExtraction:
-    """The part of the answer about filters.
+    """Extracts filters from the model's answer.
 
-    `fields` are the filters that may be set, `confidence` is the least confidence of the model, 0
-    to 1.
+    `fields` are the filters that may be set; `confidence` is the minimum confidence, 0 to 1.
     """
 
     def __init__(self, fields: Sequence[str], *, confidence: float) -> None:
@@ -49,7 +48,7 @@ class FeatureExtraction:
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """Return the caller's filters with those found, which the response lists as `filters`."""
+        """Merge the caller's filters with extracted ones, which the response lists as `filters`."""
         own = parse_filters(asked.filters)
         found: dict[str, str] = {}
         for name, values in self._values(index).items():
@@ -84,7 +83,7 @@ class FeatureExtraction:
 
 @cache
 def extracted_fields(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
-    """Return the filters in settings.json that may be set. Raises ConfigurationError."""
+    """Return the filters that settings.json allows to be set. Raises ConfigurationError."""
     with reading(file) as values:
         return tuple(map(str, values["understanding"]["extract"]))
 
@@ -103,7 +102,7 @@ def _schema(values: list[str] | None) -> dict[str, Any]:
 
 
 def _read(given: object, values: list[str] | None, least: float) -> str | None:
-    """Return the value in the model's answer, if it is valid and the model is sure."""
+    """Return the value in the model's answer if it is valid and confident enough."""
     if not isinstance(given, dict):
         return None
     value, confidence = given.get("value"), given.get("confidence")

@@ -1,7 +1,7 @@
 """Facets: counts the values of each filter among the best passages of a search.
 
-Folders are those at which the paths of these passages first differ, as prefixes for the filter
-`path`. A document with copies counts at every place.
+Folders are counted where the paths of these passages first differ, as prefixes for the filter
+`path`. A document with copies counts at each of its places.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from ..facet_counts import Facet, Facets, FacetValue
 from ..filters import FilterColumns
 from ..journal import Journal
 
-ENTRIES_OF_UNIT = 8  # Reading an entry of the columns takes an eighth of a posting's time.
+ENTRIES_OF_UNIT = 8  # Reading a column entry takes an eighth of the time of a posting.
 
 
 def note_facets(
@@ -28,7 +28,7 @@ def note_facets(
     passages: int,
     choices: int,
 ) -> None:
-    """Add facets to the response, if the search asks for them."""
+    """Add facets to the response if the request asks for them."""
     if is_asked:
         journal.facets = count_facets(
             index, candidates, journal, passages=passages, choices=choices
@@ -40,7 +40,7 @@ def count_facets(
 ) -> Facets:
     """Count the values in the best `passages`; return the `choices` most frequent per filter.
 
-    A filter that exceeds the query's budget is left out.
+    Filters that exceed the query's budget are skipped.
     """
     columns, starts = index.part(FilterColumns.open), index.part(Documents.open).first_chunks
     chunks = candidates.chunks[candidates.best_places()[:passages]]
@@ -66,9 +66,9 @@ def _facet(name: str, counts: Mapping[str, int], most: int) -> Facet:
 
 
 def _folders(passages_at: Mapping[str, int]) -> Counter[str]:
-    """Count passages by folder, one level below their innermost common folder.
+    """Count passages by folder, one level below their deepest common folder.
 
-    For `a/b/c.md` and `a/d/e.md`, these are `a/b/` and `a/d/`.
+    For `a/b/c.md` and `a/d/e.md`, the folders are `a/b/` and `a/d/`.
     """
     paths = [path.split("/") for path in passages_at]
     depth = 0

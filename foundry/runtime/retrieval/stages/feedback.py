@@ -1,8 +1,8 @@
-"""Feedback: candidates that are near to the best one score higher.
+"""Pseudo-relevance feedback: candidates that are close to the best one score higher.
 
 Rocchio (1971, Relevance feedback in information retrieval) moves the query towards its results.
-Here the query and its cosines stay as they are; the best result, assumed to be relevant, multiplies
-the scores of the others by their nearness to it.
+Here the query and its cosines do not change; the best result is assumed to be relevant, and the
+scores of the others are multiplied by their similarity to it.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from ..candidates import Candidates, stage
 def boost_feedback(candidates: Candidates, index: Index, *, gain: float) -> Candidates:
     """Multiply each score by 1 + `gain` * max(0, cosine to the best candidate).
 
-    See `boosted`. The best candidate has cosine 1 to itself, so it stays the best.
+    See `boosted`. The best candidate has cosine 1 with itself, so it remains the best.
     """
     if not len(candidates.chunks):
         return candidates

@@ -1,13 +1,13 @@
-"""Heuristic reranking: hits gain if they contain the query's names, or have a tag that it names.
+"""Heuristic reranking: boosts hits that contain the query's names, or have a tag that it names.
 
 The score is multiplied by two factors:
 
 - `entities`: 1 + gain * mean rarity of the query's identifiers and capitalised names that the hit
   contains, in its text or headings. Rarity is ln(n / chunks with the name) / ln(n) for n chunks: 0
-  for a name in every chunk, 1 for a name in a single one;
-- `category`: 1 + gain if the query has every word of the hit's source or of one of its tags.
+  for a name in every chunk, 1 for a name in a single one.
+- `category`: 1 + gain if the query contains every word of the hit's source or of one of its tags.
 
-Recency, the third usual heuristic, is a stage of its own.
+Recency, the third common heuristic, is a separate stage.
 """
 
 import math
@@ -36,7 +36,7 @@ def rerank_heuristically(
 ) -> Candidates:
     """Multiply the scores of the best `hits` by their factors; `tokens` are the query's.
 
-    The others have the lowest factor, 1, so they cannot overtake.
+    Other candidates get the minimum factor, 1, so they cannot overtake.
     """
     places = candidates.best_places()[:hits]
     records = [*index.chunks(candidates.chunks[places].tolist())]
@@ -67,7 +67,7 @@ def find_entities(tokens: Sequence[Token]) -> list[Terms]:
 
 
 def _rarity(entity: Terms, index: Index) -> float:
-    """Return how rare an entity is, by the rarest of its terms: 0 if every chunk has it, to 1."""
+    """Return the rarity of an entity's rarest term, from 0 (in every chunk) to 1."""
     chunks = max(1, min(index.keyword_lane.frequency(term) for term in entity))
     return 1 - math.log(chunks) / math.log(max(2, index.chunk_count))
 

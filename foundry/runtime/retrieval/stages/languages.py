@@ -1,8 +1,8 @@
-"""Notes that a question is in another language than the documents, which hardly match it then.
+"""Notes that a question is in another language than the documents, and so hardly matches them.
 
-A question is in another language if it has two of that language's most frequent words, and more of
-them than of the documents' language, or if most of its letters are of another script. Words in many
-chunks belong to the documents, whatever language is configured.
+A question is in another language if it contains two of that language's most frequent words, and
+more of them than of the documents' language, or if most of its letters are from another script.
+Words that occur in many chunks count as the documents' language, whatever language is configured.
 """
 
 import re
@@ -15,7 +15,7 @@ from ..candidates import stage
 from ..journal import Journal
 
 STAGE = "languages"
-MIN_WORDS = 2  # Of another language.
+MIN_WORDS = 2  # Words of the other language
 BUILT_IN_MODEL = "static-en"  # Other models may be multilingual.
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -40,9 +40,9 @@ COMMON_WORDS["english"] = ENGLISH_STOP_WORDS | {"what", "which", "who", "how", "
 
 @stage("languages")
 def note_language(index: Index, query: str, journal: Journal, *, share: float) -> None:
-    """Note the language of a query that seems to be in another language than the documents.
+    """Note it if a query seems to be in another language than the documents.
 
-    Nothing is noted if on average more than a `share` of the chunks has such a word.
+    Nothing is noted if such words occur, on average, in more than a `share` of the chunks.
     """
     language, dense = index.manifest.language, index.manifest.dense
     if dense is not None and dense["model"] != BUILT_IN_MODEL:
@@ -53,7 +53,7 @@ def note_language(index: Index, query: str, journal: Journal, *, share: float) -
         return
     said = f"in {found[0].title()}" if found[0] else "in another language"
     known = "" if language == "none" else f", which are in {language.title()}"
-    notice = f"The question seems to be {said}, and finds little in the documents{known}."
+    notice = f"The question seems to be {said}, so it matches little in the documents{known}."
     journal.note(STAGE, language=found[0], notice=notice)
 
 

@@ -1,7 +1,7 @@
 """Linked documents: adds documents one link away from the best results, in both directions.
 
-A linked document scores a share of the best result that it is linked with, but less than the
-weakest of these results.
+A linked document scores a share of the best result that it is linked with, capped below the lowest
+score of these results.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,8 @@ _STEP = 10.0**-SCORE_DIGITS  # Smallest difference between two scores.
 class LinkGraph:
     """The links of each document, in both directions.
 
-    Offsets (m + 1,) into document numbers (l,); `sources` are those that link to a document.
+    Offsets (m + 1,) point into document numbers (l,); `sources` are documents that link to a
+    document.
     """
 
     offsets: NDArray[np.uint64]
@@ -35,7 +36,7 @@ class LinkGraph:
 
     @classmethod
     def of(cls, offsets: NDArray[np.uint64], targets: NDArray[np.uint32]) -> "LinkGraph":
-        """Return the graph of these links, with those in the other direction derived from them."""
+        """Return the graph of these links, with the reverse links derived from them."""
         count = len(offsets) - 1
         numbers = np.repeat(np.arange(count, dtype=np.uint32), np.diff(offsets).astype(np.int64))
         source_offsets = np.zeros(count + 1, dtype=np.uint64)
@@ -52,10 +53,10 @@ class LinkGraph:
         return LinkGraph.of(offsets, places[self.targets[kept]])
 
     def neighbours(self, document: int, count: int) -> list[int]:
-        """Return up to `count` documents with a link from or to a document, each once.
+        """Return up to `count` documents that a document links to or is linked from, each once.
 
-        The directions alternate: links of the document in the order of its text, links to it in
-        index order.
+        The directions alternate: outgoing links in the order of its text, incoming links in index
+        order.
         """
         found: dict[int, None] = {}
         outgoing = self.targets[slice(*self.offsets[document : document + 2].tolist())]
@@ -84,9 +85,10 @@ def add_linked(
 ) -> Candidates:
     """Add documents linked from or to the best `seeds` candidates, up to `neighbours` for each.
 
-    A linked document is represented by its best candidate, or by its first chunk if it has none;
-    filters (`allowed`, (n,), if given) apply to it too. A candidate with a higher score of its own
-    keeps it, and documents of the seeds do not change.
+    A linked document is represented by its best candidate, or else by its first chunk, among chunks
+    that pass the filters (`allowed`, (n,), if given). A candidate that already scores higher keeps
+    its
+    score, and the seeds' own documents do not change.
     """
     seed_places = candidates.best_places()[:seeds]
     if not len(seed_places):
@@ -105,7 +107,7 @@ def add_linked(
     linked = _represent(firsts, candidates, documents, allowed, reached)
     if not linked:
         return candidates
-    sentence = f"{count_of(len(linked), 'document')} linked with the best came nearer."
+    sentence = f"{count_of(len(linked), 'document')} raised for links with the best results."
     journal.note("links", sentence, documents=len(linked))
     return _raise(_include(candidates, linked), linked, factor)
 
@@ -117,7 +119,7 @@ def _represent(
     allowed: NDArray[np.bool_] | None,
     reached: dict[int, float],
 ) -> dict[int, float]:
-    """Return a chunk and its score for each linked document, unless it scores higher by itself."""
+    """Return a chunk and its score for each linked document, unless it already scores higher."""
     linked = {}
     for document, score in reached.items():
         places = np.flatnonzero(documents == document)
@@ -160,7 +162,7 @@ def _include(candidates: Candidates, chunks: dict[int, float]) -> Candidates:
 
 
 def _raise(candidates: Candidates, linked: dict[int, float], factor: float) -> Candidates:
-    """Set new scores for these chunks; `links` among the boosts shows it."""
+    """Set new scores for these chunks, reported as the boost `links`."""
     scores, factors = candidates.scores.copy(), np.ones(len(candidates.scores))
     for chunk, score in linked.items():
         place = int(np.searchsorted(candidates.chunks, chunk))

@@ -21,7 +21,8 @@ def require_lane_score(
 
     The semantic score is a cosine, comparable between queries; the keyword score is relative to the
     best hit's, which is 1 unless an identifier of the query is unknown. Lanes that were not
-    searched, or have not scored a candidate, do not count.
+    searched,
+    or did not score a candidate, are ignored.
     """
     lanes = [(candidates.semantic, semantic), (candidates.keyword, keyword)]
     passed = [
@@ -40,7 +41,7 @@ def require_score(candidates: Candidates, journal: Journal, *, minimum: float) -
 
 
 def _keep(candidates: Candidates, journal: Journal, kept: NDArray[np.bool_]) -> Candidates:
-    """Say how many were dropped; where none is left also the best score that was among them."""
+    """Note how many candidates were dropped; if none remain, also the best score among them."""
     dropped = int((~kept).sum())
     if dropped:
         dropped += journal.stages.get(STAGE, {}).get("dropped", 0)

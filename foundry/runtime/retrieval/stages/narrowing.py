@@ -1,4 +1,4 @@
-"""Narrows down what may be found to what the operators of a query let through."""
+"""Restricts the chunks that a search may find by the operators of the query."""
 
 import re
 import unicodedata
@@ -31,19 +31,20 @@ def apply_operators(
     *,
     phrase_chunks: int,
 ) -> Mask | None:
-    """Return which chunks (n,) may be found, of those `allowed` (n,); None for all.
+    """Return which chunks (n,) may be found, among `allowed` (n,); None means all.
 
-    A phrase is looked for in the text of the `phrase_chunks` best chunks that have all its words.
+    A phrase is looked for in the text of the `phrase_chunks` best chunks that contain all its
+    words.
     """
     if not (operators.items or operators.filters or operators.excluded):
         return allowed
     for passing, is_excluded in _passing(operators, index):
         passing = ~passing if is_excluded else passing
         allowed = passing if allowed is None else allowed & passing
-    # Its own copy, from which items take chunks out.
+    # A copy, because the items below remove chunks from it.
     allowed = np.ones(index.chunk_count, dtype=np.bool_) if allowed is None else allowed.copy()
     unread = 0
-    # Words come before phrases, so that only chunks are read that may be found.
+    # Words before phrases, so that only chunks that may be found are read.
     for item in sorted(dict.fromkeys(operators.items), key=lambda item: item.is_phrase):
         terms = terms_of(index, item)
         chunks = _having(index, terms, allowed) if terms else np.flatnonzero(allowed)
@@ -64,13 +65,13 @@ def apply_operators(
             allowed = required
     if unread:
         passages = count_of(unread, "passage")
-        sentence = f"{passages} with the words of a phrase were not read for it."
+        sentence = f"{passages} with the words of a phrase were not searched for it."
         journal.note(STAGE, *journal.told[STAGE], sentence, **journal.stages[STAGE], unread=unread)
     return allowed
 
 
 def _passing(operators: Operators, index: Index) -> Iterator[tuple[Mask, bool]]:
-    """Yield the chunks (n,) that pass each filter, and whether these are to be left out."""
+    """Yield the chunks (n,) that pass each filter, and whether the filter excludes them."""
     for pairs, is_excluded in ((operators.filters, False), (operators.excluded, True)):
         for name, values in parse_filters(collect(pairs)).items():
             is_one = name.startswith("modified") or is_excluded
@@ -81,7 +82,7 @@ def _passing(operators: Operators, index: Index) -> Iterator[tuple[Mask, bool]]:
 
 
 def _having(index: Index, terms: Sequence[str], allowed: Mask) -> Chunks:
-    """Return the chunks (m,), of those allowed, that have all terms, given rarest first."""
+    """Return the allowed chunks (m,) that contain all terms, which are given rarest first."""
     rarest, *others = terms
     chunks = index.keyword_lane.having(rarest)
     chunks = chunks[allowed[chunks]]
@@ -95,7 +96,7 @@ def _having(index: Index, terms: Sequence[str], allowed: Mask) -> Chunks:
 
 
 def _choose(index: Index, phrase: str, chunks: Chunks, most: int) -> Chunks:
-    """Return the chunks (m,), ascending, or the `most` best of them for the words of a phrase."""
+    """Return at most `most` of the chunks (m,), the best for the words of a phrase, ascending."""
     if len(chunks) <= most:
         return chunks
     allowed = np.zeros(index.chunk_count, dtype=np.bool_)
@@ -104,7 +105,7 @@ def _choose(index: Index, phrase: str, chunks: Chunks, most: int) -> Chunks:
 
 
 def _likeliest(index: Index, text: str, allowed: Mask, most: int) -> Chunks:
-    """Return the chunks (m,), of those allowed, to read for words that are no terms, best first."""
+    """Return the allowed chunks (m,) to read for words that are not terms, best first."""
     terms, vector = index.tokenizer.terms(text), None
     found = [*index.keyword_lane.search(terms, most, allowed).chunks.tolist()] if terms else []
     if len(found) < most and has_vectors(index):
@@ -116,30 +117,30 @@ def _likeliest(index: Index, text: str, allowed: Mask, most: int) -> Chunks:
 
 
 def _read_phrase(index: Index, phrase: str, chunks: Sequence[int]) -> Chunks:
-    """Return the chunks whose text or headings have a phrase."""
+    """Return the chunks whose text or headings contain a phrase."""
     letters, written = letters_of(normalise(phrase).casefold()), None
     found = []
     for number, chunk in zip(chunks, index.chunks(chunks), strict=True):
         text = "\n".join([*chunk.headings(), chunk.text])
         folded = normalise(text).casefold()
         if letters in letters_of(folded):
-            # To compile a pattern takes as long as to read several chunks.
+            # Compiling a pattern takes as long as reading several chunks.
             written = written or _as_written(phrase)
             found += [number] if written.search(folded) else []
     return np.array(found, dtype=np.int64)
 
 
 def _as_written(phrase: str) -> re.Pattern[str]:
-    """Return a pattern for a phrase in normalised text; any marks may be between its words."""
+    """Return a pattern for a phrase in normalised text, with any punctuation between words."""
     written = normalise(phrase).casefold().split()
-    # A lone mark is one of those between words.
+    # Lone punctuation is matched like that between words.
     words = [w.strip(",.;:!?") for w in written if any(map(str.isalnum, w))]
     pattern = r"[\W_]+".join(map(re.escape, words))
-    # Scripts without cases are written without spaces, or with particles before and after.
+    # Scripts without case have no spaces between words, or attach particles to them.
     after = r"(?![^\W_])" if _is_bounded(words[-1][-1]) else ""
     if not _is_bounded(words[0][0]):
         return re.compile(f"{pattern}{after}")
-    # What comes before is looked at from behind the first word: a pattern that begins with letters
+    # A lookbehind after the first word, instead of before it: a pattern that begins with letters
     # takes a fifteenth of the time.
     first = re.escape(words[0])
     return re.compile(f"{first}(?<![^\\W_]{first}){pattern.removeprefix(first)}{after}")

@@ -1,14 +1,15 @@
-"""Near-duplicates among the hits: one of each group is shown, and names those it stands for.
+"""Near-duplicates: one hit of each group is shown, and lists the ones merged into it.
 
 Two texts are near-duplicates if they share most of their pairs of neighbouring words
 
     J = |pairs of a and b| / |pairs of a or b|
 
-(resemblance by shingles: Broder 1997, On the resemblance and containment of documents), and hold
-the same numbers and identifiers, and neither says the opposite of the other: two passages that
-differ in a price, a version or a "not" are not copies.
-Among edited copies and the most similar of different passages, pairs told the two apart better
-than single words, longer shingles, a 64-bit simhash or the cosine of the vectors.
+(resemblance by shingles: Broder 1997, On the resemblance and containment of documents), contain the
+same numbers and identifiers, and do not contradict each other: two passages that differ in a price,
+a version or a "not" are not copies.
+
+In a test with edited copies and with similar but different passages, word pairs separated the two
+better than single words, longer shingles, a 64-bit simhash or the cosine of the vectors.
 """
 
 import re
@@ -24,9 +25,9 @@ from ..journal import Journal
 from ..opposites import is_opposed
 from ..results import Hit
 
-MOST_COMPARED = 4  # Hits that are compared, as a multiple of those wanted.
-MAX_COMPARED = 400  # However far down a page begins: each takes 0.3 ms.
-KEPT_TEXTS = 512  # Size of the cache of shingles, 10 KB each; computing them takes 0.1 ms.
+MOST_COMPARED = 4  # Hits to compare, as a multiple of those wanted.
+MAX_COMPARED = 400  # On any page: each takes 0.3 ms.
+KEPT_TEXTS = 512  # Cached shingles, 10 KB each; computing them takes 0.1 ms.
 
 _DIGIT = re.compile(r"\d")
 
@@ -74,18 +75,18 @@ def merge_near_duplicates(
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those that resemble a better one.
 
-    The first 2 * `count` hits are grouped before any is yielded, so that each lists those merged
+    The first 2 * `count` hits are grouped before any is yielded, so that each lists the hits merged
     into it, best first.
     """
     remaining, tokenize, depth = iter(hits), index.tokenizer.tokenize, 2 * count
     kept: list[Hit] = []
-    # Only texts with the same names can be near-duplicates.
+    # Only texts with the same numbers and identifiers can be near-duplicates.
     shingles: dict[frozenset[str], list[tuple[int, Shingles]]] = {}
     duplicates: list[list[Hit]] = []
     removed = compared = 0
 
     def find_original(hit: Hit) -> int | None:
-        """Return the number of the hit that this one resembles, if any."""
+        """Return the position of the hit that this one resembles, if any."""
         nonlocal compared, removed
         if compared == min(MOST_COMPARED * depth, MAX_COMPARED):
             journal.stop("near_duplicates")
@@ -97,7 +98,7 @@ def merge_near_duplicates(
             if found.resembles(other, similarity):
                 removed += 1
                 duplicates_found = count_of(removed, "near duplicate")
-                sentence = f"{duplicates_found} put under the passage they repeat."
+                sentence = f"{duplicates_found} merged into similar passages."
                 journal.note("near_duplicates", sentence, removed=removed)
                 return number
         rivals.append((len(kept), found))

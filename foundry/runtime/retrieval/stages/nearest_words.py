@@ -1,4 +1,4 @@
-"""Finds the word of the corpus, or of its language, that is nearest to a misspelt one.
+"""Finds the word of the corpus, or of a dictionary, that is nearest to a misspelt one.
 
 The distance is Damerau-Levenshtein (optimal string alignment): an edit is a letter missing, added
 or replaced, or two neighbours swapped. Among words at the same distance, frequency and the
@@ -21,8 +21,8 @@ from ...errors import IndexUnusableError
 from ...index.layout import Vocabulary, open_array
 
 MIN_LENGTH, MAX_LENGTH = 3, 24  # Longest word that is kept.
-MIN_TWO_EDITS = 8  # Shortest word that may have two edits: they turn most words into another.
-MAX_COMPARED = 256  # Words whose letters are compared: those with the nearest sets of letters.
+MIN_TWO_EDITS = 8  # Shortest word that may have two edits; they turn short words into others.
+MAX_COMPARED = 256  # Words compared letter by letter: those with the nearest sets of letters.
 # In units of `weights`, 12 per doubling. A word has 25 times as many edits that add or replace a
 # letter as edits that drop one or swap two, so each of the latter is more likely.
 SPECIFIC_EDIT = 56
@@ -46,7 +46,7 @@ class CorrectionLayout:
 
 
 def hash_word(word: str) -> int:
-    """Return the hash that stands for a word among the correctly spelled ones."""
+    """Return the hash of a correctly spelled word, as stored in `right`."""
     return crc32(word.encode("utf-8", "replace"))
 
 
@@ -68,11 +68,11 @@ def mask_of(codes: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a corpus and of its language, as corrections; see `CorrectionLayout`."""
+    """The words of a corpus and of a dictionary, as corrections; see `CorrectionLayout`."""
 
     codes: dict[str, int]
     starts: NDArray[np.uint32]
-    blocks: list[NDArray[np.uint8]]  # By length: the letters of words, one word per row.
+    blocks: list[NDArray[np.uint8]]  # By length: the letters of words, one word per row
     masks: NDArray[np.uint64]
     weights: NDArray[np.uint8]
     forms: Vocabulary
@@ -85,7 +85,7 @@ class Words:
         try:
             alphabet = layout.alphabet.read_text(encoding="utf-8")
         except (OSError, ValueError) as error:
-            message = f"{layout.alphabet}: unreadable: {error}; this server corrects queries by it"
+            message = f"{layout.alphabet}: unreadable: {error}; spelling correction needs it"
             raise IndexUnusableError(message) from None
         starts = open_array(layout.starts, np.uint32, (MAX_LENGTH + 2,))
         counts = np.diff(starts.astype(np.int64))
@@ -104,14 +104,14 @@ class Words:
         )
 
     def is_right(self, stem: str) -> bool:
-        """Return whether a word of this stem is one of the language or of the corpus."""
+        """Return whether a stem belongs to a word of the corpus or of the dictionary."""
         value = np.uint32(hash_word(stem))
         place = int(self.right.searchsorted(value))
         is_found = place < len(self.right) and bool(self.right[place] == value)
         return is_found or stem in self
 
     def nearest(self, word: str) -> Nearest | None:
-        """Return the word nearest to a folded one, if it is within the allowed edits."""
+        """Return the word nearest to a case-folded one, if it is within the allowed edits."""
         if len(word) > MAX_LENGTH:
             return None
         codes = [self.codes.get(letter, 0) for letter in word]
@@ -131,9 +131,9 @@ class Words:
     def _within_one(
         self, codes: Sequence[int], numbers: NDArray[np.intp]
     ) -> tuple[int, NDArray[np.intp]]:
-        """Return 0 and the word of these letters, or 1 and those one edit away, among `numbers`.
+        """Return 0 and the word with these letters, or 1 and the words one edit away.
 
-        Counting agreeing letters from both ends needs no matrix, and settles nearly all misspelt
+        Comparing letters from both ends needs no matrix, and suffices for nearly all misspelt
         words.
         """
         wanted = np.array(codes, dtype=np.uint8)
@@ -160,9 +160,9 @@ class Words:
     def _alike(
         self, codes: Sequence[int], edits: int
     ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-        """Return words (c,), ascending, whose length and set of letters `edits` edits may explain.
+        """Return words (c,), ascending, whose length and set of letters `edits` edits can explain.
 
-        With them comes the number of letters by which the sets differ (c,).
+        Also returns by how many letters the sets differ (c,).
         """
         shortest, longest = max(1, len(codes) - edits), min(MAX_LENGTH, len(codes) + edits)
         first, last = self.starts[[shortest, longest + 1]].tolist()
@@ -191,8 +191,10 @@ class Words:
         """Return the number of edits (c,) between a word and each of `numbers` (c,), ascending.
 
         A column of a distance matrix is stored as bits, the differences between its rows, and all
-        words advance by a column at once (Hyyrö 2003, A bit-vector algorithm for computing
-        Levenshtein and Damerau edit distances).
+        words
+        advance by a column at once (Hyyrö 2003, A bit-vector algorithm for computing Levenshtein
+        and
+        Damerau edit distances).
         """
         bounds = np.searchsorted(numbers, self.starts).tolist()
         groups = {

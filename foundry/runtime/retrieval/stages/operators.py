@@ -3,11 +3,10 @@
     query    = (item | plain text)*
     item     = [+-]? '"' phrase '"'  |  [+-] word  |  [+-]? field ':' (value | '"' value '"')
 
-There is white space around an item. A word begins with a letter and has two characters or more, a
-field is a filter of the index, and a value is one that some chunk has. All else is plain text. No
-query is refused: one of filters alone searches for their values, and what cannot be applied, as it
-leaves nothing to search for or no chunk has the value, is told. `C++`, `-5`, `a - b`, `10:30`,
-`std::vector`, urls and a quote without its partner mean what they say.
+Items are separated by white space. A word begins with a letter and has two characters or more, a
+field is a filter of the index, and a value must occur in some chunk. Everything else is plain text:
+`C++`, `-5`, `a - b`, `10:30`, `std::vector`, URLs and an unpaired quote. No query is rejected: one
+that has only filters searches for their values, and operators that cannot be applied are reported.
 """
 
 import re
@@ -25,11 +24,11 @@ from ..journal import Journal, describe_filters, quote
 from ..respelling import respell
 
 STAGE = "operators"
-# Of a word, a phrase (for which a pattern is compiled) and a filter, in any index.
+# Cost of a word, of a phrase (for which a pattern is compiled) and of a filter, in any index.
 WORD_UNITS, PHRASE_UNITS, FILTER_UNITS = 2_000, 6_000, 2_000
-CHUNKS_OF_UNIT = 20  # For each so many chunks, to mark those that pass takes a unit.
-MAX_ITEMS = 16  # What follows them in a query is plain text.
-MAX_TERMS = 16  # The rarest terms of a phrase, by which chunks are found that may have it.
+CHUNKS_OF_UNIT = 20  # Marking this many chunks takes one unit.
+MAX_ITEMS = 16  # Further ones are plain text.
+MAX_TERMS = 16  # The rarest terms of a phrase, used to find chunks that may contain it.
 
 _ITEM = re.compile(
     r"(?<!\S)(?:"
@@ -44,7 +43,7 @@ _SYNONYMS = {"tag": "tags"}
 
 
 class Item(NamedTuple):
-    """A word or phrase that a hit must have, or must not have if it `is_excluded`."""
+    """A word or phrase that a hit must contain, or must not if it `is_excluded`."""
 
     text: str
     is_phrase: bool
@@ -57,9 +56,9 @@ Filter = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Operators:
-    """A query without its operators, and what they ask for.
+    """A query without its operators, and the operators.
 
-    `excluded` are filters that a hit must not pass, `left_out` tells of what was not applied.
+    `excluded` are filters that a hit must not pass; `left_out` explains what was not applied.
     """
 
     text: str
@@ -71,15 +70,15 @@ class Operators:
 
 @stage(STAGE)
 def read_operators(index: Index, query: str, journal: Journal) -> tuple[str, Operators]:
-    """Return a query without its operators, and these; the journal says which there were."""
+    """Return a query without its operators, and the operators, noted in the journal."""
     found = parse_operators(index, query, journal)
     said: dict[str, object] = {}
     for kind, items in _by_kind(found.items).items():
         said[kind] = [item.text for item in items]
     wanted = [item.text for item in found.items if not item.is_excluded]
     unwanted = [item.text for item in found.items if item.is_excluded]
-    told = [f"Only what has {quote(wanted)}."] if wanted else []
-    told += [f"Nothing that has {quote(unwanted)}."] if unwanted else []
+    told = [f"Only passages with {quote(wanted)}."] if wanted else []
+    told += [f"No passages with {quote(unwanted)}."] if unwanted else []
     for key, pairs, word in (
         ("filters", found.filters, "Only"),
         ("without", found.excluded, "Nothing with"),
@@ -104,12 +103,12 @@ def _by_kind(items: Iterable[Item]) -> dict[str, list[Item]]:
 
 
 def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
-    """Return the operators of any query, for which the index decides what a filter is.
+    """Return the operators of any query; the index decides which filters exist.
 
-    What follows the last one that the budget of the query covers is plain text.
+    After the budget of the query is spent, the rest is plain text.
     """
     items: list[Item] = []
-    filters: dict[bool, list[Filter]] = {False: [], True: []}  # By whether they exclude.
+    filters: dict[bool, list[Filter]] = {False: [], True: []}  # Keyed by whether they exclude.
     left_out: list[str] = []
     kept, end = [""], 0
     for match in _ITEM.finditer(query):
@@ -124,9 +123,9 @@ def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
                 break
             pair, problem = _read_filter(index, match["field"], match["quoted"] or match["value"])
             if problem:
-                left_out.append(f"{problem}: {quote([match[0]])} was searched for as text.")
+                left_out.append(f"{problem}: searched for {quote([match[0]])} as text.")
                 continue
-            # Else a word with a colon in it, such as `-std::vector`.
+            # Otherwise a word that contains a colon, such as `-std::vector`.
             text = match[0][1:] if match["not"] and _WORD.fullmatch(match[0][1:]) else ""
         if pair is not None:
             filters[is_excluded].append(pair)
@@ -147,29 +146,29 @@ def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
     if not any(map(str.isalnum, rest)):
         rest = " ".join(value for _, value in filters[False])
     if not _is_searchable(index, rest, has_filter=bool(filters[False])):
-        left_out.append(f"{quote([query.strip()])} leaves no words to search for: add some.")
+        left_out.append(f"{quote([query.strip()])} contains no words to search for: add some.")
         return Operators(query, left_out=tuple(left_out))
     return Operators(rest, *applied, tuple(left_out))
 
 
 def _is_searchable(index: Index, text: str, *, has_filter: bool) -> bool:
-    """Return whether what is left of a query can find something."""
-    # Only the beginning of it is searched for.
+    """Return whether the text without operators can find anything."""
+    # Only the beginning of a long text is searched for.
     searched = index.tokenizer.tokenize_query(text)[1]
     if has_vectors(index):
         return any(map(str.isalnum, text))
     terms = [term for token in searched for term in token.terms]
-    # A filter alone is searched for by its value, which may be no word of any text.
+    # A query of filters alone searches for their values, which may occur in no text.
     return any(map(index.keyword_lane.frequency, terms)) if has_filter else bool(terms)
 
 
 def has_vectors(index: Index) -> bool:
-    """Return whether an index can be searched by meaning."""
+    """Return whether an index supports semantic search."""
     return getattr(index, "dense_lane", None) is not None
 
 
 def _read_filter(index: Index, field: str, value: str) -> tuple[Filter | None, str]:
-    """Return a filter that lets some chunk through, or else what is wrong with one by this name."""
+    """Return a filter that some chunk passes, or an explanation of what is wrong with it."""
     name = _SYNONYMS.get(field.casefold(), field)
     filters = index.part(FilterColumns.open)
     names = {known.casefold(): known for known in (*filters.columns, *KNOWN_FIELDS)}
@@ -185,7 +184,7 @@ def _read_filter(index: Index, field: str, value: str) -> tuple[Filter | None, s
 
 
 def collect(pairs: Iterable[Filter]) -> dict[str, list[str]]:
-    """Return the values of filters by name."""
+    """Group the values of filters by name."""
     values: dict[str, list[str]] = {}
     for name, value in pairs:
         values.setdefault(name, []).append(value)
@@ -193,7 +192,7 @@ def collect(pairs: Iterable[Filter]) -> dict[str, list[str]]:
 
 
 def terms_of(index: Index, item: Item) -> list[str]:
-    """Return the terms that find chunks with an item, the rarest first; none for stop words."""
+    """Return the terms that find chunks with an item, rarest first; none for stop words."""
     frequency = index.keyword_lane.frequency
     tokens = index.tokenizer.tokenize(item.text)
     if not item.is_phrase:
@@ -203,7 +202,7 @@ def terms_of(index: Index, item: Item) -> list[str]:
 
 
 def _terms_of_token(index: Index, token: Token, item: Item) -> tuple[str, ...]:
-    # Most texts that have a word in one of its spellings have its whole; a phrase is as written.
+    # Most texts with a compound are indexed under its closed form; a phrase is matched as written.
     whole = token.spelt(as_one=True)
     is_whole = bool(token.spellings) and not item.is_phrase
     return (
@@ -212,13 +211,13 @@ def _terms_of_token(index: Index, token: Token, item: Item) -> tuple[str, ...]:
 
 
 def _cost(index: Index, item: Item) -> int:
-    """Return the units that it takes to find the chunks that have the words of an item."""
+    """Return the cost in units of finding the chunks that contain the words of an item."""
     frequency = index.keyword_lane.frequency
     least = PHRASE_UNITS if item.is_phrase else WORD_UNITS
-    least += index.chunk_count // CHUNKS_OF_UNIT  # To mark them.
+    least += index.chunk_count // CHUNKS_OF_UNIT  # To mark them
     terms = terms_of(index, item)
     if not terms:
         return least
-    # The best ones are chosen of those that have all words of a phrase.
+    # The best are selected from the chunks that contain all words of a phrase.
     chosen = sum(map(frequency, index.tokenizer.terms(item.text))) if item.is_phrase else 0
     return least + frequency(terms[0]) * len(terms) + chosen

@@ -1,4 +1,4 @@
-"""Parent expansion: small chunks are searched, and the passage around each is returned with it."""
+"""Parent expansion: small chunks are searched, and each hit gets the passage around it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -18,8 +18,8 @@ def expand_parents(
 ) -> Iterator[Hit]:
     """Yield the hits, best first, each with its parent passage, and each parent once.
 
-    Passages are read for `count` hits at a time. The text of the chunk is unchanged, and a chunk
-    without a parent gets no passage.
+    Passages are read for `count` hits at a time. The chunk's text is unchanged; a chunk without a
+    parent gets no passage.
     """
     once = _merge_parents(hits, journal)
     while shown := [*islice(once, count)]:
@@ -28,7 +28,7 @@ def expand_parents(
 
 
 def _merge_parents(hits: Iterable[Hit], journal: Journal) -> Iterator[Hit]:
-    """Yield the hits, best first, without those whose parent a better hit has."""
+    """Yield the hits, best first, without those whose parent a better hit shares."""
     seen: set[tuple[str, int]] = set()
     merged = 0
     for hit in hits:
@@ -36,7 +36,7 @@ def _merge_parents(hits: Iterable[Hit], journal: Journal) -> Iterator[Hit]:
         if parent in seen:
             merged += 1
             results = count_of(merged, "result")
-            sentence = f"{results} joined with a better one from the same passage."
+            sentence = f"{results} merged with a better one from the same passage."
             journal.note("parents", sentence, merged=merged)
             continue
         if parent[1] != NO_PARENT:

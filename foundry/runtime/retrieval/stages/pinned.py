@@ -1,7 +1,7 @@
-"""Pinned answers: documents that the owner put first for a query.
+"""Pinned answers: documents that the owner ranks first for a query.
 
-The index maps keys of queries to ids of documents. Case, punctuation and words of asking do not
-    count: `VPN` and `what is the VPN?` have the same key.
+The index maps keys of queries to document ids. Case, punctuation and words of asking are ignored:
+`VPN` and `what is the VPN?` have the same key.
 """
 
 import json
@@ -27,7 +27,7 @@ PINNED_SCORE = 1.0  # The highest possible score.
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """The ids of pinned documents, by the key of their query."""
+    """The ids of pinned documents, by query key."""
 
     documents: dict[str, list[str]]
 
@@ -40,10 +40,10 @@ class Pinned:
             return cls({str(key): [str(name) for name in ids] for key, ids in pinned.items()})
         except (OSError, ValueError, AttributeError, TypeError) as error:
             problem = f"{path}: unreadable: {cause_of(error)}"
-            raise IndexUnusableError(f"{problem}; this server pins answers by it") from None
+            raise IndexUnusableError(f"{problem}; pinned answers need it") from None
 
     def within(self, _documents: Mask) -> "Pinned":
-        """Return all pins: ids reveal nothing, and are looked up among visible documents."""
+        """Return all pins: ids reveal nothing, and are only looked up among visible documents."""
         return self
 
 
@@ -62,8 +62,9 @@ def pin_documents(
 ) -> Iterator[Hit]:
     """Yield the documents pinned to a query, then the hits, best first.
 
-    Each is shown by its best candidate, or else its first chunk, of those `allowed` (n,). Pins are
-    in the owner's order, above hits with the same score.
+    Each is shown by its best candidate, or else its first chunk, among `allowed` (n,). Pins keep
+    the
+    owner's order, above hits with the same score.
     """
     key, documents = pinned_key(index.tokenizer, query), index.part(Documents.open)
     ids = index.part(Pinned.open).documents.get(key or "", [])

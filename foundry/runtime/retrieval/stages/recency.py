@@ -21,7 +21,7 @@ SECONDS_OF_A_DAY = 86_400
 def today() -> int:
     """Return the day from which ages count, in days since 1970.
 
-    It is REFERENCE_DATE, or today in UTC. Raises ConfigurationError if that is no date.
+    It is REFERENCE_DATE, or today in UTC. Raises ConfigurationError for an invalid date.
     """
     written = os.environ.get("REFERENCE_DATE", "").strip()
     if not written:
@@ -42,10 +42,11 @@ def boost_by_tiers(
     *,
     tiers: Sequence[tuple[float, float]],
 ) -> Candidates:
-    """Multiply scores by the factor of the first tier that a chunk belongs to.
+    """Multiply scores by the factor of the first tier that includes a chunk's age.
 
     A tier has a maximum age in days and a factor; ages ascend and factors descend. Older chunks,
-    and those without a date, have factor 1. `day` is today.
+    and
+    chunks without a date, have factor 1. `day` is the current day.
     """
     age, known = _ages(candidates, index, day)
     factors = np.ones(len(age))
@@ -64,10 +65,10 @@ def boost_by_decay(
 ) -> Candidates:
     """Multiply scores by max(floor, 0.5 ** (age / half-life)).
 
-    Chunks without a date count as old: their factor is the floor. `day` is today.
+    Chunks without a date count as old: their factor is the floor. `day` is the current day.
     """
     age, known = _ages(candidates, index, day)
-    # Rounded, since powers differ between machines.
+    # Rounded, since results of `**` differ between machines.
     decayed = np.array([round(0.5 ** (float(days) / half_life_days), 9) for days in age])
     factors = np.where(known, np.maximum(floor, decayed), floor).astype(np.float64)
     return candidates.boosted("recency", factors)

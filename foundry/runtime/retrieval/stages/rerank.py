@@ -1,7 +1,7 @@
 """Reranking: a model scores the best hits together with the query, and reorders them.
 
-If the model cannot be loaded, fails, or exceeds its deadline, the order stays, and the response
-says so.
+If the model cannot be loaded, fails, or exceeds its deadline, the order does not change, and the
+response reports it.
 """
 
 import logging
@@ -22,8 +22,8 @@ from ..journal import Journal
 
 STAGE = "rerank"
 
-LATE = "The model took too long; the hits are in the order that they had before."
-FAILED = "The model cannot be used; the hits are in the order that they had before."
+LATE = "The reranking model took too long; the order of hits is unchanged."
+FAILED = "The reranking model is not available; the order of hits is unchanged."
 
 _logger = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ class Model(Protocol):
 
 
 class Reranker:
-    """Runs a model on a few queries at a time; threads can share one."""
+    """Runs a model on `at_once` queries at a time; threads can share one."""
 
     def __init__(self, load: Callable[[], Model], *, at_once: int = 1) -> None:
         """Call `load` on the first query. It may raise ConfigurationError."""
@@ -54,9 +54,9 @@ class Reranker:
     def score(
         self, query: str, passages: Sequence[str], *, seconds: float
     ) -> NDArray[np.float64] | str:
-        """Return the scores (n,) of passages (n,), or the reason for none, in words for callers.
+        """Return the scores (n,) of passages (n,), or a message that explains their absence.
 
-        After a failure the model is not called for a while.
+        After a failure, the model is not called for a while.
         """
         ticket = self._breaker.admit()
         if ticket is None:
@@ -71,16 +71,16 @@ class Reranker:
             self._leave_alone(ticket, FAILED, f"{error.message} ({error.hint})")
             return FAILED
         except Exception as error:
-            # Exceptions of libraries that run models have no common base class.
+            # Exceptions of model libraries have no common base class.
             self._leave_alone(ticket, FAILED, repr(error))
             return FAILED
         if self._breaker.succeed(ticket):
-            _logger.warning("the reranking model answers again")
+            _logger.warning("the reranking model responds again")
         return scores
 
     def _loaded(self) -> Model:
-        # Outside the deadline: otherwise the first query would never be reranked, and a command
-        # that asks only one would differ from a server.
+        # Outside the deadline: otherwise the first query would never be reranked, and a one-shot
+        # command would rank differently from a server.
         with self._loading:
             if self._model is None:
                 self._model = self._load()
@@ -89,7 +89,7 @@ class Reranker:
     def _run(
         self, model: Model, query: str, passages: Sequence[str], seconds: float
     ) -> NDArray[np.float64]:
-        # Waiting for a slot counts against the deadline.
+        # Waiting for a slot counts towards the deadline.
         if not self._slots.acquire(timeout=seconds):
             raise TimeoutError
         try:
@@ -113,10 +113,10 @@ def rerank(
     hits: int,
     deadline_ms: float,
 ) -> Candidates:
-    """Give the best candidates the model's scores; the others keep their order below them.
+    """Set the best candidates' scores to the model's; the others keep their order below them.
 
     The others are scaled so that the best of them is just below the model's lowest score. Nothing
-    changes if only one lane was asked for, or if it found an identifier.
+    changes if only one lane was requested, or if it found an identifier.
     """
     if journal.reason in ("identifier", "requested"):
         return candidates
@@ -138,6 +138,6 @@ def rerank(
     share = ceiling / best_below if best_below else 0.0
     scores = np.where(np.isnan(judged), candidates.scores * min(share, 1.0), judged)
     passages_read = count_of(len(read), "passage")
-    sentence = f"A model read {passages_read} against the query and ordered them."
+    sentence = f"A model reranked {passages_read}."
     journal.note(STAGE, sentence, hits=len(read))
     return replace(candidates.with_scores(scores), rerank=judged)

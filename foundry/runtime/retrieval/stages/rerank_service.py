@@ -1,4 +1,4 @@
-"""Reranking by a service, in the formats of Cohere, Jina and Text Embeddings Inference (TEI).
+"""Reranking by a service, with the APIs of Cohere, Jina or Text Embeddings Inference (TEI).
 
 https://docs.cohere.com/reference/rerank, https://api.jina.ai/redoc,
 https://huggingface.github.io/text-embeddings-inference
@@ -21,20 +21,20 @@ from ...settings import API_KEY, SETTINGS_FILE, read_address, read_variable, rea
 from .rerank import Reranker
 
 MAX_REPLY_BYTES = 1_000_000
-LONGEST_SECONDS = 60.0  # For calls that are still running after their deadline.
+LONGEST_SECONDS = 60.0  # For calls that are still running after the search's deadline.
 CALLS_AT_ONCE = 16
 
-# Otherwise httpx logs every call; the server's own log already has every request.
+# httpx logs every call at INFO; the server's own log already has every request.
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 class ReplyError(Exception):
-    """The service refused, or its reply is not a score for each passage."""
+    """The service rejected the request, or its reply lacks a score for a passage."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
-    """Settings of a service; `kind` is `cohere`, `jina` or `tei`, which takes no model."""
+    """Settings of a service; `kind` is `cohere`, `jina` or `tei`, which has no model name."""
 
     kind: str
     base_url: str
@@ -42,7 +42,7 @@ class ServiceSettings:
 
     @classmethod
     def read(cls, file: Path = SETTINGS_FILE) -> "ServiceSettings":
-        """Read the settings in a file; RERANK_BASE_URL overrides the address.
+        """Read the settings from a file; RERANK_BASE_URL overrides the address.
 
         Raises ConfigurationError.
         """
@@ -53,7 +53,7 @@ class ServiceSettings:
 
 
 class RerankService:
-    """Asks a service for scores; threads can share one."""
+    """Calls a service for scores; threads can share one."""
 
     def __init__(self, settings: ServiceSettings, api_key: str | None) -> None:
         """Raise ConfigurationError for a key that cannot be sent in a header."""
@@ -61,21 +61,19 @@ class RerankService:
         headers = {"Accept": "application/json"}
         if api_key is not None:
             if not API_KEY.fullmatch(api_key):
-                problem = "RERANK_API_KEY holds a character that no key has"
-                raise ConfigurationError(
-                    problem, hint="check that it has no space or line break in it"
-                )
+                problem = "RERANK_API_KEY has an invalid character"
+                raise ConfigurationError(problem, hint="check that it has no spaces or line breaks")
             headers["Authorization"] = f"Bearer {api_key}"
-        # Importing it takes a tenth of a second, too long for a server's start.
+        # Importing takes a tenth of a second, too long for the server's start.
         import httpx2
 
-        # A redirect could send passages and key elsewhere.
+        # A redirect could send the passages and the key elsewhere.
         self._client = httpx2.Client(
             headers=headers, timeout=LONGEST_SECONDS, follow_redirects=False
         )
 
     def score(self, query: str, passages: Sequence[str]) -> NDArray[np.float64]:
-        """Return the relevance (n,) of passages (n,) to a query, in [0, 1].
+        """Return the relevance (n,) of passages (n,) to a query, 0 to 1.
 
         Raises ReplyError, and httpx2.HTTPError if there is no reply.
         """
@@ -108,7 +106,7 @@ class RerankService:
                     raise ReplyError(f"the reply has a score for passage {place!r} of {count}")
                 scores[place] = found["score" if is_bare else "relevance_score"]
         except (ValueError, LookupError, TypeError, RecursionError):
-            raise ReplyError("the reply has another format") from None
+            raise ReplyError("the reply has an unexpected format") from None
         if not np.isfinite(scores).all():
             raise ReplyError("the reply has no finite score for each passage")
         return scores.clip(0.0, 1.0)

@@ -1,4 +1,4 @@
-"""Query rewriting: the language model rephrases the query in words that documents use."""
+"""Query rewriting: the language model rephrases the query in the words that documents use."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,22 +12,22 @@ MAX_CHARACTERS = 500
 UNUSABLE = "The language model sent no usable query."
 
 _WORDS = """\
-the query, rewritten so that a search by meaning and by words finds what answers it: typing errors
-  mended, abbreviations spelled out beside themselves, politeness left out, in its own language.
+the query, rewritten so that semantic and keyword search find what answers it: typing errors
+  corrected, abbreviations followed by their long forms, no polite phrases, in the same language.
   Names, numbers, codes and quoted words stay as they are. At most 40 words."""
 
 
 class QueryRewriting:
-    """The part `query` of the answer."""
+    """The part `query` of the model's answer."""
 
     def properties(self, _index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Return one string."""
+        """Return a single string property."""
         return {"query": (_WORDS, {"type": "string"})}
 
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, _index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """Return the rewritten query, if it is usable; the response has it as `query_used`."""
+        """Return the rewritten query if it is usable; the response reports it as `query_used`."""
         written = answer.get("query")
         text = clean(written) if isinstance(written, str) else ""
         if not 0 < len(text) <= MAX_CHARACTERS:
@@ -36,5 +36,5 @@ class QueryRewriting:
 
 
 def clean(text: str) -> str:
-    """Return text on one line without invisible characters."""
+    """Return text as one line without invisible characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())

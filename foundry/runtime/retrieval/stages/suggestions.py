@@ -1,7 +1,7 @@
 """Suggestions for a query while it is typed.
 
-The last word is completed by the most frequent words of the corpus. Headings are offered if a word
-in them begins like the query, first those that begin with it themselves.
+The last word is completed with the most frequent words of the corpus. Headings are offered if one
+of their words starts with the query; headings that start with the query come first.
 """
 
 import unicodedata
@@ -19,15 +19,15 @@ from ...index.reader import Index, OpenedIndex
 from ...index.records import Record
 from ..candidates import stage
 
-FOLDER = "suggestions"  # Of an index.
+FOLDER = "suggestions"  # In the folder of an index
 MAX_WORDS, MAX_HEADINGS = 4, 6
-MAX_RANKED = 256  # Positions in headings from which the best are chosen.
+MAX_RANKED = 256  # Positions in headings from which the best are selected
 
 _AFTER_ALL = "\U0010ffff"
 
 
 class SuggestionsLayout:
-    """The files of w words, h headings and p positions of words in headings, below `root`."""
+    """The files for w words, h headings and p word positions in headings, below `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -36,7 +36,7 @@ class SuggestionsLayout:
         self.weights = root / "weights.npy"  # uint8 (w,): log frequency
         self.headings = root / "headings.bin"  # UTF-8
         self.heading_offsets = root / "headings.offsets.npy"  # uint64 (h + 1,)
-        # uint32 (2, p): heading, offset in its `fold`, sorted by the text there.
+        # uint32 (2, p): heading, offset in its `fold`; sorted by the text there
         self.places = root / "places.npy"
 
 
@@ -49,7 +49,7 @@ class Suggestion(Record):
 
 
 def fold(text: str) -> str:
-    """Return a text as it is compared: NFKC, case-folded, on one line."""
+    """Return a text normalised for comparison: NFKC, case-folded, on one line."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -75,14 +75,14 @@ class Completions:
         )
 
     def complete_word(self, beginning: str) -> list[str]:
-        """Return the most frequent words with a folded prefix."""
+        """Return the most frequent words with a case-folded prefix."""
         span = _range(len(self.words), lambda n: fold(self.words[n].decode()), beginning)
         order = np.argsort(-self.weights[span.start : span.stop].astype(np.int64), kind="stable")
         found = [self.words[span.start + int(n)].decode() for n in order[: MAX_WORDS + 1]]
         return [word for word in found if fold(word) != beginning][:MAX_WORDS]
 
     def find_headings(self, query: str) -> list[str]:
-        """Return headings in which a word begins like a folded query."""
+        """Return headings in which a word starts with a case-folded query."""
         span = _range(self.places.shape[1], self._text_at, query)[:MAX_RANKED]
         places = self.places[:, span.start : span.stop].T.tolist()
         found = {number: self.headings[number].decode() for number, _ in reversed(places)}

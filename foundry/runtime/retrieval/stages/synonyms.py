@@ -1,7 +1,7 @@
-"""Synonyms: a query with one form of a thing also searches for its other forms.
+"""Synonyms: a query with one form of a term also searches for its other forms.
 
-The build maps the terms of each form to its synonyms: those of the project's file, and acronyms
-with the expansions found in the documents.
+The build maps the index terms of each form to its synonyms: those in the project's file, and
+acronyms with the expansions found in the documents.
 """
 
 import json
@@ -16,14 +16,14 @@ from ..candidates import stage
 from ..identifiers import whole_terms
 from ..journal import Journal, quote
 
-FOLDER = "synonyms"  # Of an index.
+FOLDER = "synonyms"  # In the folder of an index
 MAX_FORM_TERMS = 8
 MAX_ADDED = 8  # Forms added to a query.
-FORM_UNITS = 5_000  # Cost of adding one.
-MAX_NAMED = 128  # Words of a query in which forms are looked for; more are mostly repetitions.
+FORM_UNITS = 5_000  # Cost of adding one
+MAX_NAMED = 128  # Words of a query that are checked for forms; further ones are mostly repetitions.
 
 Forms = Mapping[str, list[str]]
-"""Maps the terms of a form, joined by spaces, to its synonyms."""
+"""Maps the index terms of a form, joined by spaces, to its synonyms."""
 
 
 class SynonymsLayout:
@@ -32,7 +32,7 @@ class SynonymsLayout:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.forms = root / "forms.json"  # `Forms`
-        self.groups = root / "groups.json"  # For people: forms, with their synonyms and why.
+        self.groups = root / "groups.json"  # For humans: forms, with their synonyms and reasons
 
 
 def form_key(tokens: Iterable[Token]) -> str:
@@ -48,7 +48,7 @@ def open_forms(index: OpenedIndex) -> Forms:
         return {str(key): [str(form) for form in found] for key, found in forms.items()}
     except (OSError, ValueError, AttributeError, TypeError) as error:
         problem = f"{path}: unreadable: {cause_of(error)}"
-        raise IndexUnusableError(f"{problem}; this server searches for synonyms by it") from None
+        raise IndexUnusableError(f"{problem}; synonyms need it") from None
 
 
 @stage("synonyms")
@@ -57,11 +57,15 @@ def add_synonyms(
 ) -> tuple[str, list[Token], list[str]]:
     """Return the query's text, tokens and terms with those of its synonyms.
 
-    The text gets only forms in more chunks than the query's own: others would pull the vector away
-    from what the documents say. If the query is a heading, it must stay the best match for it: the
-    text is unchanged, headings with other forms do not count as named, and a synonym with more
-    terms in fewer chunks is left out, whose terms would outweigh the heading. Tokens are the
-    query's own, without forms in no chunk: their synonyms are searched for instead.
+    The text, which is embedded, only gains forms that are in more chunks than the query's own:
+    others
+    would move the vector away from what the documents say. If the query is a heading, it must
+    remain
+    the best match for that heading: the text is unchanged, headings with other forms do not count
+    as
+    named, and a synonym with more terms in fewer chunks is left out, since its terms would outweigh
+    the
+    heading. The tokens lose forms that are in no chunk, as their synonyms are searched for instead.
     """
     forms = index.part(open_forms)
     heading = heading_term(tokens)
@@ -92,29 +96,29 @@ def add_synonyms(
     if not added:
         return searched, [*tokens], [*terms]
     told = (
-        f"{quote([form])} was searched for as {quote(others)}, too."
+        f"{quote([form])} was also searched for as {quote(others)}."
         for form, others in added.items()
     )
     journal.note("synonyms", *told, added=added)
-    # A term counts once, even if several forms have it.
+    # A term counts once, even if several forms contain it.
     new = [term for term in dict.fromkeys(more) if term not in terms]
     return " ".join(texts), [token for token in tokens if token not in left_out], [*terms, *new]
 
 
 def _outweighs(index: Index, other: str, form: Sequence[Token], own: int) -> bool:
-    """Return whether a synonym has more terms and is rarer than a form in `own` chunks."""
+    """Return whether a synonym has more terms and is rarer than a form that is in `own` chunks."""
     replaced = index.tokenizer.tokenize(other)
     is_longer = len(form_key(replaced).split(" ")) > len(form_key(form).split(" "))
     return is_longer and _frequency(index, replaced) <= own
 
 
 def _frequency(index: Index, form: Iterable[Token]) -> int:
-    """Return the number of chunks with the rarest term of a form."""
+    """Return the document frequency of the rarest term of a form."""
     return min(map(index.keyword_lane.frequency, form_key(form).split(" ")))
 
 
 def _find_forms(forms: Forms, tokens: Sequence[Token]) -> list[tuple[int, int]]:
-    """Return the positions of the longest forms among tokens with terms, from the left."""
+    """Return the positions of the longest forms among tokens with terms, from left to right."""
     keys = [form_key([token]) for token in tokens]
     found, start = dict[str, tuple[int, int]](), 0
     while start < len(tokens):

@@ -1,7 +1,7 @@
-"""Query understanding by a language model, before the search.
+"""Query understanding: a language model reads the query before the search.
 
 LLM_BASE_URL, LLM_MODEL and LLM_API_KEY configure the model. One call serves all parts (rewriting,
-extraction of filters). On any failure the query is searched for as typed, and the response says
+filter extraction). On any failure, the query is searched for as typed, and the response explains
 why.
 """
 
@@ -43,10 +43,10 @@ class Understood:
 
 
 class Part(Protocol):
-    """A part of the request to the model."""
+    """A part of the model's answer."""
 
     def properties(self, index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Return members of the answer, each with a description and a JSON schema."""
+        """Return the properties of this part, each with a description and a JSON schema."""
         ...
 
     def apply(
@@ -54,7 +54,7 @@ class Part(Protocol):
     ) -> tuple[Understood, dict[str, Any]]:
         """Return what to search for, and details for the response.
 
-        The answer may have any content.
+        The model's answer may have any content.
         """
         ...
 
@@ -70,12 +70,12 @@ def understand_query(
     *,
     deadline_ms: float,
 ) -> tuple[str, Filters | None]:
-    """Return the query and the filters to search for, as the parts make them.
+    """Return the query and the filters to search for, as modified by the parts.
 
-    A query that is only an identifier is kept, without a call.
+    A query that is only an identifier is not changed, and makes no call.
     """
     asked = Understood(query, filters)
-    # A longer query is no identifier, and need not be tokenized to see that.
+    # A longer query is not an identifier, so its beginning is enough.
     _, tokens = index.tokenizer.tokenize_query(query[: MAX_PATTERN_INPUT + 1])
     if is_identifier_query(query, tokens, settings().identifier_patterns):
         return query, filters
@@ -98,9 +98,11 @@ def understand_query(
         details |= said
     if details:
         used, read = details.get("query_used"), details.get("filters")
-        told = [f"A language model put the query as {quote([used])}."] if used else []
+        told = [f"A language model rewrote the query as {quote([used])}."] if used else []
         if read:
-            told.append(f"It read these filters from the query: {describe_filters(read)}.")
+            told.append(
+                f"A language model found these filters in the query: {describe_filters(read)}."
+            )
         journal.note(STAGE, *told, **details)
     return asked.query, asked.filters
 
@@ -119,6 +121,6 @@ def _request(query: str, members: Mapping[str, tuple[str, dict[str, Any]]]) -> R
 
 @cache
 def query_model() -> QueryModel | None:
-    """Return the model of this process, if one is configured. Raises ConfigurationError."""
+    """Return the model of this process; None if none is configured. Raises ConfigurationError."""
     model = LanguageModel.from_environment()
     return None if model is None else QueryModel(model)

@@ -1,8 +1,8 @@
-"""Versions of a page: results show the newest, or the one that the query names.
+"""Versions of a page: results show the newest, or the version that the query names.
 
 A version is a folder at the beginning of paths, and the rest of the path names the page: with
 folders `v2` and `v1`, newest first, `v2/guide.md` and `v1/guide.md` are versions of `guide.md`.
-Folders of one series are siblings: `en/v2` and `de/v1` belong to different series, if both have
+Folders of one series are siblings: `en/v2` and `de/v1` belong to different series if both have
 siblings.
 """
 
@@ -21,12 +21,12 @@ from ..journal import Journal
 from ..results import Hit
 
 STAGE = "versions"
-DEPTH = 10  # Hits that are searched for versions, as a multiple of `count`.
-LEAST_YEAR = 1000  # Smaller integers in a query mean something else: `top 3`.
+DEPTH = 10  # Hits to examine for versions, as a multiple of `count`
+LEAST_YEAR = 1000  # Smaller integers in a query are not versions: `top 3`.
 
 _AROUND = re.compile(r"[\s,;:!?()\"']+")
 _PREFIX = re.compile(r"(?:v|version-|release-)(?=\d)")
-# Ordinary words count as versions only in phrases such as `in main`, `the next version`.
+# Ordinary words name a version only in phrases such as `in main`, `the next version`.
 _ORDINARY = frozenset(("main", "master", "next", "current", "dev"))
 _BEFORE = frozenset(("in", "of", "on", "version", "branch", "release"))
 _AFTER = frozenset(("version", "branch", "release", "docs"))
@@ -34,7 +34,7 @@ _AFTER = frozenset(("version", "branch", "release", "docs"))
 
 @cache
 def read_folders(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
-    """Return the folders in settings.json, newest first; "" stands for paths in no other folder."""
+    """Return the folders in settings.json, newest first; "" matches paths in no other folder."""
     with reading(file) as values:
         return tuple(str(folder).strip("/") for folder in values[STAGE]["folders"])
 
@@ -66,7 +66,7 @@ def without_versions(unknown: Sequence[str], folders: Sequence[str]) -> tuple[st
 
 
 def forget_versions(journal: Journal, folders: Sequence[str]) -> None:
-    """Remove names of versions from the identifiers that the index should have."""
+    """Remove the names of versions from the journal's unknown identifiers."""
     journal.unknown_identifiers = without_versions(journal.unknown_identifiers, folders)
 
 
@@ -79,11 +79,13 @@ def prefer_version(
     *,
     share: float,
 ) -> Iterator[Hit]:
-    """Yield the hits, best first, without those of other versions of the same page.
+    """Yield the hits, best first, without those from other versions of the same page.
 
-    The version shown is the first in the order of `folders` whose best hit scores at least `share`
-    of the page's best hit, or the one that the query names. It gets the position and score of the
-    page's best hit. The other versions found are in `also_at`.
+    The version shown is the one that the query names, or the first in the order of `folders` whose
+    best
+    hit scores at least `share` of the page's best hit. It takes the position and score of that hit.
+    The
+    other versions found are in `also_at`.
     """
     named = find_named(query, folders)
     order = sorted(folders, key=lambda folder: folder not in named)
@@ -152,7 +154,7 @@ def _find_series(folders: Sequence[str]) -> dict[str, str]:
 
 
 def _place(hit: Hit, series: dict[str, str]) -> tuple[tuple[str, str, str], str] | None:
-    """Return the page of a hit, by source, series and name, and its version."""
+    """Return the page of a hit (source, series and name) and its version."""
     for folder, around in series.items():
         if not folder or hit.path.startswith(f"{folder}/"):
             return (hit.source, around, hit.path[len(folder) :].lstrip("/")), folder

@@ -1,7 +1,7 @@
-"""Lane weights by the match: if it is not strong, keywords count less.
+"""Lane weights by the match: unless it is strong, keywords count less.
 
 A query in other words than the documents' shares only common words with passages, mostly with
-unrelated ones. If the match is not strong, the cosine is the better guide.
+unrelated ones. Unless the match is strong, the cosine is the better guide.
 """
 
 import re
@@ -27,8 +27,10 @@ def weigh_by_match(
 ) -> Weights:
     """Return the weights of the lanes for a query, given the candidates of both lanes.
 
-    If the match is not strong, keywords get `keyword_weight` and meaning the rest to 1, unless
-    keywords have no more anyway, or the query has an identifier, which embeddings blur.
+    Unless the match is strong, keywords get `keyword_weight` and the semantic lane the rest to 1.
+    The
+    weights do not change if the keyword weight is lower already, or if the query has an identifier,
+    which embeddings blur.
     """
     share = weights.keyword / (weights.semantic + weights.keyword)
     if share <= keyword_weight or find_identifiers(tokens, patterns):
@@ -36,6 +38,6 @@ def weigh_by_match(
     if judge(index, candidates) == "strong":
         return weights
     lowered = Weights(round(1 - keyword_weight, 6), keyword_weight)
-    sentence = f"No match is strong, so words weigh {keyword_weight:g} instead of {share:g}."
+    sentence = f"No match is strong, so keywords weigh {keyword_weight:g} instead of {share:g}."
     journal.note("weights_by_match", sentence, semantic=lowered.semantic, keyword=keyword_weight)
     return lowered

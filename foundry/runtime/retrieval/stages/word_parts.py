@@ -1,8 +1,8 @@
-"""Parts of words: the best results gain if they contain parts of the query's words.
+"""Parts of words: boosts the best results if they contain parts of the query's words.
 
-In languages that join words (`Wasserleitung`), or inflect them in more ways than stemming undoes,
-query and text often share only a part of a word. Parts are runs of five letters, with the spaces
-around the word; a part weighs more, the fewer of the compared results have it.
+In languages that join words (`Wasserleitung`), or inflect them in more ways than stemming handles,
+query and text often share only a part of a word. Parts are runs of five letters, including the
+spaces around the word. The fewer of the compared results contain a part, the more it weighs.
 """
 
 import math
@@ -19,9 +19,9 @@ from ..candidates import Candidates, stage
 from ..journal import Journal
 
 PART_LETTERS = 5
-MIN_LETTERS = 4  # Shorter words have no parts.
-LOOKUP_UNITS = 40  # Cost of looking for a part in a text.
-MAX_PARTS = 128  # The first of a query.
+MIN_LETTERS = 4  # Shorter words are not divided.
+LOOKUP_UNITS = 40  # Cost of looking for a part in a text
+MAX_PARTS = 128  # Further ones are ignored.
 
 
 @stage("word_parts")
@@ -36,7 +36,7 @@ def boost_word_parts(
 ) -> Candidates:
     """Multiply the scores of the best `hits` by up to 1 + `gain`; `tokens` are the query's.
 
-    The others have the lowest factor, 1, so they cannot overtake.
+    Other candidates get the minimum factor, 1, so they cannot overtake.
     """
     places, parts = candidates.best_places()[:hits], find_parts(tokens)
     texts = [*map(_text_of, index.chunks(candidates.chunks[places].tolist()))]
@@ -53,7 +53,7 @@ def boost_word_parts(
 
 
 def find_parts(tokens: Sequence[Token]) -> list[str]:
-    """Return the parts of a query's words, each once, without identifiers and stop words."""
+    """Return the parts of a query's words, each once, skipping identifiers and stop words."""
     words = (token.text.casefold() for token in tokens if token.terms and not token.is_identifier)
     padded = [f" {word} " for word in words if len(word) >= MIN_LETTERS and _is_word(word)]
     parts = (

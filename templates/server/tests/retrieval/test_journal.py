@@ -121,13 +121,13 @@ def test_modes_are_those_that_there_are() -> None:
 
 def test_what_stages_did_is_told_in_sentences() -> None:
     journal = Journal()
-    journal.note("links", "1 document came nearer.", documents=1)
-    journal.note("links", "2 documents came nearer.", "Both are new.", documents=2)
+    journal.note("links", "1 document raised.", documents=1)
+    journal.note("links", "2 documents raised.", "Both are new.", documents=2)
     journal.note("my_stage", seen=["\u00e9"])
     journal.note("languages", notice="The documents are in German.")
     journal.note("rerank", failed="The model took too long.")
     journal.note("nothing")
-    told = ("2 documents came nearer.", "Both are new.", 'My stage: {"seen": ["\u00e9"]}')
+    told = ("2 documents raised.", "Both are new.", 'My stage: {"seen": ["\u00e9"]}')
     assert journal.explain() == told
     assert journal.stages["links"] == {"documents": 2}
 

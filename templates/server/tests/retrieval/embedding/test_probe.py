@@ -57,7 +57,7 @@ def test_nearly_the_same_vector_is_the_same_model(probe: list[float]) -> None:
         ([-0.6, -0.8], "a cosine of -1.00"),
         ([1.0], "has 1 numbers instead of 2"),
         ([0.6, 0.8, 0.0], "has 3 numbers instead of 2"),
-        (None, "is not there"),
+        (None, "is missing"),
     ],
 )
 def test_another_vector_is_another_model(probe: list[float] | None, told: str) -> None:
@@ -72,8 +72,8 @@ def test_a_text_that_never_had_a_vector_needs_none() -> None:
 def test_only_the_model_of_the_index_may_embed_its_queries() -> None:
     assert require_model(index(model="large"), "shop").model == "large"
     for files, told in (
-        (index(provider="other"), "by other model 'small', and this server asks a model of"),
-        (index(query={"encoder": "own"}), "by a table of word pieces, and this server asks"),
+        (index(provider="other"), "by other model 'small', but this server uses provider"),
+        (index(query={"encoder": "own"}), "by a table of word pieces, but this server uses"),
     ):
         with pytest.raises(IndexUnusableError, match=told) as caught:
             require_model(files, "shop")

@@ -41,7 +41,7 @@ def noted(
     ],
 )
 def test_frequent_words_tell_the_language(query: str, language: str) -> None:
-    notice = f"The question seems to be in {language}, and finds little in the documents"
+    notice = f"The question seems to be in {language}, so it matches little in the documents"
     assert noted(query) == {
         "languages": {"language": language.lower(), "notice": f"{notice}, which are in English."}
     }
@@ -85,7 +85,7 @@ def test_documents_of_other_languages_may_be_asked_in_english() -> None:
 
 def test_documents_of_no_known_language_are_said_to_be_in_none() -> None:
     (said,) = noted("Wie wird die Pumpe gereinigt?", "none").values()
-    assert said["notice"].endswith(" German, and finds little in the documents.")
+    assert said["notice"].endswith(" German, so it matches little in the documents.")
 
 
 def test_words_that_many_chunks_have_are_of_their_language() -> None:

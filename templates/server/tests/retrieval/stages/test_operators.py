@@ -362,9 +362,9 @@ def test_query_that_leaves_nothing_in_its_beginning_is_plain(index: Any) -> None
 @pytest.mark.parametrize(
     ("query", "notice"),
     [
-        ("-seal", "“-seal” leaves no words to search for: add some."),
-        ("-team:core", "“-team:core” leaves no words to search for: add some."),
-        ("team:core", "“team:core” leaves no words to search for: add some."),
+        ("-seal", "“-seal” contains no words to search for: add some."),
+        ("-team:core", "“-team:core” contains no words to search for: add some."),
+        ("team:core", "“team:core” contains no words to search for: add some."),
         (
             "team:nobody pump",
             "No document has team “nobody”: “team:nobody” was searched for as text.",

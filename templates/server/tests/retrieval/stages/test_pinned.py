@@ -138,5 +138,5 @@ def test_a_damaged_file_is_named(tmp_path: Path, content: str) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     index: Any = FakeIndex(tmp_path)
     (tmp_path / FILE).unlink()
-    with pytest.raises(IndexUnusableError, match="this server pins answers by it"):
+    with pytest.raises(IndexUnusableError, match="pinned answers need it"):
         Pinned.open(index)

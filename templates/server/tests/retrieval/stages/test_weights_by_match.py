@@ -50,7 +50,7 @@ def test_words_weigh_less_where_no_match_is_strong(
     is_changed = expected != weights
     noted = {"weights_by_match": {"semantic": 0.9, "keyword": 0.1}}
     assert journal.stages == (noted if is_changed else {})
-    told = ("No match is strong, so words weigh 0.1 instead of 0.3.",)
+    told = ("No match is strong, so keywords weigh 0.1 instead of 0.3.",)
     assert journal.explain() == (told if is_changed else ())
 
 
