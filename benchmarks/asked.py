@@ -30,7 +30,7 @@ NAMES = ("srd51", "cpp")
 MATCHES = ("strong", "weak", "none")
 GAP = r"\b.{0,80}?\b"
 HEDGED = ("The documents may not answer", "Nothing ", "The documents do not mention")
-POINTER = "The nearest passages are:"
+POINTER = "The closest passages are:"
 UNLIMITED = "[server]\nchat_requests_per_minute = 0\n"
 
 

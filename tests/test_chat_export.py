@@ -509,7 +509,7 @@ def test_question_that_cannot_be_condensed_is_searched_for_with_its_conversation
     assert sources["query_notice"] == "The language model took too long."
     assert events[-1][1]["mode"] == "model"
     assert model.calls[0].gone.wait(60)
-    for reply, said in ((" ", "gave an empty answer"), ("x" * 501, "sent no usable query")):
+    for reply, said in ((" ", "returned an empty answer"), ("x" * 501, "sent no usable query")):
         model.script = answer("Yes. [1]", condensed=reply)
         sources = ask(modelled, turns)[0][1]
         assert sources["query_from"] == "conversation"
@@ -632,11 +632,11 @@ def redirect(call: Call, reply: Reply) -> None:
         (send_garbage, "did not send a chat completion", 1),
         (send_odd_json, "did not send a chat completion", 1),
         (send_error_event, "reported an error", 1),
-        (send_half_an_event, "gave an empty answer", 1),
-        (send_empty_answer, "gave an empty answer", 1),
+        (send_half_an_event, "returned an empty answer", 1),
+        (send_empty_answer, "returned an empty answer", 1),
         (reason_for_ever, "used up its tokens before answering", 1),
         (send_long_line, "broke off", 1),
-        (send_gzip, "gave an empty answer", 1),
+        (send_gzip, "returned an empty answer", 1),
     ],
 )
 def test_failure_before_the_first_word_gives_extracts(

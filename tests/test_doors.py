@@ -143,7 +143,7 @@ def test_unknown_identifiers_are_named_through_every_door(export: Path, address:
         assert (answer["mode"], answer["unknown_identifiers"]) == ("hybrid", [query])
     for more in ([], ["--explain"]):
         done = subprocess.run([*command, *more], capture_output=True, check=True)
-        assert f"{query} is nowhere in these documents." in done.stdout.decode()
+        assert f"{query} occurs nowhere in these documents." in done.stdout.decode()
 
 
 def test_a_query_of_too_much_work_says_so_through_every_door(export: Path, address: str) -> None:

@@ -354,7 +354,7 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
     for mode in ("keyword", "semantic"):
         refused = project.run("query", "seal", "--mode", mode)
         assert (refused.exit_code, refused.stdout) == (1, "")
-        assert "searches by keywords alone" in refused.stderr
+        assert "supports only keyword search" in refused.stderr
         assert "leave --mode out, or set embedding.provider and build again" in refused.stderr
     exported = project.export()
     assert not list((exported / "notes" / "data").glob("vectors*"))

@@ -235,7 +235,7 @@ def test_missing_model_is_said_and_no_error(collection: tuple[Path, dict[str, st
     command = [*in_checkout(folder), "search", QUESTIONS[0], "--json"]
     done = subprocess.run(command, capture_output=True, check=True, env=environment, text=True)
     answer = json.loads(done.stdout)
-    assert "cannot be used" in answer["stages"]["rerank"]["failed"]
+    assert "is not available" in answer["stages"]["rerank"]["failed"]
     assert answer["results"]
     assert "/absent" not in done.stdout
 

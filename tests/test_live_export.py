@@ -310,7 +310,7 @@ def test_server_and_index_that_do_not_go_together_are_refused(
     pieces = other.export()
     done = run(pieces, "search", "valve", INDEX_DIR=str(exported / "notes" / "data"))
     assert done.returncode == 1
-    assert "this server embeds them with a table" in done.stderr
+    assert "this server uses a table" in done.stderr
     done = run(exported, "search", "valve", INDEX_DIR=str(pieces / "notes" / "data"))
     assert done.returncode == 1
     assert "embedded by a table of word pieces" in done.stderr

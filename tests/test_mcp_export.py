@@ -375,10 +375,10 @@ def test_a_doubtful_match_is_said_by_every_door(
             return (await client.call_tool("search", {"query": question})).structured_content
 
     found = asyncio.run(use())
-    assert found.get("notice") == (hedge and f"{hedge}; these passages are the nearest.")
+    assert found.get("notice") == (hedge and f"{hedge}; these passages are the closest.")
     command = [*map(str, in_checkout(export)), "search", question]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    assert printed.startswith(f"{hedge}; the nearest passages are:\n" if hedge else "  1. ")
+    assert printed.startswith(f"{hedge}; the closest passages are:\n" if hedge else "  1. ")
 
 
 def test_token_opens_mcp_and_public_url_makes_the_citations(export: Path) -> None:
@@ -555,7 +555,7 @@ def test_damaged_index_is_named_before_it_is_asked(export: Path, tmp_path: Path)
     assert done.returncode == 1
     answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
     assert answers.keys() == {"first", "list"}
-    assert answers["list"]["error"] == {"code": -32603, "message": "The index cannot be used now."}
+    assert answers["list"]["error"] == {"code": -32603, "message": "The index is not available."}
     assert str(tmp_path).encode() in done.stderr
 
 

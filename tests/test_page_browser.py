@@ -213,7 +213,7 @@ def test_nothing_is_denied_while_it_is_typed(lone_tab: Visit, end: str | None) -
     if end:
         tab.page.keyboard.press(end)
     tab.page.clock.run_for(2_000 if end is None else 200)
-    tab.see("#notice", "“XV-7731” is nowhere in these documents.")
+    tab.see("#notice", "“XV-7731” occurs nowhere in these documents.")
 
 
 def test_last_word_may_be_unfinished_until_a_space_or_enter(tab: Visit) -> None:
@@ -373,9 +373,9 @@ def test_doubtful_match_is_said(tab: Visit) -> None:
     }
     for query, hedge in hedges.items():
         tab.go(f"/?q={query}")
-        tab.see("main", f"{hedge}; these passages are the nearest.")
+        tab.see("main", f"{hedge}; these passages are the closest.")
     tab.go("/?q=how+long+does+a+lamp+burn")
-    playwright.expect(tab.page.locator("main")).not_to_contain_text("passages are the nearest")
+    playwright.expect(tab.page.locator("main")).not_to_contain_text("passages are the closest")
 
 
 def test_first_result_is_explained(tab: Visit) -> None:
@@ -748,7 +748,7 @@ def test_failures_are_said_and_can_be_tried_again(tab: Visit) -> None:
     tab.see("#notice", "Found by words alone")
     tab.page.unroute("**/search")
     tab.page.fill("#query", "XY-99 and lamp")
-    tab.see("#notice", "“XY-99” is nowhere in these documents.")
+    tab.see("#notice", "“XY-99” occurs nowhere in these documents.")
     tab.page.fill("#query", "lamp")
     tab.hidden("#notice")
 

@@ -336,7 +336,7 @@ def test_calls_of_a_day_are_counted(
     model.script = says(query="lamp")
     assert "query_used" in ask(package, "first")["stages"]["understanding"]
     understanding = ask(package, "second")["stages"]["understanding"]
-    assert "used up its calls of today" in understanding["failed"]
+    assert "used up today's calls" in understanding["failed"]
     assert len(model.calls) == 1
 
 

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("formatted_once")
 
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
 STOPPING = "The server is stopping; ask again in a moment."
-AT_PRESENT = "the language model does not answer at present"
+AT_PRESENT = "the language model is not responding"
 Script = Callable[[Call, Reply], None]
 
 
@@ -165,7 +165,7 @@ def test_a_model_that_stalls_is_left_alone_until_it_answers_a_probe(
         assert told["cited"]
         # Nor is it asked to word a query.
         events = ask(address, conversation("Lamps?", "None.", "explain that more simply"))
-        assert events[0][1]["query_notice"] == "The language model does not answer at present."
+        assert events[0][1]["query_notice"] == "The language model is not responding."
         # OpenAI's clients are told too.
         whole = post(f"{address}/v1/chat/completions", {**conversation(QUESTION), "model": "any"})
         assert (whole["reason"], whole["mode"]) == ("model_stalled", "extractive")

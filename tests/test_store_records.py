@@ -198,7 +198,7 @@ def test_a_version_without_records_is_not_the_one_that_is_wanted(
     place.publish(first)
     with place.engine() as engine:
         engine.check(Content.open(first).edition)
-        with pytest.raises(VersionMissingError, match="does not hold index"):
+        with pytest.raises(VersionMissingError, match="does not have index"):
             engine.check(edition)
         assert place.publish(first, records=True).loaded
         engine.check(edition)
@@ -556,7 +556,7 @@ def test_what_a_page_shows_is_asked_for_together(place: Place, tmp_path: Path) -
             assert len(asked) == 1
 
 
-MISSING = "The search engine does not hold this index."
+MISSING = "The search engine does not have this index."
 
 
 @pytest.mark.slow
@@ -584,7 +584,7 @@ def test_records_that_are_gone_are_an_error(place: Place, tmp_path: Path) -> Non
 
             whole = [client.get(path).json() for path in (*paths, documents[0])]
             place.query("UPDATE {}.records SET chunk = '[]'")
-            check(paths, "The index cannot be used now.")
+            check(paths, "The index is not available.")
             assert client.get("/documents").status_code == 200
             place.query("UPDATE {}.records SET document = NULL")
             check(documents, MISSING)
@@ -597,7 +597,7 @@ def test_records_that_are_gone_are_an_error(place: Place, tmp_path: Path) -> Non
             place.publish(write(tmp_path / "second", {3: "second"}), records=True, grace=0)
             check([*paths, *documents], MISSING)
             store.problem = None
-            with pytest.raises(Exception, match="does not hold index") as missing:
+            with pytest.raises(Exception, match="does not have index") as missing:
                 fetched(stored, [chunk.id])
             assert type(missing.value).__name__ == VersionMissingError.__name__
 
@@ -624,4 +624,4 @@ def test_texts_of_an_engine_that_is_frozen_hold_up_nobody(place: Place, tmp_path
                     assert not waiting.done()
                     reply = waiting.result()
                 assert reply.status_code == 503, path
-                assert reply.json()["detail"] == "The search engine did not answer in time."
+                assert reply.json()["detail"] == "The search engine did not respond in time."

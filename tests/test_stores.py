@@ -390,7 +390,7 @@ def test_a_version_that_is_not_there_is_an_error(place: Place, index: Path, tmp_
             lambda: engine.search_terms(other, [(1, 1)], 10, None),
             lambda: engine.search_vector(other, np.ones(4, np.int8), 0.5, 10, None),
         ):
-            with pytest.raises(VersionMissingError, match="does not hold index 0000"):
+            with pytest.raises(VersionMissingError, match="does not have index 0000"):
                 call()
     with place.engine(exact=False) as engine, pytest.raises(VersionMissingError):
         engine.search_vector(other, np.ones(4, np.int8), 0.5, 10, None)
@@ -403,7 +403,7 @@ def test_a_server_does_not_start_on_an_index_that_was_not_published(
     served.publish(index)
     with server(tmp_path, served) as stored:
         stored.load(index)
-        with pytest.raises(Exception, match="does not hold index") as error:
+        with pytest.raises(Exception, match="does not have index") as error:
             stored.load(other_index)
         assert "foundry publish" in error.value.hint
         # The one before is still served.
@@ -432,7 +432,7 @@ def test_an_engine_that_accepts_and_says_nothing(
             tmp_path, Place(served.kind, served.name, address), "timeout_ms = 300"
         ) as stored:
             stored.load(index)
-            reasons = "(cannot be reached|did not answer in time)"
+            reasons = "(cannot be reached|did not respond in time)"
             check_unanswered(stored, f"The search engine {reasons}.")
 
 
@@ -484,7 +484,7 @@ def test_an_emptied_engine_is_an_error_until_it_is_filled_again(
                     take()
                     reply = client.get(path)
                     assert reply.status_code == 503, (take, path)
-                    assert reply.json()["detail"] == "The search engine does not hold this index."
+                    assert reply.json()["detail"] == "The search engine does not have this index."
                     engine_room.publish(index, again=True)
                     wait_until_ready(client)
 
@@ -502,7 +502,7 @@ def test_a_half_loaded_version_is_not_served(
         engine_room.publish(other_index)
     with server(tmp_path, engine_room) as stored:
         stored.load(index)
-        with pytest.raises(Exception, match="or not all of it"):
+        with pytest.raises(Exception, match="or only part of it"):
             stored.load(other_index)
         assert ask(stored, "valve", "hybrid", {}, 3)["results"]
 
@@ -540,7 +540,7 @@ def test_a_frozen_engine_is_an_error_until_it_moves_again(
             with relay.held():
                 reply = client.get(EVERYTHING)
                 assert reply.status_code == 503
-                assert reply.json()["detail"] == "The search engine did not answer in time."
+                assert reply.json()["detail"] == "The search engine did not respond in time."
                 assert client.get("/readyz").status_code == 503
             wait_until_ready(client)
             wait_until_answered(client, EVERYTHING)
@@ -573,7 +573,7 @@ def test_an_engine_that_goes_away_is_an_error_until_it_is_back(
         (429, "The search engine failed."),
         (500, "The search engine failed."),
         (503, "The search engine cannot be reached."),
-        (504, "The search engine did not answer in time."),
+        (504, "The search engine did not respond in time."),
     ],
 )
 def test_what_qdrant_refuses(
@@ -600,7 +600,7 @@ def test_a_slow_engine_is_an_error_until_it_is_quick_again(
                 connection.execute(f"LOCK TABLE {database.name}.chunks")
                 reply = client.get("/search?q=valve")
                 assert reply.status_code == 503
-                assert reply.json()["detail"] == "The search engine did not answer in time."
+                assert reply.json()["detail"] == "The search engine did not respond in time."
             wait_until_ready(client)
             wait_until_answered(client, EVERYTHING)
 

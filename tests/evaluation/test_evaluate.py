@@ -212,7 +212,7 @@ def test_keywords_alone_are_one_system_with_nothing_to_tune(make_project: MakePr
     assert asked["missing"] == report["missing"] == ["compressor.md"]
     impossible = ask_export(export, "--mode", "hybrid")
     assert impossible.returncode == 2
-    assert "searches by keywords alone" in impossible.stderr
+    assert "supports only keyword search" in impossible.stderr
 
 
 @pytest.mark.slow

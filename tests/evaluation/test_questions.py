@@ -39,7 +39,7 @@ def test_lines(tmp_path: Path) -> None:
         ("{", "Expecting"),
         ("[]", "not an object"),
         ('{"relevant": ["x"]}', "query"),
-        ('{"query": 7, "relevant": ["x"]}', "query must be a text"),
+        ('{"query": 7, "relevant": ["x"]}', "query must be a string"),
         ('{"query": "", "relevant": []}', "at least one"),
         ('{"query": "a \\ud800", "relevant": ["x"]}', "query"),
         ('{"query": "a"}', "relevant"),

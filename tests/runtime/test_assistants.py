@@ -149,7 +149,7 @@ def test_the_entry_alone_goes_to_standard_output(
     assert ended.value.code == 0
     printed = capsys.readouterr()
     assert "handbook" in json.loads(printed.out)["context_servers"]
-    assert printed.err == f"Zed reads {home}/.config/zed/settings.json; it needs this there:\n"
+    assert printed.err == f"add this to {home}/.config/zed/settings.json, which Zed reads:\n"
     with pytest.raises(SystemExit):
         parser.parse_args(["mcp", "--install", "zed"])
     printed = capsys.readouterr()

@@ -51,9 +51,9 @@ BEFORE = {"hybrid": {"nDCG@10": 0.52, "hit@1": 0.41, "gone": 1}, "semantic": {"h
     ("changes", "said", "failures"),
     [
         ({}, "compared with the recorded figures: hybrid", ["nDCG@10 of hybrid fell from 0.5200"]),
-        ({"questions_sha256": "p"}, "not compared: .* of other questions", []),
-        ({"index_version": "w"}, "not compared: .* of another index", []),
-        ({"metrics": {"keyword": {"hit@1": 1}}}, "not compared: .* of other modes", []),
+        ({"questions_sha256": "p"}, "not compared: .* for other questions", []),
+        ({"index_version": "w"}, "not compared: .* for another index", []),
+        ({"metrics": {"keyword": {"hit@1": 1}}}, "not compared: .* for other modes", []),
     ],
 )
 def test_means_are_compared_with_those_recorded(
@@ -91,9 +91,9 @@ def test_report_has_a_line_for_each_mode_and_for_what_is_to_be_known() -> None:
         "  R-precision",
         "hybrid     0.5000    0.5000     0.5000      0.5000  0.5000  0.4000  0.5000  0.5000"
         "       0.5000",
-        "1 answer of hybrid by keywords alone",
+        "1 response in mode hybrid used keywords only",
         "2 queries cannot be asked: 2 empty",
-        "1 relevant name not in the index, and never found: 'x.md'",
+        "1 relevant name not in the index, so never found: 'x.md'",
         "compared",
         "FAILED: hit@1 fell",
     ]

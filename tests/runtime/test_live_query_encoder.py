@@ -310,7 +310,7 @@ def test_key_is_sent_and_never_logged(
 def test_index_of_another_encoder_is_refused() -> None:
     require_model(files_of(make_manifest()), "openai")
     for manifest in (make_manifest("cohere"), make_manifest("openai", "distilled")):
-        with pytest.raises(IndexUnusableError, match="this server asks a model"):
+        with pytest.raises(IndexUnusableError, match="this server uses provider"):
             require_model(files_of(manifest), "openai")
 
 

@@ -190,7 +190,7 @@ def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_an_index_without_synonyms_is_refused(tmp_path: Path) -> None:
     plain = open_index(write_notes(tmp_path / "v", NOTES[:1], vectors=False))
-    with pytest.raises(IndexUnusableError, match="searches for synonyms"):
+    with pytest.raises(IndexUnusableError, match="synonyms need it"):
         open_forms(plain)
 
 

@@ -134,7 +134,7 @@ def refusing(answer: Answer) -> Answer:
             2,
             "answer.result.operation_id: 'first' is not",
         ),
-        (refusing, "a first version is published", 2, "Qdrant refused a request: 403"),
+        (refusing, "a first version is published", 2, "Qdrant rejected a request: 403"),
     ],
 )
 def test_one_that_does_not(

@@ -95,7 +95,7 @@ def extract_answer(
     question = sources.query or ""
     extracts, share = extract(question, passages, current_index(), language.empty)
     is_doubtful = sources.match == "weak" or (extracts and share < MIN_ANSWERED)
-    hedge = f"{HEDGES['weak']}; the nearest" if is_doubtful else "The nearest"
+    hedge = f"{HEDGES['weak']}; the closest" if is_doubtful else "The closest"
     if extracts:
         quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
         shown = [passage for passage, _ in extracts]

@@ -26,7 +26,7 @@ class ModelStalledError(ModelError):
     """The model was not asked, because it has stalled."""
 
     def __init__(self) -> None:
-        super().__init__("does not answer at present")
+        super().__init__("is not responding")
 
 
 class GuardedModel:

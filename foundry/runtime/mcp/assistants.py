@@ -1,7 +1,7 @@
 """Adds this server to the configuration of an assistant on this machine, or prints the entry.
 
-Files and their format are those of September 2026, from the documentation of each assistant. The
-rest of a file is kept, and the file is copied before it is changed.
+File locations and formats are as documented by each assistant in September 2026. Other entries of a
+file are preserved, and it is backed up before it is changed.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from ..errors import ConfigurationError
 from ..index.tree import read_file
 from ..settings import settings
 
-MAX_BYTES = 16_000_000  # Of an assistant's file.
+MAX_BYTES = 16_000_000  # Maximum size of an assistant's file
 
 _PACKAGE = Path(__file__).parents[1]
 _CONFIG = "XDG_CONFIG_HOME"
@@ -35,15 +35,25 @@ class Assistant:
     title: str
     file: Path
     key: str = "mcpServers"
-    after: str = "Restart it to have the server."
+    after: str = "Restart it to use the server."
 
 
 def add_assistants(commands: Any) -> None:
     """Add the options to the command `mcp`."""
     add = commands.choices["mcp"].add_argument
     names = "claude, claude-code, cursor, vscode, windsurf or zed"
-    add("--print-config", action=_Give, metavar="ASSISTANT", help=f"print what it needs: {names}")
-    add("--install", action=_Give, metavar="ASSISTANT", help="put that into its file, keep a copy")
+    add(
+        "--print-config",
+        action=_Give,
+        metavar="ASSISTANT",
+        help=f"print the configuration for an assistant: {names}",
+    )
+    add(
+        "--install",
+        action=_Give,
+        metavar="ASSISTANT",
+        help="add it to the assistant's file, and back the file up",
+    )
 
 
 class _Give(argparse.Action):
@@ -57,17 +67,17 @@ class _Give(argparse.Action):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was done, or where to put the entry; and the entry as JSON, unless it was written."""
+    """What was done or where to put the entry, and the entry as JSON if it was not written."""
 
     said: str
     entry: str = ""
 
 
 def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[str, Assistant]:
-    """Return the assistants by their names on the command line."""
+    """Return the assistants by their command-line names."""
     is_mac = platform == "darwin"
     written = [Path(environment.get(name, "")) for name in ("FLATPAK_XDG_CONFIG_HOME", _CONFIG)]
-    # Relative paths are ignored, by the XDG Base Directory Specification.
+    # The XDG Base Directory Specification ignores relative paths.
     flatpak, config = (each if each.is_absolute() else None for each in written)
     config = config or home / ".config"
     support = home / "Library" / "Application Support" if is_mac else config
@@ -84,36 +94,36 @@ def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[s
 
 
 def give_to(name: str, *, install: bool) -> Given:
-    """Return the entry for an assistant's file, or add it there and report that.
+    """Return the entry for an assistant's file, or add it to the file and report that.
 
     Raises ConfigurationError for an unknown assistant, or a file that cannot be changed.
     """
     known = assistants(Path.home(), sys.platform, dict(os.environ))
     if name not in known:
         hint = f"known are {', '.join(known)}"
-        raise ConfigurationError(f"no assistant is called {name!r}", hint=hint)
+        raise ConfigurationError(f"unknown assistant {name!r}", hint=hint)
     assistant, server = known[name], settings().name
     entry = {assistant.key: {server: _entry(assistant.key)}}
     if not install:
         text = json.dumps(entry, indent=2, ensure_ascii=False)
-        return Given(f"{assistant.title} reads {assistant.file}; it needs this there:", f"{text}\n")
+        return Given(f"add this to {assistant.file}, which {assistant.title} reads:", f"{text}\n")
     try:
         backup = _merge(assistant.file.resolve(), assistant.key, entry[assistant.key])
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(
             f"{assistant.file} was left unchanged: {error}",
-            hint=f"correct it, or put in yourself what mcp --print-config {name} prints",
+            hint=f"correct it, or add what mcp --print-config {name} prints",
         ) from None
-    kept = f"; as it was: {backup}" if backup else ""
+    kept = f"; backup: {backup}" if backup else ""
     return Given(f"{server} is in {assistant.file}{kept}\n{assistant.title}: {assistant.after}")
 
 
 def _entry(key: str) -> dict[str, Any]:
     """Return the command that starts this server, from any folder and with any PATH."""
-    # With -P, since a folder of the same name in the working directory would be imported first.
+    # -P, since otherwise a folder of the same name in the working directory would be imported.
     arguments, environment = ["-P", "-m", _PACKAGE.name], {}
     if zipfile.is_zipfile(sys.argv[0]):
-        # Archives (shiv, pex and the like) unpack to folders of their own choice.
+        # Archives (shiv, pex and similar) unpack to folders of their own choice.
         arguments = [str(Path(sys.argv[0]).resolve())]
     elif folders := _find_unknown():
         environment["PYTHONPATH"] = os.pathsep.join(folders)
@@ -131,7 +141,7 @@ def _find_unknown() -> list[str]:
         [sys.executable, "-P", "-c", _PATH], env=own, capture_output=True, text=True, check=True
     )
     known = json.loads(done.stdout.splitlines()[-1])
-    # The first is the working directory, or the folder of the script.
+    # The first entry is the working directory, or the script's folder.
     searched = sys.path if sys.flags.safe_path else sys.path[1:]
     folders = dict.fromkeys([str(_PACKAGE.parent), *filter(os.path.isabs, searched)])
     return [folder for folder in folders if folder not in known and Path(folder).is_dir()]
@@ -140,14 +150,14 @@ def _find_unknown() -> list[str]:
 def _merge(file: Path, key: str, entry: dict[str, Any]) -> Path | None:
     """Add an entry below a key of a JSON file; return the path of the backup, if any.
 
-    Raises ValueError if it is no such file.
+    Raises ValueError if the file is not as expected.
     """
     held: Any = {}
     backup: Path | None = None
     if file.exists() and (text := read_file(file, MAX_BYTES).decode("utf-8-sig")).strip():
         held = json.loads(text)
         if not isinstance(held, dict) or not isinstance(held.get(key, {}), dict):
-            raise ValueError(f"it is not an object, or its {key} is not one")
+            raise ValueError(f"it is not a JSON object, or its {key} is not")
         if held.get(key, {}).items() >= entry.items():
             return None
         names = (file.with_name(f"{file.name}.{number}.bak") for number in count(1))

@@ -1,1 +1,1 @@
-"""The client of a language model: its calls, the events of a stream, and the replies in them."""
+"""The client of a language model: calls, streamed events, and replies."""

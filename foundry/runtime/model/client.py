@@ -1,4 +1,4 @@
-"""Streams chat completions of an OpenAI-compatible model, configured by LLM_* variables."""
+"""Streams chat completions from an OpenAI-compatible model, configured by LLM_* variables."""
 
 import asyncio
 import logging
@@ -34,17 +34,20 @@ if TYPE_CHECKING:
 
 MAX_ERROR_BYTES = 16_384
 MAX_EVENT_BYTES = 65_536
-BYTES_PER_TOKEN = 1_024  # Generous: the event of a token takes 200 to 400 bytes.
+BYTES_PER_TOKEN = 1_024  # Generous: the event of one token takes 200 to 400 bytes.
 
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 _REFUSAL = re.compile(
     "unsupported|not support|unknown|unrecogni[sz]ed|not permitted|not allowed|unexpected|forbidden"
 )
-# Parameters that some endpoints refuse: they can be left out or renamed.
+# Parameters that some endpoints reject; they can be omitted or renamed.
 _OPTIONAL = ("max_tokens", "response_format", "stream_options", "temperature", "top_p")
 
-_HINT = "set LLM_BASE_URL (https://api.example.com/v1), LLM_MODEL and mostly LLM_API_KEY, or none"
-_PROBLEMS = {"missing": "is not set, other LLM_* are", "string_pattern_mismatch": "is unusable"}
+_HINT = "set LLM_BASE_URL (https://api.example.com/v1), LLM_MODEL and usually LLM_API_KEY, or none"
+_PROBLEMS = {
+    "missing": "is not set, but other LLM_* variables are",
+    "string_pattern_mismatch": "is unusable",
+}
 
 _logger = logging.getLogger(__name__)
 _calls: Counter[int] = Counter()
@@ -89,9 +92,9 @@ class ModelSettings(BaseModel):
 
 
 def take_call(daily_calls: int | None) -> bool:
-    """Count a call of this process; return False if the calls of the day (UTC) are used up."""
+    """Count a call of this process; return False if the day's quota (UTC) is used up."""
     with _counting:
-        # A clock that is set back does not begin a new day.
+        # Setting the clock back does not begin a new day.
         day = max(int(time.time() // 86_400), *_calls, 0)
         _calls[day] += 1
         return daily_calls is None or _calls[day] <= daily_calls
@@ -103,12 +106,12 @@ def draw_fence() -> str:
 
 
 class LanguageModel:
-    """A client of one model; tasks of one event loop may share it."""
+    """A client of one model; tasks of one event loop can share it."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self.settings = settings
         self._refused: frozenset[str] = frozenset()
-        self._is_closing = False  # See `AnswerFilter`.
+        self._is_closing = False  # See `AnswerFilter`
         self._places = asyncio.Semaphore(settings.concurrency)
 
     @classmethod
@@ -126,7 +129,7 @@ class LanguageModel:
         headers = {"Accept": "text/event-stream", "Accept-Encoding": "identity"}
         return httpx2.AsyncClient(
             headers={**headers, "Authorization": f"Bearer {key}"} if key else headers,
-            # Reads have deadlines of their own, which a slow trickle of bytes does not extend.
+            # Reads have separate deadlines, which a slow trickle of bytes does not extend.
             timeout=httpx2.Timeout(None, connect=5),
             limits=httpx2.Limits(max_connections=self.settings.concurrency),
         )
@@ -134,7 +137,7 @@ class LanguageModel:
     async def complete(
         self, messages: list[Message], max_tokens: int, seconds: float, **options: object
     ) -> ModelChunk:
-        """Return the whole reply in one piece, within `seconds`. Raises ModelError."""
+        """Return the complete reply, within `seconds`. Raises ModelError."""
         chunks = self.stream(messages, max_tokens, **options)
         async with _in_time(asyncio.get_running_loop().time() + seconds), aclosing(chunks):
             pieces = [chunk async for chunk in chunks]
@@ -143,12 +146,12 @@ class LanguageModel:
     async def stream(
         self, messages: list[Message], max_tokens: int, **options: object
     ) -> AsyncGenerator[ModelChunk, None]:
-        """Yield the reply as it arrives, cut if it is too long. Raises ModelError, maybe midway.
+        """Yield the reply as it arrives, cut if it is too long. Raises ModelError, possibly midway.
 
         Calls beyond LLM_CONCURRENCY wait for another to end.
         """
         if not take_call(self.settings.daily_calls):
-            raise BudgetSpentError("has used up its calls of today")
+            raise BudgetSpentError("has used up today's calls")
         clock = asyncio.get_running_loop().time
         end = clock() + self.settings.total_seconds
         limit = min(clock() + self.settings.first_token_seconds, end)
@@ -184,7 +187,7 @@ class LanguageModel:
                         async with _in_time(limit):
                             event = await anext(events, None)
                     except ModelTimeoutError as error:
-                        # Slow as it is, it has gone on to the last moment.
+                        # It was slow, but still sending at the end.
                         is_slow = has_begun and limit == end
                         raise ModelError(str(error)) if is_slow else error from None
                     if event is None or event.data.strip() == "[DONE]":
@@ -218,7 +221,7 @@ class LanguageModel:
         rest = answer.finish(is_cut=finish_reason not in (None, "stop"))
         if not (has_answered or rest.strip()):
             is_cut = has_begun and finish_reason == "length"
-            said = "used up its tokens before answering" if is_cut else "gave an empty answer"
+            said = "used up its tokens before answering" if is_cut else "returned an empty answer"
             raise EmptyReplyError(said)
         yield ModelChunk(rest, finish_reason or "stop", usage)
 
@@ -254,7 +257,7 @@ class LanguageModel:
             said = body.decode(errors="replace").lower()
             if status in (400, 422) and _REFUSAL.search(said):
                 self._refused |= {name for name in _OPTIONAL if name in payload and name in said}
-            # No retry before the time that the service asks for.
+            # Do not retry before the time that the service requests.
             is_passing = status in _RETRIED and "retry-after" not in response.headers
             raise ModelError(f"answered {status}")
         except ModelError as error:

@@ -1,4 +1,4 @@
-"""Reads the stream of a language model: server-sent events, and errors of other forms."""
+"""Reads the stream of a language model: server-sent events, and errors in other formats."""
 
 import re
 from collections.abc import AsyncGenerator
@@ -13,7 +13,7 @@ _LINE_END = re.compile(r"\r\n|\n|\r(?!\Z)")
 
 
 class StreamedEvent(NamedTuple):
-    """An event; `name` is `error` where the endpoint says that its data tell of one."""
+    """An event; `name` is `error` if the endpoint marks its data as an error."""
 
     name: str
     data: str
@@ -22,10 +22,10 @@ class StreamedEvent(NamedTuple):
 async def read_events(
     response: "httpx2.Response", max_characters: int
 ) -> AsyncGenerator[StreamedEvent, None]:
-    """Yield the events of a reply, a reply that is no stream as one. Raises ModelError.
+    """Yield the events of a reply; a reply that is not a stream is one event. Raises ModelError.
 
-    Some endpoints tell of an error in a line `error: {...}`, or in one that is nothing but JSON;
-    by the standard, clients pass over both.
+    Some endpoints report an error in a line `error: {...}`, or in a line of plain JSON; standard
+    clients ignore both.
     """
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
     is_whole = kind == "application/json"

@@ -1,4 +1,4 @@
-"""What a language model replies: its pieces, what of them is the answer, and how it may fail."""
+"""Replies of a language model: their chunks, the answer without reasoning, and errors."""
 
 import json
 import re
@@ -8,15 +8,15 @@ from typing import Any, Literal
 
 
 class ModelError(Exception):
-    """The language model gives no answer; the message says why, as in "it took too long"."""
+    """The language model returned no answer; the message is a predicate: "took too long"."""
 
 
 class BudgetSpentError(ModelError):
-    """The calls of the day are used up."""
+    """The day's calls are used up."""
 
 
 class ModelTimeoutError(ModelError):
-    """The model was asked, and said nothing in time: no connection, first word or next word."""
+    """The model did not respond in time: no connection, no first token or no next token."""
 
 
 class EmptyReplyError(ModelError):
@@ -28,7 +28,7 @@ FinishReason = Literal["stop", "length", "filter", "error"]
 
 @dataclass(frozen=True, slots=True)
 class ModelChunk:
-    """A piece of a reply; the last says why it ended, and the tokens it took if known."""
+    """A chunk of a reply; the last has the finish reason and, if known, the tokens used."""
 
     text: str = ""
     finish_reason: FinishReason | None = None
@@ -36,7 +36,7 @@ class ModelChunk:
     is_reasoning: bool = False
 
 
-# Around what a model reasons before it answers, where its endpoint does not tell the two apart.
+# Marks around a model's reasoning, where its endpoint does not separate it from the answer.
 _TAG = "think|thinking|thought|thoughts|reasoning|reason|reflection|analysis|scratchpad|seed:think"
 _OPENED = re.compile(
     rf"<(?:{_TAG})>|\[THINK\]|\u25c1think\u25b7|<\|(?:START_THINKING|begin_of_thought)\|>"
@@ -48,13 +48,13 @@ _CLOSED = re.compile(
     r"|(?:<\|start\|>assistant)?<\|channel\|>final[^<]{0,40}<\|message\|>|<channel\|>"
     r"|assistantfinal(?=[A-Z])"
 )
-# What an opening mark may be of which not all has come.
+# The beginning of an opening mark, if the rest is still to come.
 _MAY_OPEN = re.compile(r"[<\[\u25c1][\w|:>\[]{0,40}\Z|a(?:n(?:a(?:l(?:y(?:s(?:is?)?)?)?)?)?)?\Z")
 _MAY_CLOSE = re.compile(r"(?:[<\[\u25c1][^\s\]\u25b7]{0,80}|assistant\w{0,5})\Z")
 _TOKEN = re.compile(r"<\|[A-Za-z_]{1,30}\|>")
 _MAY_BE_TOKEN = re.compile(r"<(?:\|[A-Za-z_]{0,30}\|?)?\Z")
-# Some endpoints send the closing mark alone. Then what came before has to be known by its words;
-# an answer cites a passage soon.
+# Some endpoints send only the closing mark. Then the text before it is recognised as reasoning by
+# its wording; an answer soon cites a passage.
 _THOUGHT = re.compile(
     r"\b(?:let me|let['\u2019]s|let us|i(?:['\u2019](?:ll|m)| will| need| should| think| have to"
     r"| must| am| recall| remember| want| wonder| look| see)|we (?:need|should|have to|must|are"
@@ -65,13 +65,13 @@ _THOUGHT = re.compile(
     re.IGNORECASE,
 )
 _CITES = re.compile(r"[\[\u3010]\^?\d{1,3}")
-MAX_DOUBTFUL = 600  # Characters without a citation, after which an answer is taken for one.
+MAX_DOUBTFUL = 600  # After so many characters without a citation, the text counts as an answer.
 
 
 class AnswerFilter:
-    """Passes a streamed reply on without the reasoning that it may begin with.
+    """Passes on a streamed reply without the reasoning that it may begin with.
 
-    `is_closing` models have been seen to close their reasoning without a mark that opened it.
+    `is_closing` is set for models that have closed their reasoning without opening it.
     """
 
     def __init__(self, *, is_closing: bool = False) -> None:
@@ -82,12 +82,12 @@ class AnswerFilter:
 
     @property
     def is_reasoning(self) -> bool:
-        """Whether what has come last seems to be no answer yet."""
+        """Whether the latest text seems to be reasoning."""
         is_thought = self._part == "doubt" and _THOUGHT.search(self._held) is not None
         return self._part == "reasoning" or is_thought
 
     def feed(self, text: str) -> str:
-        """Take the next piece; return what of it belongs to the answer."""
+        """Take the next chunk; return the part that belongs to the answer."""
         text, self._held = self._held + text, ""
         if self._part == "beginning":
             text = text.lstrip()
@@ -100,12 +100,12 @@ class AnswerFilter:
         if self._part in ("reasoning", "doubt"):
             closed = _CLOSED.search(text)
             if closed and (text[closed.end() :].strip() or closed.start() > 0):
-                # Another stretch of reasoning may follow.
+                # More reasoning may follow.
                 self.is_closing |= self._part == "doubt" and not self._has_tokens
                 self._part, self._has_closed = "beginning", True
                 return self.feed(text[closed.end() :])
             if self._part == "reasoning":
-                # Its end may be cut by the next piece.
+                # The mark may be split between chunks.
                 cut = _MAY_CLOSE.search(text, max(0, len(text) - 120))
                 self._held = text[cut.start() :] if cut else ""
                 return ""
@@ -120,13 +120,13 @@ class AnswerFilter:
         return _TOKEN.sub("", text[: cut.start()] if cut else text)
 
     def _is_told(self, text: str) -> bool:
-        """Return whether a reply that no mark opens is an answer."""
+        """Return whether a reply without an opening mark is an answer."""
         if self.is_closing or _THOUGHT.search(text):
             return False
         return _CITES.search(text) is not None or len(text) > MAX_DOUBTFUL
 
     def finish(self, *, is_cut: bool = False) -> str:
-        """Return the text that was held back until the end, or until the reply was cut."""
+        """Return the text that was held back until the reply ended or was cut."""
         is_lost = self._part == "reasoning" or (is_cut and self.is_reasoning)
         return "" if is_lost else _TOKEN.sub("", self._held) if self._has_tokens else self._held
 
@@ -144,7 +144,7 @@ _FAILED = re.compile(
 
 
 def read_event(data: str, name: str = "") -> ModelChunk:
-    """Read one event of a streamed chat completion. Raises ModelError for anything else."""
+    """Parse one event of a streamed chat completion. Raises ModelError for anything else."""
     if name == "error":
         raise ModelError("reported an error")
     try:
@@ -157,7 +157,7 @@ def read_event(data: str, name: str = "") -> ModelChunk:
         delta = choice.get("delta") or choice.get("message") or {}
         text, has_thoughts = _read_content(delta.get("content"))
         text = text or delta.get("refusal") or choice.get("text") or ""
-        # JSON may hold lone surrogates, which no answer in UTF-8 can.
+        # JSON can contain lone surrogates, which UTF-8 cannot encode.
         text = text.encode(errors="replace").decode()
         reason = _read_reason(choice.get("finish_reason"))
         used = payload.get("usage") or {}
@@ -194,7 +194,7 @@ def _read_content(content: object) -> tuple[str, bool]:
 
 
 def _read_reason(written: object) -> FinishReason | None:
-    """Return why a reply ended; a reason that is not known is one to end before its end."""
+    """Return why a reply ended; unknown reasons count as being cut."""
     if written is None:
         return None
     reason = str(written).rpartition(".")[2].strip().lower().replace("-", "_").replace(" ", "_")

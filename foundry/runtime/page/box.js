@@ -15,8 +15,8 @@ const ROOT = new URL(".", own.src).href;
 const { open: opener, placeholder = "Search", theme, filters = "" } = own.dataset;
 
 const HEDGES = {
-  weak: "The documents may not answer this; these passages are the nearest.",
-  none: "Nothing in the documents matches well; these passages are the nearest.",
+  weak: "The documents may not answer this; these passages are the closest.",
+  none: "Nothing in the documents matches well; these passages are the closest.",
 };
 
 /** An element with attributes and children; strings become text. */

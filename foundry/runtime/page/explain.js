@@ -54,9 +54,9 @@ const HEDGES = {
 const noticesOf = ({ degraded, match, reason, results, stages, unknown_identifiers: unknown }) =>
   [
     ...Object.values(stages).map(({ notice }) => notice),
-    results.length && HEDGES[match] ? `${HEDGES[match]}; these passages are the nearest.` : null,
+    results.length && HEDGES[match] ? `${HEDGES[match]}; these passages are the closest.` : null,
     unknown.length
-      ? `${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} nowhere in these documents.` : null,
+      ? `${listed(unknown)} ${unknown.length === 1 ? "occurs" : "occur"} nowhere in these documents.` : null,
     degraded ? `Found by words alone: ${REASONS[reason] ?? reason}.` : null,
   ].filter(Boolean);
 

@@ -1,1 +1,1 @@
-"""The engine that holds the lanes of an index."""
+"""Search engines that store the lanes of an index."""

@@ -1,4 +1,4 @@
-"""The lanes of an index whose vectors and postings are in an engine."""
+"""The lanes of an index whose vectors and postings are stored in a search engine."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -26,8 +26,9 @@ from .store import HELD_FILES, Engine, Store, VersionMissingError, open_store
 class StoredKeywordLane:
     """BM25 search over the postings of one version in an engine.
 
-    Vocabulary and frequencies are files of the index, so the engine is only asked for terms that
-    it has. Scores are the same as without an engine. Every search raises StoreError.
+    Vocabulary and frequencies are files of the index, so the engine is queried only for terms that
+    it
+    has. Scores are the same as without an engine. Every search raises StoreError.
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
@@ -43,7 +44,7 @@ class StoredKeywordLane:
 
     @stage("keyword")
     def find(self, terms: Iterable[str], count: int, only: Restriction | None) -> LaneHits:
-        """Find the `count` best chunks for the query's terms, out of `only` these."""
+        """Find the `count` best chunks for the query's terms, within `only`."""
         asked = self.numbers(terms)
         if not asked or (only is not None and not only.allowed.any()):
             return LaneHits.none()
@@ -63,29 +64,29 @@ class StoredKeywordLane:
         least = max(self._count(number) for number, _ in asked)
         if only is None and len(hits) < min(count, least):
             raise VersionMissingError(
-                f"the engine found {len(hits)} chunks where index {self._store.edition.version} has"
+                f"the engine found {len(hits)} chunks, but index {self._store.edition.version} has"
                 f" {least}",
                 hint="publish the index again: foundry publish",
             )
         if not len(hits):
-            # No allowed chunk has a term, or the engine lost the version.
+            # Either no allowed chunk has a term, or the engine lost the version.
             self._store.ask(lambda engine, edition: engine.check(edition))
         return hits
 
     def scores(self, terms: Iterable[str], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
+        """Return the exact scores (m,) of chunks (m,), ascending."""
         asked = self.numbers(terms)
         if not asked or not len(chunks):
             return np.zeros(len(chunks))
         return self._store.ask(lambda engine, edition: engine.score_terms(edition, asked, chunks))
 
     def frequency(self, term: str) -> int:
-        """Return the number of chunks that have a term."""
+        """Return the document frequency of a term: the number of chunks that contain it."""
         number = self._number(term)
         return 0 if number is None else self._count(number)
 
     def having(self, term: str) -> NDArray[np.integer]:
-        """Return the chunks (m,), ascending numbers, that have a term."""
+        """Return the chunks (m,), ascending, that contain a term."""
         return np.sort(self.search([term], max(1, self.frequency(term))).chunks)
 
     def numbers(self, terms: Iterable[str]) -> list[tuple[int, int]]:
@@ -101,7 +102,8 @@ class StoredDenseLane:
     """Cosine search over the vectors of one version in an engine.
 
     Query and rows are quantised to int8, as without an engine, so scores are equal within the
-    precision of the engine. Every search raises StoreError.
+    engine's
+    precision. Every search raises StoreError.
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
@@ -118,7 +120,7 @@ class StoredDenseLane:
 
     @stage("semantic")
     def find(self, vector: NDArray[np.float32], count: int, only: Restriction | None) -> LaneHits:
-        """Find the `count` chunks of highest cosine, out of `only` these."""
+        """Find the `count` chunks of highest cosine, within `only`."""
         if only is not None and not only.allowed.any():
             return LaneHits.none()
         integers, scale = _quantise_one(vector)
@@ -130,7 +132,7 @@ class StoredDenseLane:
     def checked(self, hits: LaneHits, only: Restriction | None) -> LaneHits:
         """Return the hits. Raises StoreError if there are none but should be."""
         if not len(hits):
-            # No allowed chunk has a vector, or the engine lost the version.
+            # Either no allowed chunk has a vector, or the engine lost the version.
             self.store.ask(lambda engine, edition: engine.check(edition))
             if only is None:
                 raise VersionMissingError(
@@ -140,7 +142,7 @@ class StoredDenseLane:
         return hits
 
     def scores(self, vector: NDArray[np.float32], chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the exact cosines (m,) of the unit `vector` (d,) to given chunks (m,)."""
+        """Return the exact cosines (m,) of the unit `vector` (d,) to chunks (m,)."""
         if not len(chunks):
             return np.zeros(0)
         integers, scale = _quantise_one(vector)
@@ -149,7 +151,7 @@ class StoredDenseLane:
         )
 
     def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the cosines (m,) of the vector of one chunk to those of given chunks (m,)."""
+        """Return the cosines (m,) between the vectors of one chunk and of chunks (m,)."""
         row = self.store.ask(lambda engine, edition: engine.read_vector(edition, chunk))
         return self.scores(row, chunks)
 
@@ -159,10 +161,11 @@ class StoredDenseLane:
 
 
 class StoredSearch:
-    """One search, which asks an engine for both lanes at once.
+    """One search, which queries the engine for both lanes at once.
 
-    Terms and `count` are those of `TermLane.search`, `unknown` those of `compare_with_terms`; only
-    chunks of `only` are found, if given. Everything raises StoreError.
+    Terms and `count` are as in `TermLane.search`, `unknown` as in `compare_with_terms`. `only`
+    restricts
+    the chunks that may be found. Every method raises StoreError.
     """
 
     def __init__(
@@ -173,7 +176,7 @@ class StoredSearch:
         only: Restriction | None = None,
         unknown: Sequence[str] = (),
     ) -> None:
-        """Ask nothing yet."""
+        """Store the arguments; the engine is queried on first use."""
         self._index = index
         self._keyword_lane = cast(StoredKeywordLane, index.keyword_lane)
         self._dense_lane = cast(StoredDenseLane, index.dense_lane)
@@ -185,13 +188,13 @@ class StoredSearch:
 
     @cached_property
     def keyword(self) -> LaneHits:
-        """The hits of the keyword lane, with their terms; a query of its own if it comes first."""
+        """The keyword hits with their coverage; queries the engine if `search_both` did not yet."""
         hits = self._keyword_lane.find(self._terms, self._count, self._only)
         return self._compared(hits)
 
     @stage("lanes")
     def search_both(self, vector: NDArray[np.float32]) -> LaneHits:
-        """Return the hits of the dense lane for the unit `vector` (d,), and set `keyword`."""
+        """Return the dense hits for the unit `vector` (d,), and set `keyword`."""
         only, store = self._only, self._dense_lane.store
         asked = self._keyword_lane.numbers(self._terms)
         if not asked or (only is not None and not only.allowed.any()):
@@ -208,7 +211,7 @@ class StoredSearch:
         if self._ask_rest is None:
             return complete_lanes(self._index, self._terms, vector, self.keyword, semantic)
         cosines, sums = self._ask_rest()
-        # The scores are those of exactly the chunks that the other lane did not find.
+        # The callbacks get exactly the chunks whose scores `_ask_rest` returned.
         joined = join_lanes(self.keyword, semantic, lambda _chunks: sums, lambda _chunks: cosines)
         return replace(joined, distance=self._dense_lane.distance(vector))
 
@@ -231,7 +234,7 @@ def open_stored(
 
 
 def describe_engine(index: Index) -> dict[str, Any]:
-    """Return the state of the engine for /readyz, and keep probing it.
+    """Return the state of the engine for /readyz, and start probing it.
 
     Raises StoreError while it cannot be searched.
     """

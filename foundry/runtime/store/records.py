@@ -1,7 +1,7 @@
-"""Records of chunks and documents that are in an engine: texts, titles, places.
+"""Records of chunks and documents stored in an engine: texts, titles, places.
 
-The server has the hashes of their ids. Records are read by the keys of chunks, all that a caller
-wants in one exchange.
+The server has the hashes of their ids. Records are read by the keys of chunks, and all that a
+caller needs in one exchange.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,23 +26,23 @@ READ_AT_ONCE = 256
 
 
 class RecordEngine(Engine, Protocol):
-    """An engine that holds records too."""
+    """An engine that also stores records."""
 
     def read_records(
         self, edition: Edition, chunks: NDArray[np.int64], *, of_documents: bool
     ) -> list[bytes]:
-        """Return the lines of chunks (m,), or of the documents that begin with them."""
+        """Return the JSON lines of chunks (m,), or of the documents that begin with them."""
         ...
 
     def find_records(
         self, edition: Edition, terms: Sequence[tuple[int, int]], count: int
     ) -> tuple[LaneHits, list[bytes]]:
-        """Return the hits of `search_terms`, with the lines of their chunks."""
+        """Return the hits of `search_terms`, with the JSON lines of their chunks."""
         ...
 
 
 class StoredLines(RecordLines):
-    """Records as lines of JSON in an engine, found by number or by the hash of their id."""
+    """Records stored as JSON lines in an engine, looked up by number or by the hash of their id."""
 
     def __init__(self, store: Store, ids: Path, firsts: NDArray[np.uint64] | None) -> None:
         """Map the hashes. For documents, `firsts` (m + 1,) has the first chunk of each.
@@ -53,13 +53,13 @@ class StoredLines(RecordLines):
         self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
 
     def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
-        """Return a record, made by `make_record`. Raises StoreError, IndexUnusableError."""
+        """Return a record made by `make_record`. Raises StoreError, IndexUnusableError."""
         return next(self.each(make, [(number, more)]))
 
     def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
-        """Yield the record of each row, with the fields that it adds.
+        """Yield the record of each row, merged with the row's extra fields.
 
-        They are read READ_AT_ONCE at a time. Raises StoreError, IndexUnusableError.
+        Reads READ_AT_ONCE at a time. Raises StoreError, IndexUnusableError.
         """
         left = iter(rows)
         while block := [*islice(left, READ_AT_ONCE)]:
@@ -85,7 +85,7 @@ def _made(number: int, line: bytes, make: Callable[..., Made], **more: Any) -> M
 
 
 class StoredIndex(OpenedIndex):
-    """An index whose lanes and records are in an engine."""
+    """An index whose lanes and records are stored in an engine."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class StoredIndex(OpenedIndex):
         *,
         parts: Iterable[Callable[[OpenedIndex], object]] = (),
     ) -> None:
-        """Map the files of the server. Raises IndexUnusableError."""
+        """Map the server's local files. Raises IndexUnusableError."""
         layout = files.layout
 
         def open_lines(path: Path, _offsets: Path, ids: Path, count: int) -> StoredLines:
@@ -109,7 +109,7 @@ class StoredIndex(OpenedIndex):
         super().__init__(files, self._keywords, StoredDenseLane(files, store), encoder, parts=parts)
 
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
-        """Yield the best chunks for terms, from a single exchange. Raises StoreError."""
+        """Yield the best chunks for terms, using a single exchange. Raises StoreError."""
         if not (asked := self._keywords.numbers(terms)):
             return
         hits, lines = self._store.ask(
@@ -127,7 +127,7 @@ def open_stored(
     open_encoder: Callable[[IndexFiles], QueryEncoder],
     parts: Iterable[Callable[[OpenedIndex], object]] = (),
 ) -> OpenedIndex:
-    """Open an index whose lanes and records are in an engine. Raises IndexUnusableError."""
+    """Open an index whose lanes and records are stored in an engine. Raises IndexUnusableError."""
     files = IndexFiles.open(directory, HELD_FILES | RECORD_FILES)
     store = open_store(files, open_engine)
     return StoredIndex(files, store, open_encoder(files), parts=parts)

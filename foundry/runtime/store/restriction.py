@@ -14,10 +14,8 @@ class Restriction:
     """The chunks (n,) that are `allowed`."""
 
     allowed: NDArray[np.bool_]
-    filters: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # All allowed chunks pass these.
-    is_picked: bool = True  # Not every chunk that passes is allowed.
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # All allowed pass.
+    is_picked: bool = True  # Whether some chunks that pass are not allowed.
 
 
 def restrict(

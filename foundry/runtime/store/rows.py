@@ -1,7 +1,7 @@
 """Keys of chunks and terms in an engine, and the weights of terms.
 
-Numbers of chunks and terms differ from version to version, so rows, which versions share, have
-hashes of ids and terms as keys. Rows hold nothing that depends on the whole corpus either: BM25 is
+Numbers of chunks and terms differ between versions, so rows, which versions share, are keyed by
+hashes of ids and terms. Nor do rows store anything that depends on the whole corpus: BM25 is
 computed from counts, lengths and the term weights of a version.
 """
 
@@ -18,13 +18,13 @@ from ..index.tokens import HEADING_MARK, heading_parts
 
 
 class ChunkKeys:
-    """Converts numbers of chunks to keys, int64, and back.
+    """Converts chunk numbers to keys (int64) and back.
 
-    `keys` (n,) are sorted, and belong to the chunks `numbers` (n,).
+    `keys` (n,) are sorted; `numbers` (n,) are the corresponding chunks.
     """
 
     def __init__(self, keys: NDArray[np.uint64], numbers: NDArray[np.uint64]) -> None:
-        """Take the two rows of `IndexLayout.chunk_ids`."""
+        """Wrap the two rows of `IndexLayout.chunk_ids`."""
         self._keys, self._numbers = keys, numbers
 
     @classmethod
@@ -40,7 +40,7 @@ class ChunkKeys:
         return keys
 
     def numbers(self, keys: NDArray[np.int64]) -> NDArray[np.int64] | None:
-        """Return the numbers (m,) of chunks by keys (m,); None if no chunk has one of them."""
+        """Return the numbers (m,) of chunks by keys (m,); None if a key belongs to no chunk."""
         wanted = keys.view(np.uint64)
         places = np.searchsorted(self._keys, wanted)
         if not np.array_equal(self._keys.take(places, mode="clip"), wanted):
@@ -49,7 +49,7 @@ class ChunkKeys:
 
 
 class Weight(NamedTuple):
-    """The key and the weight of a term; terms of headings are not normalised by length."""
+    """The key and the weight of a term; heading terms are not normalised by length."""
 
     key: int
     weight: float
@@ -57,7 +57,7 @@ class Weight(NamedTuple):
 
 
 class TermWeights:
-    """The weights of a version's terms, as in the impacts of the build."""
+    """The term weights of a version, as used in the build's impacts."""
 
     def __init__(
         self,
@@ -67,8 +67,7 @@ class TermWeights:
         k1: float,
         b: float,
     ) -> None:
-        """Take the sorted terms, the offsets of their postings, the number of chunks, and the
-        parameters of BM25."""
+        """Wrap the sorted terms, the offsets of their postings, and the parameters of BM25."""
         self._vocabulary, self._offsets, self._chunks = vocabulary, offsets, chunks
         self.k1, self.b = k1, b
 
@@ -87,7 +86,7 @@ class TermWeights:
         if not term.startswith(HEADING_MARK):
             return Weight(signed_key(term), own, is_heading=False)
         weight = 0.0
-        # In the order of the build: `sum` rounds differently.
+        # In the same order as the build: floating-point sums depend on it.
         for part in map(self._vocabulary.find, heading_parts(term)):
             weight += own if part is None else self._rarity(part)
         return Weight(signed_key(term), weight, is_heading=True)

@@ -1,4 +1,4 @@
-"""Settings of the engine, from settings.json, and its address, from the environment."""
+"""The engine's settings (from settings.json) and its address (from the environment)."""
 
 import os
 from dataclasses import dataclass
@@ -14,8 +14,8 @@ class StoreSettings:
 
     Attributes:
         name: Name of the schema or collection.
-        exact: Whether all vectors are compared, instead of the candidates of a graph.
-        timeout: Seconds that one call may take.
+        exact: Whether to compare all vectors instead of using a graph.
+        timeout: Seconds allowed for one call.
     """
 
     name: str
@@ -33,11 +33,11 @@ def read_store_settings(file: Path = SETTINGS_FILE) -> StoreSettings:
 
 
 def read_address(variable: str, example: str) -> str:
-    """Return the address of the engine, which no message quotes. Raises ConfigurationError."""
+    """Return the engine's address, which messages never quote. Raises ConfigurationError."""
     address = os.environ.get(variable, "").strip()
     if not address:
         raise ConfigurationError(
-            f"{variable} is not set: the address of the engine that this server searches",
+            f"{variable} is not set; it is the address of the search engine",
             hint=f"set it, such as {variable}={example}",
         )
     return address

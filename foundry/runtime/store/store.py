@@ -1,7 +1,7 @@
-"""Defines the interface of search engines, and of a version of an index that one holds.
+"""Interface of search engines, and of an index version stored in one.
 
 A server searches exactly the version that its records belong to, so records and lanes never come
-from two versions, whatever is published meanwhile.
+from different versions, whatever is published meanwhile.
 """
 
 import os
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 
 
 class StoreError(ServerError):
-    """A failure of the engine; `reason` names no address and no file."""
+    """A failure of the engine; `reason` contains no address and no file name."""
 
     reason = "The search engine failed."
 
@@ -50,15 +50,15 @@ class StoreUnreachableError(StoreError):
 
 
 class StoreSlowError(StoreError):
-    """The engine did not answer in time."""
+    """The engine did not respond in time."""
 
-    reason = "The search engine did not answer in time."
+    reason = "The search engine did not respond in time."
 
 
 class VersionMissingError(StoreError):
     """The engine lacks this version of the index, or part of it."""
 
-    reason = "The search engine does not hold this index."
+    reason = "The search engine does not have this index."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,8 @@ class Found:
     """The hits of both lanes for one query.
 
     `complete` returns the cosines of the chunks that only the keyword lane found, and the BM25
-    scores of those that only the dense lane found, both in the order of chunk numbers.
+    scores
+    of those that only the dense lane found, both ordered by chunk number.
     """
 
     keyword: LaneHits
@@ -83,7 +84,7 @@ class Edition:
     weights: TermWeights
     needs_records: bool
     open_values: Callable[[], Vocabulary]
-    """Maps the filter values, which prefix filters of some engines need."""
+    """Maps the filter values; some engines need them for prefix filters."""
 
     @classmethod
     def open(cls, files: IndexFiles) -> Self:
@@ -104,11 +105,12 @@ class Edition:
 
 
 class Engine(Protocol):
-    """A client of an engine, which any number of threads may share.
+    """A client of an engine; threads can share one.
 
-    Searches return chunks of `only`, or any if it is None. A query is a `vector`, int8 (d,) with
-    the `scale` that makes it a unit vector, or `terms`, as numbers with their counts in the query.
-    Every method raises StoreError.
+    Searches return chunks within `only`, or any if it is None. A query is a `vector`, int8 (d,)
+    with
+    the `scale` that makes it a unit vector, or `terms`, given as numbers with their counts in the
+    query. Every method raises StoreError.
     """
 
     def search_vector(
@@ -119,17 +121,17 @@ class Engine(Protocol):
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
-        """Return the `count` chunks of highest cosine; those without a vector are no hits."""
+        """Return the `count` chunks of highest cosine, among those with a vector."""
         ...
 
     def score_vector(
         self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
+        """Return the cosines (m,) of chunks (m,), ascending; 0 for a chunk without a vector."""
         ...
 
     def read_vector(self, edition: Edition, chunk: int) -> NDArray[np.float32]:
-        """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
+        """Return a vector (d,) in the direction of a chunk's; zero if it has none."""
         ...
 
     def search_terms(
@@ -139,14 +141,13 @@ class Engine(Protocol):
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
-        """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
+        """Return the `count` chunks of highest BM25, among those with any of the terms."""
         ...
 
     def score_terms(
         self, edition: Edition, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
-        terms."""
+        """Return the BM25 scores (m,) of chunks (m,), ascending; 0 for one without the terms."""
         ...
 
     def search_both(
@@ -160,7 +161,7 @@ class Engine(Protocol):
     ) -> Found:
         """Return the hits of `search_vector` and `search_terms`, in as few exchanges as possible.
 
-        There is at least one term.
+        `terms` is not empty.
         """
         ...
 
@@ -176,7 +177,8 @@ class Engine(Protocol):
 class Store:
     """One version in an engine, with its last known state.
 
-    After a failed call, further calls fail at once with the same reason until a probe succeeds, so
+    After a failed call, further calls fail immediately for the same reason until a probe succeeds,
+    so
     callers do not wait for an engine that is down.
     """
 
@@ -200,7 +202,7 @@ class Store:
             raise
 
     def probe(self) -> None:
-        """Check the engine now, and keep the result as `problem`."""
+        """Check the engine now, and store the result as `problem`."""
         try:
             self.engine.check(self.edition)
             self.problem = None
@@ -227,9 +229,9 @@ def _watch(watched: "weakref.ref[Store]") -> None:
 
 
 def is_short(hits: LaneHits, count: int, only: Restriction | None) -> bool:
-    """Return whether a graph found fewer of the allowed chunks than were asked for.
+    """Return whether a graph found fewer of the allowed chunks than requested.
 
-    Filters that exclude most chunks leave dead ends in a graph; all vectors are compared then.
+    Filters that exclude most chunks leave dead ends in a graph; then all vectors are compared.
     """
     return only is not None and len(hits) < min(count, int(only.allowed.sum()))
 
@@ -250,11 +252,11 @@ HELD_FILES = frozenset(
         _LAYOUT.sketch,
     )
 )
-"""Files of an index that a server does not need, because their content is in the engine."""
+"""Files of an index that a server does not need, because the engine stores their content."""
 
 _RECORDS = _LAYOUT.chunks, _LAYOUT.chunk_offsets, _LAYOUT.documents, _LAYOUT.document_offsets
 RECORD_FILES = frozenset(path.as_posix() for path in _RECORDS)
-"""Further such files if records are in the engine too."""
+"""Further such files if the engine also stores records."""
 
 
 _stores: weakref.WeakValueDictionary[tuple[int, str], Store] = weakref.WeakValueDictionary()
@@ -264,10 +266,10 @@ _stores_lock = threading.Lock()
 def open_store(files: IndexFiles, open_engine: Callable[[StoreSettings], Engine]) -> Store:
     """Return the store of an index; every caller gets the same one.
 
-    An engine that does not answer is no error here, because it may answer later. Raises
+    An engine that does not respond is not an error here, because it may recover later. Raises
     IndexUnusableError if the engine lacks this index; ConfigurationError.
     """
-    # Connections cannot be shared by processes, and workers are forked.
+    # Per process: workers are forked, and connections cannot be shared.
     key = os.getpid(), files.manifest.version
     with _stores_lock:
         store = _stores.get(key)

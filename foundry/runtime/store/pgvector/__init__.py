@@ -1,1 +1,1 @@
-"""PostgreSQL with pgvector as the engine."""
+"""PostgreSQL with pgvector as the search engine."""

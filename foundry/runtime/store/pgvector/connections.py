@@ -1,7 +1,7 @@
-"""Connections to PostgreSQL with a timeout on the client's side, and its errors.
+"""Connections to PostgreSQL with a client-side timeout, and its errors.
 
-`statement_timeout` is enforced by the server, so it does not help if the server hangs or the
-network is lost: the client would wait for ever.
+The server enforces `statement_timeout`, which does not help if the server hangs or the network
+fails: the client would wait forever.
 """
 
 import math
@@ -20,8 +20,8 @@ from ...errors import ConfigurationError
 from ..settings import StoreSettings, read_address
 from ..store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 
-CONNECTIONS = 16  # Size of the pool of each process; further calls wait.
-GRACE = 0.5  # Seconds beyond the timeout, so that the server may report it first.
+CONNECTIONS = 16  # Pool size of each process; further calls wait.
+GRACE = 0.5  # Seconds beyond the timeout, so that the server can report it first.
 
 Answer = TypeVar("Answer")
 
@@ -47,7 +47,7 @@ class TimedConnection(psycopg.Connection[Any]):
         try:
             return super().wait(_limited(gen, time.monotonic() + self.seconds), *how, **named)
         except TimeoutError:
-            # The rest of the answer may still arrive.
+            # The rest of the reply may still arrive.
             self.close()
             raise
 
@@ -56,7 +56,7 @@ class Connections:
     """The connection pool of one process."""
 
     def __init__(self, address: str, settings: StoreSettings) -> None:
-        """Nothing is connected before the first call."""
+        """Create the pool; it connects on the first call."""
 
         def set_timeout(connection: TimedConnection) -> None:
             connection.seconds = settings.timeout + GRACE
@@ -75,7 +75,7 @@ class Connections:
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
         """Return the result of a read-only call on a working connection.
 
-        Idle connections may have been lost, as in a restart of the server. A failed call is
+        Idle connections may be broken, for example after a restart of the server. A failed call is
         repeated, because checking each connection first would double the time of a search.
         """
         self._pool.open()
@@ -103,8 +103,8 @@ def translated(version: str) -> Iterator[None]:
         raise missing_version(version) from error
     except (errors.QueryCanceled, errors.LockNotAvailable, TimeoutError) as error:
         raise StoreSlowError(
-            f"PostgreSQL did not answer in time: {_first_line(error)}",
-            hint="check its load, or set a longer store.timeout_ms",
+            f"PostgreSQL did not respond in time: {_first_line(error)}",
+            hint="check its load, or increase store.timeout_ms",
         ) from None
     except (psycopg.OperationalError, PoolTimeout) as error:
         raise StoreUnreachableError(
@@ -113,7 +113,7 @@ def translated(version: str) -> Iterator[None]:
         ) from None
     except psycopg.Error as error:
         raise StoreError(
-            f"PostgreSQL refused a query: {_first_line(error)}",
+            f"PostgreSQL rejected a query: {_first_line(error)}",
             hint="check that the role of DATABASE_URL may read the schema",
         ) from None
 
@@ -121,18 +121,18 @@ def translated(version: str) -> Iterator[None]:
 def missing_version(version: str) -> VersionMissingError:
     """Return the error for a version that is missing or incomplete."""
     return VersionMissingError(
-        f"PostgreSQL does not hold index {version}, or not all of it",
-        hint="publish it: foundry publish; or deploy the export of the version that is there",
+        f"PostgreSQL does not have index {version}, or only part of it",
+        hint="publish it with foundry publish, or deploy the export of the published version",
     )
 
 
 def check_address() -> str:
-    """Return DATABASE_URL once it parses. Raises ConfigurationError."""
+    """Return DATABASE_URL if it is valid. Raises ConfigurationError."""
     address = read_address("DATABASE_URL", "postgresql://reader@db.example.com/search")
     try:
         conninfo_to_dict(address)
     except psycopg.ProgrammingError:
-        # The error of the library quotes the address, which may contain a password.
+        # The library's error quotes the address, which may contain a password.
         raise ConfigurationError(
             "DATABASE_URL is not the address of a PostgreSQL database",
             hint="write it as postgresql://user:password@host:port/database",
@@ -159,7 +159,7 @@ def _limited(gen: PQGen[Answer], deadline: float) -> Generator[Any, Any, Answer]
         while True:
             ready = yield state
             if not ready and time.monotonic() > deadline:
-                raise TimeoutError("no answer came")
+                raise TimeoutError("no response")
             state = gen.send(ready)
     except StopIteration as end:
         answer: Answer = end.value

@@ -1,6 +1,6 @@
-"""PostgreSQL with pgvector as the engine; see `queries` for its tables.
+"""PostgreSQL with pgvector as the search engine; see `queries` for its tables.
 
-Scores are computed as in the embedded index, so they are equal, up to 1,040 dimensions to the last
+Scores are computed as in the embedded index, so they are equal; up to 1,040 dimensions, bit for
 bit. A graph (HNSW) only finds candidates, which are then scored exactly.
 """
 
@@ -49,10 +49,10 @@ from .queries import (
 
 
 class PgvectorEngine:
-    """Searches in one schema of one database; see `store.Engine`."""
+    """Searches one schema of one database; see `store.Engine`."""
 
     def __init__(self, address: str, settings: StoreSettings) -> None:
-        """Nothing is connected before the first call."""
+        """Create the engine; it connects on the first call."""
         self._settings = settings
         self._address = address
         self._connections = Connections(address, settings)
@@ -66,7 +66,7 @@ class PgvectorEngine:
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
-        """Return the `count` chunks of highest cosine; those without a vector are no hits."""
+        """Return the `count` chunks of highest cosine, among those with a vector."""
         asked = {**asked_vector(vector, scale), "count": count}
         if not self._settings.exact:
             near = {**asked, "depth": 2 * count}
@@ -78,7 +78,7 @@ class PgvectorEngine:
     def score_vector(
         self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
+        """Return the cosines (m,) of chunks (m,), ascending; 0 for a chunk without a vector."""
         asked = {**asked_vector(vector, scale), "wanted": edition.keys.by_number[chunks].tolist()}
         numbers, scores = self._ask(edition, SCORE_VECTOR, asked)
         if len(numbers) < len(chunks):
@@ -86,7 +86,7 @@ class PgvectorEngine:
         return _spread(chunks, numbers, scores)
 
     def read_vector(self, edition: Edition, chunk: int) -> NDArray[np.float32]:
-        """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
+        """Return a vector (d,) in the direction of a chunk's; zero if it has none."""
         key = int(edition.keys.by_number[chunk])
         rows = self._fetch(edition, READ_VECTOR, {"wanted": [key]})
         if not rows:
@@ -100,15 +100,14 @@ class PgvectorEngine:
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
-        """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
+        """Return the `count` chunks of highest BM25, among those with any of the terms."""
         asked = {**asked_terms(edition, terms), "count": count}
         return best(*self._ask(edition, SEARCH_TERMS, asked, only), count)
 
     def score_terms(
         self, edition: Edition, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
-        terms."""
+        """Return the BM25 scores (m,) of chunks (m,), ascending; 0 for one without the terms."""
         wanted = edition.keys.by_number[chunks].tolist()
         asked = {**asked_terms(edition, terms), "wanted": wanted}
         return _spread(chunks, *self._ask(edition, SCORE_TERMS, asked))
@@ -122,7 +121,7 @@ class PgvectorEngine:
         count: int,
         only: Restriction | None,
     ) -> Found:
-        """Return the candidates of both lanes, with their missing scores, from a single query."""
+        """Return the candidates of both lanes with the missing scores, using a single query."""
         asked = {**asked_vector(vector, scale), **asked_terms(edition, terms), "count": count}
         if not self._settings.exact:
             near = {**asked, "depth": 2 * count}
@@ -134,7 +133,7 @@ class PgvectorEngine:
     def read_records(
         self, edition: Edition, chunks: NDArray[np.int64], *, of_documents: bool
     ) -> list[bytes]:
-        """Return the lines of chunks (m,), or of the documents that begin with them."""
+        """Return the JSON lines of chunks (m,), or of the documents that begin with them."""
         keys = edition.keys.by_number[chunks].tolist()
         template = READ_DOCUMENTS if of_documents else READ_CHUNKS
         found = dict(self._fetch(edition, template, {"wanted": keys}))
@@ -145,7 +144,7 @@ class PgvectorEngine:
     def find_records(
         self, edition: Edition, terms: Sequence[tuple[int, int]], count: int
     ) -> tuple[LaneHits, list[bytes]]:
-        """Return the hits of `search_terms`, with the lines of their chunks."""
+        """Return the hits of `search_terms`, with the JSON lines of their chunks."""
         asked = {**asked_terms(edition, terms), "count": count}
         rows = self._fetch(edition, FIND_RECORDS, asked)
         numbers = _numbers(edition, [row[0] for row in rows])
@@ -156,7 +155,7 @@ class PgvectorEngine:
         return hits, [lines[number] for number in hits.chunks.tolist()]
 
     def check(self, edition: Edition) -> None:
-        """Ask whether this version can be searched, over a connection of its own."""
+        """Check that this version can be searched, over a separate connection."""
         with (
             translated(edition.version),
             TimedConnection.open(self._address, self._settings) as connection,
@@ -164,11 +163,11 @@ class PgvectorEngine:
             self._look_up(connection, edition)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._connections.close()
 
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
-        """Return the result of a call on a connection of the pool."""
+        """Return the result of a call on a pooled connection."""
         return self._connections.use(call)
 
     def _ask(
@@ -193,7 +192,7 @@ class PgvectorEngine:
         asked: dict[str, Any],
         only: Restriction | None,
     ) -> Found:
-        """Return the candidates of both lanes; `near` is the query of the dense one."""
+        """Return the candidates of both lanes; `near` is the SQL of the dense lane."""
         rows = self._fetch(edition, SEARCH_BOTH.replace("{near}", near), asked, only)
         parts = np.array([row[0] for row in rows], dtype=np.int64)
         chunks = _numbers(edition, [row[1] for row in rows])
@@ -201,7 +200,7 @@ class PgvectorEngine:
         semantic, keyword = (
             best(chunks[parts == part], scores[parts == part], asked["count"]) for part in (0, 1)
         )
-        # There are also scores of chunks that tie with the last hit, but are no hits.
+        # Scores may include chunks that tie with the last hit but are not hits.
         cosines, sums = (
             _pick(np.setdiff1d(some, others), chunks[is_own], scores[is_own])
             for some, others, is_own in (
@@ -225,13 +224,13 @@ class PgvectorEngine:
         def fetch(connection: psycopg.Connection) -> list[tuple[Any, ...]] | None:
             known = self._known.get(edition.version) or self._look_up(connection, edition)
             query = compose(self._settings.name, edition, template, known, only)
-            # A pipeline is one transaction, so the depth of the graph is set for it alone.
+            # A pipeline is one transaction, so the graph's depth applies only to it.
             with connection.pipeline():
                 if (depth := asked.get("depth")) is not None:
                     connection.execute(SET_GRAPH_DEPTH, [str(min(1000, max(GRAPH_DEPTH, depth)))])
                 found = connection.execute(query, asked, binary=True)
-                # Rows are deleted together with their version, so if that still exists, the
-                # query has seen all of them.
+                # Rows are deleted together with their version, so if the version still exists, the
+                # query has seen all its rows.
                 still = connection.execute(compose(self._settings.name, edition, UNCHANGED, known))
             if still.rowcount:
                 return found.fetchall()
@@ -239,7 +238,7 @@ class PgvectorEngine:
             return None
 
         with translated(edition.version):
-            # It may have been published again since, with other rows.
+            # The version may have been published again in between, with other rows.
             while (rows := self.use(fetch)) is None:
                 pass
             return rows
@@ -255,7 +254,7 @@ class PgvectorEngine:
 
 
 def open_engine(settings: StoreSettings) -> Engine:
-    """Return the engine that DATABASE_URL names. Raises ConfigurationError."""
+    """Return the engine at DATABASE_URL. Raises ConfigurationError."""
     return PgvectorEngine(check_address(), settings)
 
 
@@ -278,6 +277,6 @@ def _spread(
 def _pick(
     wanted: NDArray[np.int64], chunks: NDArray[np.int64], scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the scores of wanted chunks, in their order; NaN where there is none."""
+    """Return the scores of wanted chunks, in their order; NaN if there is none."""
     by_chunk = dict(zip(chunks.tolist(), scores.tolist(), strict=True))
     return np.array([by_chunk.get(chunk, np.nan) for chunk in wanted.tolist()], dtype=np.float64)

@@ -23,7 +23,7 @@ def conditions_of(only: Restriction, keys: ChunkKeys) -> sql.Composed:
     conditions: list[sql.Composable] = []
     conditions += _passing(only)
     if only.is_picked:
-        # Required and excluded words and phrases are no filters, so chunks are listed by key: the
+        # Required and excluded words and phrases are not filters, so chunks are listed by key: the
         # allowed ones or the others, whichever are fewer.
         is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
         picked = keys.by_number[np.flatnonzero(only.allowed != is_mostly)].tolist()
@@ -64,7 +64,7 @@ def _prefix_condition(beginnings: list[bytes]) -> sql.Composed:
 
 
 def _shortest(beginnings: Sequence[bytes]) -> list[bytes]:
-    """Return the sorted prefixes that no shorter one covers."""
+    """Return the sorted prefixes, without those that a shorter one covers."""
     kept: list[bytes] = []
     for beginning in beginnings:
         if not kept or not beginning.startswith(kept[-1]):

@@ -1,17 +1,17 @@
-"""The queries of searches, and the tables of a schema, which all versions share.
+"""SQL of searches, and the tables of a schema, which all versions share.
 
-    chunks       row, key of the chunk, code of all its content, values for filters
-    vectors_<d>  row, vector (int8 numbers as halfvec, which holds them exactly), scale
+    chunks       row, key of the chunk, hash of its content, values for filters
+    vectors_<d>  row, vector (int8 numbers as halfvec, which represents them exactly), scale
     postings     term, row, count, length of the chunk
-    records      row, record of the chunk, and of the document that begins with it: lines of JSON
-    retired      row, and the first version that no longer has it
+    records      row, JSON line of the chunk, and of the document that begins with it
+    retired      row, and the first version that no longer contains it
     versions     range of rows, sizes, and the recall of the graph if there is one
     pointer      the current version
 
-A row is written once and never changed. A version consists of the rows in its range, less those
-retired by then, so versions share the rows that are the same in both.
+A row is written once and never changed. A version consists of the rows in its range, except those
+retired by then, so versions share the rows that they have in common.
 
-Sparse vectors of pgvector cannot replace the postings: they hold at most 16,000 terms.
+The sparse vectors of pgvector cannot replace the postings: they are limited to 16,000 terms.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from ..store import Edition
 from .filters import conditions_of
 
 GRAPH_DEPTH = 200
-"""Least number of candidates in the graph (hnsw.ef_search); pgvector allows 1,000."""
+"""Minimum number of candidates in the graph (hnsw.ef_search); pgvector allows up to 1,000."""
 
 VISIBLE: LiteralString = (
     "one.row BETWEEN {first} AND {last} AND NOT EXISTS"
@@ -36,7 +36,7 @@ VISIBLE: LiteralString = (
 """Condition: the row is part of the version."""
 
 _COSINE = "-(vector <#> %(vector)s::halfvec) * scale::float8 * %(scale)s::float8"
-# Computed as the build computes impacts, and rounded as it stores them.
+# Computed and rounded like the build's impacts.
 _IMPACT = (
     "(CASE WHEN asked.is_heading THEN one.count / {named}::float8 * asked.weight"
     " ELSE one.count / ({k1}::float8 * ({rest}::float8 + {b}::float8 *"
@@ -49,7 +49,7 @@ _ASKED = (
 _SUMS = (
     f"SELECT one.row, sum({_IMPACT} * asked.times) AS score FROM {{postings}} AS one JOIN {_ASKED}"
 )
-# With all ties of the last: ties go by chunk number, which the engine does not have.
+# Includes all ties with the last hit: ties are broken by chunk number, which the engine lacks.
 _BEST = "ORDER BY score DESC FETCH FIRST (%(count)s) ROWS WITH TIES"
 NEAREST = (
     f"SELECT one.row, {_COSINE} AS score FROM {{vectors}} AS one"
@@ -60,7 +60,7 @@ NEAREST_OF_GRAPH = (
     f" WHERE scale > 0 AND {VISIBLE}{{passing}}"
     f" ORDER BY vector <=> %(vector)s::halfvec LIMIT %(depth)s) AS near {_BEST}"
 )
-# Iterative scan: the graph is read on until enough rows pass the filters.
+# Iterative scan: the graph is searched further until enough rows pass the filters.
 SET_GRAPH_DEPTH = (
     "SELECT set_config('hnsw.ef_search', %s, true),"
     " set_config('hnsw.iterative_scan', 'relaxed_order', true)"
@@ -81,13 +81,13 @@ SCORE_TERMS = (
 _RECORD_OF = "FROM {records} AS one " + _OWNERS + " " + _WANTED
 READ_CHUNKS = f"SELECT owner.key, one.chunk {_RECORD_OF}"
 READ_DOCUMENTS = f"SELECT owner.key, one.document {_RECORD_OF}"
-# Without records if there are so many ties that most would be sent in vain.
+# Without records if there are so many ties that most would be sent for nothing.
 FIND_RECORDS = (
     f"WITH found AS MATERIALIZED ({_MATCHING}) SELECT owner.key, score, told.chunk"
     f" FROM found {_OWNERS} LEFT JOIN {{records}} AS told"
     " ON told.row = found.row AND (SELECT count(*) FROM found) <= 2 * %(count)s"
 )
-# Arrays, because the planner then expects few rows and does not scan the table.
+# Arrays make the planner expect few rows, so it does not scan the table.
 SEARCH_BOTH = (
     f"WITH near AS MATERIALIZED ({{near}}), matching AS MATERIALIZED ({_MATCHING})"
     f" SELECT 0, owner.key, score FROM near {_OWNERS}"
@@ -109,7 +109,7 @@ UNCHANGED = "SELECT FROM {versions} WHERE version = {version} AND number = {numb
 
 
 class VersionRows(NamedTuple):
-    """An entry of the table of versions: `first` and `last` are the range of rows.
+    """An entry of the table of versions: `first` and `last` are its range of rows.
 
     Numbers count from 1. `average` is the mean length of chunks, for BM25.
     """
@@ -122,7 +122,7 @@ class VersionRows(NamedTuple):
 
 
 def tables_of(schema: str, rows: VersionRows | None = None) -> dict[str, sql.Composable]:
-    """Return names of tables, and the values of a version's entry, for queries."""
+    """Return table names, and the values of a version's entry, for use in queries."""
     names = ("versions", "pointer", "chunks", "postings", "retired")
     found: dict[str, sql.Composable] = {name: sql.Identifier(schema, name) for name in names}
     found["schema"] = sql.Identifier(schema)
@@ -159,12 +159,12 @@ def compose(
 
 
 def asked_vector(vector: NDArray[np.int8], scale: float) -> dict[str, Any]:
-    """Return the parameters of a query by vector."""
+    """Return the parameters of a vector query."""
     return {"vector": f"[{','.join(map(str, vector.tolist()))}]", "scale": scale}
 
 
 def asked_terms(edition: Edition, terms: Sequence[tuple[int, int]]) -> dict[str, Any]:
-    """Return the parameters of a query by terms."""
+    """Return the parameters of a term query."""
     weights = [edition.weights[number] for number, _ in terms]
     return {
         "terms": [weight.key for weight in weights],

@@ -1,1 +1,1 @@
-"""Qdrant as the engine."""
+"""Qdrant as the search engine."""

@@ -1,4 +1,4 @@
-"""Connecting to Qdrant, and translating its errors."""
+"""Connects to Qdrant and translates its errors."""
 
 import math
 import os
@@ -21,10 +21,11 @@ from ..store import StoreError, StoreSlowError, StoreUnreachableError, VersionMi
 
 
 def open_client(settings: StoreSettings) -> QdrantClient:
-    """Return a client of the Qdrant that QDRANT_URL names, with QDRANT_API_KEY if that is set.
+    """Return a client for QDRANT_URL, with QDRANT_API_KEY if that is set.
 
-    A file:// address is a folder for the client's local mode, for one process at a time: good for
-    trying out, not for serving. Raises ConfigurationError.
+    A file:// URL selects the client's local mode in a folder, for one process at a time: suitable
+    for
+    trials, not for serving. Raises ConfigurationError.
     """
     address = read_address("QDRANT_URL", "http://localhost:6333")
     parts = urlsplit(address)
@@ -36,19 +37,19 @@ def open_client(settings: StoreSettings) -> QdrantClient:
             hint="set it, such as QDRANT_URL=http://localhost:6333, and QDRANT_API_KEY too",
         )
     key = os.environ.get("QDRANT_API_KEY", "").strip() or None
-    # A compatibility check would ask the server for its version at once.
+    # A compatibility check would immediately ask the server for its version.
     return QdrantClient(
         url=address, api_key=key, timeout=whole_seconds(settings), check_compatibility=False
     )
 
 
 def whole_seconds(settings: StoreSettings) -> int:
-    """Return the timeout as Qdrant takes it, rounded up."""
+    """Return the timeout in whole seconds, as Qdrant expects, rounded up."""
     return math.ceil(settings.timeout)
 
 
 def is_local_mode() -> bool:
-    """Return whether QDRANT_URL is a folder, for the client's local mode."""
+    """Return whether QDRANT_URL selects the client's local mode."""
     return os.environ.get("QDRANT_URL", "").strip().startswith("file:")
 
 
@@ -65,10 +66,10 @@ def translated(version: str) -> Iterator[None]:
         if error.status_code in {502, 503}:
             raise StoreUnreachableError(
                 f"Qdrant cannot be reached: {error.status_code} {error.reason_phrase}",
-                hint="see whether it has started, and whether a proxy or firewall is in between",
+                hint="check that it is running, and that no proxy or firewall blocks it",
             ) from None
         raise StoreError(
-            f"Qdrant refused a request: {error.status_code} {error.reason_phrase}",
+            f"Qdrant rejected a request: {error.status_code} {error.reason_phrase}",
             hint="check QDRANT_API_KEY and the state of the cluster",
         ) from None
     except ResponseHandlingException as error:
@@ -79,8 +80,8 @@ def translated(version: str) -> Iterator[None]:
         ) from None
     except ResourceExhaustedResponse as error:
         raise StoreError(
-            f"Qdrant accepts no more requests now: {error.message}",
-            hint="see the limits of the collection and of the cluster",
+            f"Qdrant is over a limit: {error.message}",
+            hint="check the limits of the collection and of the cluster",
         ) from None
     except ApiException as error:
         raise StoreError(f"Qdrant failed: {error}", hint="see the log of the engine") from None
@@ -99,14 +100,14 @@ def is_timeout(error: ResponseHandlingException) -> bool:
 
 def _slow(error: Exception) -> StoreSlowError:
     return StoreSlowError(
-        f"Qdrant did not answer in time: {type(error).__name__}",
-        hint="check its load, or set a longer store.timeout_ms",
+        f"Qdrant did not respond in time: {type(error).__name__}",
+        hint="check its load, or increase store.timeout_ms",
     )
 
 
 def missing_version(version: str) -> VersionMissingError:
     """Return the error for a version that is missing or incomplete."""
     return VersionMissingError(
-        f"Qdrant does not hold index {version}, or not all of it",
-        hint="publish it: foundry publish; or deploy the export of the version that is there",
+        f"Qdrant does not have index {version}, or only part of it",
+        hint="publish it with foundry publish, or deploy the export of the published version",
     )

@@ -1,10 +1,11 @@
-"""Qdrant as the engine: one collection, whose rows versions share; see `rows`.
+"""Qdrant as the search engine: one collection, whose rows versions share; see `rows`.
 
-A row has a dense vector, and a sparse one of BM25 term weights; the query brings the inverse
-document frequencies. Scores are computed in float32, so they agree with those of the embedded index
-to about 1e-6. The keyword lane is always exact: Qdrant reads its sparse index in full.
+A row has a dense vector and a sparse one of term frequencies weighted as in BM25; the query
+contributes the inverse document frequencies. Scores are computed in float32, so they agree with
+those of the embedded index to about 1e-6. The keyword lane is always exact: Qdrant scans its sparse
+index in full.
 
-Every search also asks for the marker of its version. Rows are deleted only some time after the
+Every search also requests the marker of its version. Rows are deleted only some time after the
 marker, so a search that has seen the marker has seen all rows.
 """
 
@@ -49,12 +50,12 @@ _NONE = np.zeros(0, dtype=np.int64)
 
 
 class QdrantEngine:
-    """Searches in one collection of one Qdrant; see `store.Engine`."""
+    """Searches one collection in Qdrant; see `store.Engine`."""
 
     def __init__(
         self, client: QdrantClient, settings: StoreSettings, *, is_local: bool = False
     ) -> None:
-        """`is_local` is true if the client is in local mode, without a server."""
+        """Create the engine; `is_local` means the client is in local mode, without a server."""
         self._client = client
         self._requests = Requests(is_local)
         self._settings = settings
@@ -69,7 +70,7 @@ class QdrantEngine:
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
-        """Return the `count` chunks of highest cosine; those without a vector are no hits."""
+        """Return the `count` chunks of highest cosine, among those with a vector."""
         query, exact = by_vector(vector, scale), self._settings.exact
         hits = self._search(edition, query, count, only, exact=exact)
         if exact or not is_short(hits, count, only):
@@ -79,12 +80,12 @@ class QdrantEngine:
     def score_vector(
         self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the cosines (m,) of given chunks (m,), ascending; 0 for one without a vector."""
+        """Return the cosines (m,) of chunks (m,), ascending; 0 for a chunk without a vector."""
         query = by_vector(vector, scale)
         return self._score_both(edition, query, chunks, query, _NONE)[0]
 
     def read_vector(self, edition: Edition, chunk: int) -> NDArray[np.float32]:
-        """Return a vector (d,) in the direction of a chunk's; zero where it has none."""
+        """Return a vector (d,) in the direction of a chunk's; zero if it has none."""
         wanted = by_chunks(np.array([chunk]), edition)
         (points,) = self.ask(
             edition, lambda held: [passing(rows_of(held.number, wanted), 1, with_vector=True)]
@@ -105,14 +106,13 @@ class QdrantEngine:
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
-        """Return the `count` chunks of highest BM25; those without any of the terms are no hits."""
+        """Return the `count` chunks of highest BM25, among those with any of the terms."""
         return self._search(edition, by_terms(edition, terms), count, only, exact=True)
 
     def score_terms(
         self, edition: Edition, terms: Sequence[tuple[int, int]], chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the BM25 scores (m,) of given chunks (m,), ascending; 0 for one without the
-        terms."""
+        """Return the BM25 scores (m,) of chunks (m,), ascending; 0 for one without the terms."""
         query = by_terms(edition, terms)
         return self._score_both(edition, query, _NONE, query, chunks)[1]
 
@@ -149,14 +149,14 @@ class QdrantEngine:
         )
 
     def check(self, edition: Edition) -> None:
-        """Ask whether this version can be searched."""
+        """Check that this version can be searched."""
         self._known.pop(edition.version, None)
         (rows,) = self.ask(edition, lambda held: [passing(rows_of(held.number), 1)])
         if not rows:
             raise missing_version(edition.version)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._client.close()
 
     def ask(self, edition: Edition, make: MakeRequests) -> list[list[models.ScoredPoint]]:
@@ -166,13 +166,13 @@ class QdrantEngine:
             *answers, marker = self.query(edition, [*make(held), marker_of(edition.version, held)])
             if marker:
                 return answers
-            # It may have been published again since, with other rows.
+            # The version may have been published again in between, with other rows.
             self._known.pop(edition.version, None)
 
     def query(
         self, edition: Edition, requests: list[models.QueryRequest]
     ) -> list[list[models.ScoredPoint]]:
-        """Return the points for each request, in one exchange."""
+        """Return the points for each request, using one exchange."""
         answers = self._read(
             edition,
             lambda: self._client.query_batch_points(
@@ -250,7 +250,7 @@ class QdrantEngine:
         return [read_points(points, edition) for points in self.ask(edition, make)]
 
     def _read(self, edition: Edition, call: Callable[[], Answer]) -> Answer:
-        """Return the result of a call that only reads."""
+        """Return the result of a read-only call."""
         with translated(edition.version):
             try:
                 return call()
@@ -262,5 +262,5 @@ class QdrantEngine:
 
 
 def open_engine(settings: StoreSettings) -> Engine:
-    """Return the engine that QDRANT_URL names. Raises ConfigurationError."""
+    """Return the engine at QDRANT_URL. Raises ConfigurationError."""
     return QdrantEngine(open_client(settings), settings, is_local=is_local_mode())

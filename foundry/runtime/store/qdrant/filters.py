@@ -1,9 +1,9 @@
 """Filters as conditions on the payload of rows, which Qdrant indexes.
 
-The payload has the values as `encode_value` writes them, the date in seconds since 1970 if it is
+The payload has the values as encoded by `encode_value`, the date in seconds since 1970 if it is
 known, and, for each path, hashes of the whole and of its prefixes of 4, 8, 12 ... bytes. A prefix
-of another length is expanded to the stored prefixes that continue it in this version; there are
-few.
+of
+another length is expanded to the stored prefixes that continue it in this version, which are few.
 """
 
 from bisect import bisect_left
@@ -35,7 +35,7 @@ def conditions_of(only: Restriction | None, edition: Edition, held: HeldVersion)
     if only is not None:
         conditions += _passing(only, edition)
         if only.is_picked:
-            # Required and excluded words and phrases are no filters, so chunks are listed by key:
+            # Required and excluded words and phrases are not filters, so chunks are listed by key:
             # the allowed ones or the others, whichever are fewer.
             is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
             picked = by_chunks(np.flatnonzero(only.allowed != is_mostly), edition)
@@ -44,7 +44,7 @@ def conditions_of(only: Restriction | None, edition: Edition, held: HeldVersion)
 
 
 def by_chunks(chunks: NDArray[np.int64], edition: Edition) -> models.FieldCondition:
-    """Return a condition that only these chunks meet."""
+    """Return a condition that matches exactly these chunks."""
     keys = edition.keys.by_number[chunks].tolist()
     return models.FieldCondition(key=KEY, match=models.MatchAny(any=keys))
 
@@ -80,18 +80,18 @@ def path_prefixes(path: bytes) -> list[int]:
 
 
 def _continuations(path: str, edition: Edition) -> Iterator[int]:
-    """Yield the hashes of the stored prefixes, as of `path_prefixes`, that continue a path."""
+    """Yield the hashes of the stored prefixes (see `path_prefixes`) that continue a path."""
     values, begun = edition.open_values(), encode_value("path", path)
     steps = max(1, -(-(len(begun) - len(_PATH)) // _STEP))
     end = len(_PATH) + steps * _STEP
     place = bisect_left(values, begun)
     while place < len(values) and (value := values[place]).startswith(begun):
         yield _hash(value[len(_PATH) : end])
-        # Skip to the first path that has another prefix.
+        # Skip to the first path with another prefix.
         is_whole = len(value) <= end
         place = place + 1 if is_whole else bisect_left(values, value[:end] + AFTER_ALL, place)
 
 
 def _hash(beginning: bytes) -> int:
-    # A prefix may end within a character.
+    # A prefix may end inside a character.
     return signed_key(beginning.decode("latin-1"))

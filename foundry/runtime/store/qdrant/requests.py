@@ -16,13 +16,13 @@ from .filters import by_chunks, conditions_of
 from .rows import DENSE, NUMBER, SPARSE, HeldVersion, marker_id, parse_row_id, rows_of
 
 GRAPH_DEPTH = 512
-"""Least number of candidates in the graph (hnsw_ef)."""
+"""Minimum number of candidates in the graph (hnsw_ef)."""
 
 SPARE = 20
-"""Candidates asked for beyond those wanted, so that ties at the end go by chunk number."""
+"""Extra candidates to request, so that ties at the end can be broken by chunk number."""
 
 BITS = 22
-"""Bits of the significand that scores keep, of 24 in float32, so that equal ones tie."""
+"""Bits kept of a score's significand, of 24 in float32, so that equal scores tie."""
 
 Vector: TypeAlias = list[float] | models.SparseVector
 
@@ -35,7 +35,7 @@ class Query(NamedTuple):
 
 
 class Requests:
-    """Makes requests for an engine, or for the client's local mode (`is_local`)."""
+    """Creates requests for a server, or for the client's local mode (`is_local`)."""
 
     def __init__(self, is_local: bool) -> None:
         self._is_local = is_local
@@ -78,7 +78,7 @@ class Requests:
             return None
         if exact:
             return models.SearchParams(exact=True)
-        # Filters that exclude most points disconnect a graph; ACORN steps over excluded points.
+        # Filters that exclude most points disconnect the graph; ACORN steps over excluded points.
         steps = models.AcornSearchParams(enable=is_filtered)
         return models.SearchParams(hnsw_ef=max(GRAPH_DEPTH, count), acorn=steps)
 
@@ -96,7 +96,7 @@ def passing(
 
 
 def marker_of(version: str, held: HeldVersion) -> models.QueryRequest:
-    """Return a request that finds the marker of a version only while it has the same number."""
+    """Return a request that finds a version's marker only while it has the same number."""
     has_number = models.FieldCondition(key=NUMBER, match=models.MatchValue(value=held.number))
     is_marker = models.HasIdCondition(has_id=[marker_id(version)])
     return passing(models.Filter(must=[is_marker, has_number]), 1)
@@ -139,7 +139,7 @@ def read_points(
 def resolve_ties(
     numbers: NDArray[np.int64], scores: NDArray[np.float64], count: int, depth: int
 ) -> LaneHits | None:
-    """Return the best `count` of the `depth` hits asked for; None if a tie may have been cut off.
+    """Return the best `count` of `depth` requested hits; None if a tie may have been cut off.
 
     The engine breaks ties in its own order, so all hits that tie with the last one are needed.
     """

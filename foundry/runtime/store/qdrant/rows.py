@@ -1,8 +1,8 @@
-"""The layout of a collection in Qdrant: rows, which versions share, and a marker for each version.
+"""The layout of a Qdrant collection: rows, shared by versions, and a marker for each version.
 
 A row is a point for a chunk, written once. Its payload has the key of the chunk, the version that
-added it (`since`), the one that retired it (`until`), if any, and the values for filters. Its id
-is made of key and version, so writing a row twice has no effect.
+added it (`since`), the one that retired it (`until`), if any, and the values for filters. Its id is
+derived from key and version, so writing a row twice has no effect.
 
 A marker is a point without vectors that has the number of its version, from 1 on. A version exists
 while its marker has that number, so one write publishes or drops it.
@@ -15,14 +15,14 @@ from qdrant_client import models
 
 DENSE = "dense"
 SPARSE = "bm25"
-"""The vectors of a row."""
+"""Names of a row's vectors."""
 
 KEY = "key"
 SINCE = "since"
 UNTIL = "until"
 NUMBER = "number"
 REASSIGNED = "moved"
-"""Payload keys: three of rows, and two of markers; another name needs another format."""
+"""Payload keys: three of rows, two of markers. Renaming one changes the format."""
 
 _WORD = 2**64
 _SLOTS = 2**32
@@ -32,20 +32,21 @@ _SLOTS = 2**32
 class HeldVersion:
     """The version that a marker describes.
 
-    The slot of a term, its index in sparse vectors, is the low 32 bits of its key. Terms that
-    would collide with another were `reassigned`: key -> slot.
+    The slot of a term, its index in sparse vectors, is the low 32 bits of its key. Terms whose
+    slots
+    would collide were `reassigned`: key -> slot.
     """
 
     number: int
     reassigned: dict[int, int]
 
     def slot(self, key: int) -> int:
-        """Return the slot of a term, by its key."""
+        """Return the slot of a term by its key."""
         return self.reassigned.get(key, key % _SLOTS)
 
 
 def row_id(key: int, number: int) -> str:
-    """Return the id of the row that version `number` adds for a chunk, by its key."""
+    """Return the id of the row that version `number` adds for a chunk, given its key."""
     return str(UUID(int=(key % _WORD) * _WORD + number))
 
 

@@ -350,8 +350,8 @@ def test_without_such_a_sentence_the_nearest_passages_are_named() -> None:
     text = "Nobody knows why the floor of the room is wet."
     asked = (Turn("user", "How often is the spring of the motor replaced?"),)
     hedges: dict[Match, str] = {
-        "strong": "The nearest passages are:",
-        "weak": "The documents may not answer this; the nearest passages are:",
+        "strong": "The closest passages are:",
+        "weak": "The documents may not answer this; the closest passages are:",
     }
     for match, hedge in hedges.items():
         *_, (_, delta), (_, done) = events(asked, text, match)

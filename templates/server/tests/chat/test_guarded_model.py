@@ -131,7 +131,7 @@ def test_failures_that_come_at_once_leave_it_asked() -> None:
 
 @pytest.mark.parametrize(
     ("failure", "is_alive"),
-    [(EmptyReplyError("gave an empty answer"), True), (ModelError("answered 500"), False)],
+    [(EmptyReplyError("returned an empty answer"), True), (ModelError("answered 500"), False)],
 )
 def test_any_reply_to_a_probe_will_do(failure: ModelError, is_alive: bool) -> None:
     async def check() -> None:

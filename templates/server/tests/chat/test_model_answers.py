@@ -209,11 +209,11 @@ def test_an_answer_that_breaks_off_says_so() -> None:
 
 
 FAILED = PlayedModel(ModelError("took too long"))
-SPENT = PlayedModel(BudgetSpentError("has used up its calls of today"))
+SPENT = PlayedModel(BudgetSpentError("has used up today's calls"))
 NOTHING = "Nothing was found in the documents about this."
 NO_MODEL = "Extracted from the documents."
 TOO_LONG = "Extracted from the documents; the language model took too long."
-NO_CALLS = "Extracted from the documents; the language model has used up its calls of today."
+NO_CALLS = "Extracted from the documents; the language model has used up today's calls."
 NO_PASSAGE = "Nothing was found in the documents about this; the language model took too long."
 HEDGED = f"The documents may not answer this; the nearest sentences are:\n\n{SENTENCE} [1]"
 

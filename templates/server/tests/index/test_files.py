@@ -78,9 +78,7 @@ def test_an_array_of_another_type_or_none_is_refused(file: Path) -> None:
         file.write_bytes(content)
         with pytest.raises(IndexUnusableError, match="unreadable") as caught:
             open_array(file, np.uint32, (2, 3))
-        assert (
-            caught.value.hint == "build the index again, or restore the folder from a trusted copy"
-        )
+        assert caught.value.hint == "rebuild the index, or restore the folder from a trusted copy"
     file.unlink()
     with pytest.raises(IndexUnusableError, match="No such file") as caught:
         open_array(file, np.uint32, (2, 3))
@@ -241,7 +239,7 @@ def test_a_manifest_that_was_changed_is_refused(
     path.write_bytes(change(MANIFEST.to_bytes()))
     with pytest.raises(IndexUnusableError, match=message) as caught:
         Manifest.read(path)
-    assert caught.value.hint and "build the index again" in caught.value.hint
+    assert caught.value.hint and "rebuild the index" in caught.value.hint
 
 
 def test_current_names_the_version_to_read(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def test_an_encoder_that_was_written_is_opened(tmp_path: Path) -> None:
     ],
 )
 def test_an_encoder_with_another_probe_is_refused(tmp_path: Path, probe: object) -> None:
-    with pytest.raises(IndexUnusableError, match="another vector of its probe text") as caught:
+    with pytest.raises(IndexUnusableError, match="vector of the probe text differs") as caught:
         open_encoder(written(tmp_path, probe))
     assert caught.value.hint and str(tmp_path.parent) in caught.value.message
 
@@ -124,7 +124,7 @@ def test_the_probe_may_differ_by_what_is_rounded(tmp_path: Path) -> None:
 
 def test_a_probe_without_a_vector_is_all_zeros(tmp_path: Path) -> None:
     open_encoder(written(tmp_path, (0.0, 0.0), probe_text="seal"))
-    with pytest.raises(IndexUnusableError, match="another vector of its probe text"):
+    with pytest.raises(IndexUnusableError, match="vector of the probe text differs"):
         open_encoder(written(tmp_path, probe_text="seal"))
 
 

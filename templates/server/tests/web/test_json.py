@@ -108,7 +108,7 @@ def test_a_record_is_written_as_its_json() -> None:
         # A query string has the filters next to the query.
         ("GET", "/fail/filter", 422, "colour: is unknown", {}),
         ("PATCH", "/fail/filter", 422, "filters.colour: is unknown", {}),
-        ("GET", "/fail/unusable", 503, "The index cannot be used now.", {"retry-after": "5"}),
+        ("GET", "/fail/unusable", 503, "The index is not available.", {"retry-after": "5"}),
         ("GET", "/fail/named", 503, "The engine is away.", {"retry-after": "5"}),
         ("GET", "/fail/teapot", 503, "It is a teapot.", {"retry-after": "5"}),
         ("GET", "/body?number=0", 422, "number: input should be greater than or equal to 1", {}),

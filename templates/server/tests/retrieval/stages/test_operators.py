@@ -367,7 +367,7 @@ def test_query_that_leaves_nothing_in_its_beginning_is_plain(index: Any) -> None
         ("team:core", "“team:core” contains no words to search for: add some."),
         (
             "team:nobody pump",
-            "No document has team “nobody”: “team:nobody” was searched for as text.",
+            "No document has team “nobody”: searched for “team:nobody” as text.",
         ),
         ("modified_after:soon pump", "modified_after: no time: “modified_after:soon” was searched"),
         (" ".join(f"+w{n}x" for n in range(MAX_ITEMS + 1)), "Only the first 16 operators are"),

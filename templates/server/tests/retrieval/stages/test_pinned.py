@@ -131,7 +131,7 @@ def test_a_view_has_the_same_ids() -> None:
 @pytest.mark.parametrize("content", ["", "[]", '{"=vpn": 1}', "{"])
 def test_a_damaged_file_is_named(tmp_path: Path, content: str) -> None:
     index: Any = FakeIndex(tmp_path, content)
-    with pytest.raises(IndexUnusableError, match=f"{FILE}: unreadable: .*; this server pins"):
+    with pytest.raises(IndexUnusableError, match=f"{FILE}: unreadable: .*; pinned answers"):
         Pinned.open(index)
 
 
