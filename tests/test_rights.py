@@ -385,7 +385,7 @@ def test_a_file_of_hashes_and_impossible_tokens(
     monkeypatch.setenv("ACCESS_FILE", str(file))
     assert rights.Rights.read().tokens == {bytes.fromhex(digest("some token")): "sales"}
     for line, said in {
-        f"buyers={digest('x')}": "line 1: there is no rule 'buyers'",
+        f"buyers={digest('x')}": "line 1: unknown rule 'buyers'",
         "sales=some token": "line 1: an entry is not rule=sha256",
         digest("x"): "line 1: an entry is not rule=sha256",
     }.items():
@@ -402,7 +402,7 @@ def test_a_file_of_hashes_and_impossible_tokens(
         rights.Rights.read()
     monkeypatch.delenv("ACCESS_FILE")
     monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest('x')}, no={digest('y')}")
-    with pytest.raises(errors.ConfigurationError, match="ACCESS_TOKENS: there is no rule 'no'"):
+    with pytest.raises(errors.ConfigurationError, match="ACCESS_TOKENS: unknown rule 'no'"):
         rights.Rights.read()
 
 

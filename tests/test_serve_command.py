@@ -362,7 +362,7 @@ def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
     (project.root / ".foundry").rename(project.root / "before")
     done = refused("serve", project.root, "--host", "0.0.0.0", "--port", "0", variables=without)
     assert done.returncode == 2
-    assert "this server does not ask for a token" in done.stderr
+    assert "this server does not require a token" in done.stderr
     assert "hint: set API_TOKENS to one or more tokens" in done.stderr
     # Nobody waits for a build before that is said.
     assert not (project.root / ".foundry").exists()

@@ -21,7 +21,7 @@ from waiting import wait_until
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
 HANDBOOK = Path(__file__).parent.parent / "examples" / "handbook"
-STOPPING = "The server is stopping; ask again in a moment."
+STOPPING = "The server is stopping; try again in a moment."
 AT_PRESENT = "the language model is not responding"
 Script = Callable[[Call, Reply], None]
 

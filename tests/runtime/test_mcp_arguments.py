@@ -93,7 +93,7 @@ def test_impossible_values_are_refused(top_k: object, mode: object) -> None:
 
 @pytest.mark.parametrize("name", ["tags", "source", "modified_after"])
 def test_a_filter_beside_the_filters_is_sent_there(name: str) -> None:
-    with pytest.raises(RefusedCallError, match="put it into 'filters'"):
+    with pytest.raises(RefusedCallError, match="move it to 'filters'"):
         read(**{name: "old"})
 
 

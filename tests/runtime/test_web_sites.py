@@ -144,12 +144,16 @@ def test_settings_and_tokens(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     monkeypatch.delenv("SEARCH_BOX_TOKEN", raising=False)
     assert Sites.read() == Sites(frozenset({SITE}), None)
     monkeypatch.setenv("SEARCH_BOX_TOKEN", TOKEN)
-    with pytest.raises(ConfigurationError, match="SEARCH_BOX_TOKEN is none of API_TOKENS") as one:
+    with pytest.raises(
+        ConfigurationError, match="SEARCH_BOX_TOKEN is not one of API_TOKENS"
+    ) as one:
         Sites.read()
     assert one.value.hint == "add it to API_TOKENS, or unset SEARCH_BOX_TOKEN"
     known = [sha256(each.encode()).digest() for each in (TOKEN, f"{TOKEN}2")]
     assert Sites.read(known) == SITES
     monkeypatch.delenv("SEARCH_BOX_TOKEN")
-    with pytest.raises(ConfigurationError, match="none to send") as other:
+    with pytest.raises(ConfigurationError, match="has no token") as other:
         Sites.read(known)
-    assert str(other.value.hint).startswith("set SEARCH_BOX_TOKEN to one of them; what it may see")
+    assert str(other.value.hint).startswith(
+        "set SEARCH_BOX_TOKEN to one of them; everything it may see"
+    )

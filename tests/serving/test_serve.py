@@ -336,7 +336,7 @@ def test_the_port_is_the_one_that_is_asked_for(begin: Serve) -> None:
 
 
 def test_an_open_address_must_be_asked_for(begin: Serve) -> None:
-    with pytest.raises(FoundryError, match="this server does not ask for a token"):
+    with pytest.raises(FoundryError, match="this server does not require a token"):
         begin(ServeOptions("0.0.0.0", 0)).listen()
     port = begin(ServeOptions("0.0.0.0", 0, insecure_no_auth=True)).listen().rpartition(":")[2]
     assert answers(f"http://127.0.0.1:{port}")

@@ -1,7 +1,7 @@
 """Conditional and range requests for files (RFC 9110, sections 13 and 14).
 
-Starlette 1.10 sends an ETag but never answers 304; it answers unknown range units with 400, in
-plain text, and with 416 if only one of several ranges is beyond the end.
+Needed because Starlette 1.10 sends an ETag but never responds 304. It also responds to unknown
+range units with 400, in plain text, and with 416 if only one of several ranges is beyond the end.
 """
 
 import re
@@ -16,19 +16,19 @@ from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
 MAX_RANGES = 100
-MAX_DIGITS = 18  # No file is so long, and reading more of them takes time.
+MAX_DIGITS = 18  # No file is that long, and parsing more digits takes time.
 
 _TAGS = re.compile(r'(?:W/)?"[^"]*"')
 _RANGE = re.compile(r"[ \t]*(\d*)-(\d*)[ \t]*", re.ASCII)
 
 Ranges = list[tuple[int, int]]
-"""First and last position of each range."""
+"""First and last byte position of each range."""
 
 
 def answer_with_file(
     request: Request, path: Path, size: int, *, etag: str, headers: dict[str, str], **options: str
 ) -> Response:
-    """Return a file, the ranges that a request asks for, or 304 if the client has the file.
+    """Return a file, the requested ranges of it, or 304 if the client already has it.
 
     `options` are those of FileResponse. Raises HTTPException 412, and 416 if no range is
     satisfiable.
@@ -42,14 +42,14 @@ def answer_with_file(
 
 
 def has_client_the_file(headers: Headers, etag: str, modified: datetime) -> bool:
-    """Return whether to answer 304. Raises HTTPException 412 if a precondition fails."""
+    """Return whether to respond 304. Raises HTTPException 412 if a precondition fails."""
     required, unmodified = _tags(headers, "if-match"), _date(headers, "if-unmodified-since")
     if required is not None:
         is_refused = required != ["*"] and etag not in required
     else:
         is_refused = unmodified is not None and modified > unmodified
     if is_refused:
-        raise HTTPException(412, "The file is not the one that the request expects.")
+        raise HTTPException(412, "The file has changed since the version that the request names.")
     known, since = _tags(headers, "if-none-match"), _date(headers, "if-modified-since")
     if known is not None:
         return known == ["*"] or etag in [tag.removeprefix("W/") for tag in known]
@@ -57,10 +57,11 @@ def has_client_the_file(headers: Headers, etag: str, modified: datetime) -> bool
 
 
 def wanted_ranges(headers: Headers, size: int, etag: str, last_modified: str) -> Ranges:
-    """Return the requested ranges of a file of `size` bytes; none for the whole file.
+    """Return the requested ranges of a file of `size` bytes; none means the whole file.
 
     Ranges that cannot be parsed, or are for another version of the file (If-Range), are ignored.
-    Raises HTTPException 416.
+    Raises
+    HTTPException 416.
     """
     written = headers.getlist("range")
     unit, equals, specified = (written or [""])[0].partition("=")
@@ -84,7 +85,7 @@ def wanted_ranges(headers: Headers, size: int, etag: str, last_modified: str) ->
         if start <= end:
             ranges.append((start, end))
     if not ranges:
-        detail = f"The file has {size} bytes, and none of them in that range."
+        detail = f"The range is outside the file, which has {size} bytes."
         raise HTTPException(416, detail, {"Content-Range": f"bytes */{size}"})
     return ranges
 

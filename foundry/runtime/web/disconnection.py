@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 async def while_connected(receive: Receive, work: Coroutine[Any, Any, Result]) -> Result | None:
-    """Do the work; if the client disconnects first, cancel it and return None."""
+    """Await the work; if the client disconnects first, cancel it and return None."""
     working = asyncio.create_task(work)
     watching = asyncio.create_task(_disconnection(receive))
     try:

@@ -1,4 +1,4 @@
-"""GET /folders: what lies in a folder of the documents' paths, for the page that lists them."""
+"""GET /folders: the contents of a folder of document paths, for the page that lists them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MAX_PATH = 4_096  # Characters.
 
 
 class FolderParameters(RequestModel):
-    """The query string of GET /folders: a path that ends with a slash, and where to go on."""
+    """The query string of GET /folders: a path that ends with a slash, and where to continue."""
 
     path: Annotated[str, Field(max_length=MAX_PATH, pattern="^(.*/)?$")] = ""
     after: Annotated[str | None, Field(max_length=MAX_PATH)] = None
@@ -30,7 +30,7 @@ class FolderParameters(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class Folder(Record):
-    """A folder, and how many documents are in it and in those below."""
+    """A folder, and the number of documents in it and below."""
 
     path: str
     documents: int
@@ -38,14 +38,14 @@ class Folder(Record):
 
 @dataclass(frozen=True, slots=True)
 class Listed(Place):
-    """A document where it was found."""
+    """A document, with the place where it was found."""
 
     modified: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class FolderContents(Record):
-    """Folders and documents in the order of their paths; `next` is the `after` of what follows."""
+    """Folders and documents sorted by path; `next` is the `after` of the next page."""
 
     path: str
     folders: Sequence[Folder]
@@ -58,15 +58,16 @@ folder_routes = APIRouter(tags=["content"])
 
 @folder_routes.get("/folders", response_model=FolderContents)
 def folder(parameters: Annotated[FolderParameters, Query()]) -> JsonResponse:
-    """Return what is in a folder: its folders, with how many documents each has, and documents.
+    """Return the folders in a folder, with their numbers of documents, and its documents.
 
-    It runs in a thread, as it sorts the numbers of all documents below: some 30 ms for a million.
+    It runs in a thread, because it sorts the numbers of all documents below: about 30 ms for a
+    million.
     """
     index, above = current_index(), parameters.path
     children = index.part(FilterColumns.open).children(above, parameters.after)
     shown = dict(islice(children, parameters.limit))
     last = next(reversed(shown)) if next(children, None) else None
-    # A page of a website may be called like a folder.
+    # The URL of a page can end with a slash, like a folder.
     names = [path for path in shown if path.endswith("/") and path != above]
     folders = [Folder(name, len(shown.pop(name))) for name in names]
     paths = [path for path, numbers in shown.items() for _ in numbers]
@@ -77,6 +78,6 @@ def folder(parameters: Annotated[FolderParameters, Query()]) -> JsonResponse:
 
 
 def _listed(document: DocumentRecord, path: str) -> Listed:
-    """Return a document where it, or a copy of it, was found under a path."""
+    """Return a document with the place where it, or a copy of it, was found under a path."""
     found = next(place for place in document.places() if place.path == path)
     return Listed(found.document_id, found.source, path, found.url, found.title, document.modified)

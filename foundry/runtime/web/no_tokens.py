@@ -1,4 +1,4 @@
-"""Refuses API_TOKENS in a server that does not check tokens."""
+"""Rejects API_TOKENS in a server that does not check tokens."""
 
 from ..errors import ConfigurationError
 from ..settings import read_variable

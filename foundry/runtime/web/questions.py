@@ -1,9 +1,10 @@
 """Logs questions that found little, and readers' thumbs, to a file for the server's owner.
 
 QUESTION_LOG names the file; without it nothing is logged. Each line is JSON in ASCII: a query with
-its day, match and documents shown, or a query with a document and a thumb. It says nothing about
-who asked, except what people type. A thread of each process appends to the file, so searches
-neither wait for the disk nor fail with it; lines still queued when the process ends are lost.
+its day, match and documents shown, or a query with a document and a thumb. It contains nothing
+about the person, except what they typed. A thread of each process appends to the file, so that
+searches neither wait for the disk nor fail with it; lines still queued when the process ends are
+lost.
 """
 
 import errno
@@ -32,10 +33,10 @@ from ..settings import read_variable
 
 VARIABLE = "QUESTION_LOG"
 MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is renamed to `.1`, replacing the previous one.
-TYPING_SECONDS = 10.0  # The page searches while somebody types; only the last query is logged.
-MAX_HELD, MAX_WAITING = 100, 1_000  # Queued lines; beyond the latter they are lost.
+TYPING_SECONDS = 10.0  # The page searches while the user types; only the last query is logged.
+MAX_HELD, MAX_WAITING = 100, 1_000  # Unfinished questions, and queued lines; more are lost.
 MAX_QUERY_CHARACTERS, MAX_DOCUMENTS = 500, 10
-THUMB_SECONDS = 5.0  # A slower disk is not waited for.
+THUMB_SECONDS = 5.0  # Maximum wait for the disk
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _logger = logging.getLogger(__name__)
@@ -46,15 +47,15 @@ Count = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """A queued line; a question waits, and one with a strong match writes nothing."""
+    """A queued line: a question, which waits in case typing continues, or a thumb."""
 
     content: bytes = b""
     question: str = ""
     due: float = 0.0
-    outcome: Future[bool] | None = None  # Called with whether it was written.
+    outcome: Future[bool] | None = None  # Resolved with whether the line was written
 
     def replaces(self, other: "_Line") -> bool:
-        """Return whether another question was this one, still being typed."""
+        """Return whether another question is an earlier, unfinished state of this one."""
         own, its = self.question, other.question
         return own.startswith(its) or its.startswith(own)
 
@@ -63,7 +64,7 @@ class QuestionLog:
     """The file, if any, and the queue of lines for it."""
 
     def __init__(self, file: Path | None, count: Count = lambda _result: None) -> None:
-        """Write nothing yet."""
+        """Create the log; nothing is written yet."""
         self.file = file
         self._count = count
         self._lines: Queue[_Line | None] = Queue(MAX_WAITING)
@@ -75,13 +76,13 @@ class QuestionLog:
 
     @classmethod
     def open(cls, count: Count = lambda _result: None) -> "QuestionLog":
-        """Return the log of the environment, creating its file if there is none.
+        """Return the log configured in the environment, creating its file if it does not exist.
 
         Raises ConfigurationError if the path is taken or not writable.
         """
         written = read_variable(VARIABLE)
         if written is None:
-            _logger.warning("no questions are kept: %s is not set", VARIABLE)
+            _logger.warning("questions are not logged: %s is not set", VARIABLE)
             return cls(None, count)
         file, package = Path(written), Path(__file__).parents[1]
         taken = [package, Path(os.environ.get("INDEX_DIR") or PACKAGED_INDEX)]
@@ -90,16 +91,20 @@ class QuestionLog:
         if not file.is_absolute() or any(
             Path(os.path.realpath(file)).is_relative_to(folder.resolve()) for folder in taken
         ):
-            problem = f"{VARIABLE}: {written} is not a full path outside the server and its index"
-            raise ConfigurationError(problem, hint="name a file like /var/lib/questions.jsonl")
+            problem = (
+                f"{VARIABLE}: {written} is not an absolute path outside the server and its index"
+            )
+            raise ConfigurationError(
+                problem, hint="set it to a file such as /var/lib/questions.jsonl"
+            )
         try:
             os.close(_open_private(file))
             if not os.access(file.parent, os.W_OK | os.X_OK):
-                # Renames a file that is full.
-                raise PermissionError(errno.EACCES, f"no right to write in {file.parent}")
+                # Rotation renames the file, so its folder must be writable.
+                raise PermissionError(errno.EACCES, f"no permission to write in {file.parent}")
         except OSError as error:
             problem = f"{VARIABLE}: {written} cannot be written: {error.strerror}"
-            hint = "make its folder, and let the user that runs the server write there"
+            hint = "create its folder, and make it writable for the user that runs the server"
             raise ConfigurationError(problem, hint=hint) from None
         return cls(file, count)
 
@@ -214,7 +219,7 @@ class QuestionLog:
             if self._is_current(descriptor):
                 if os.fstat(descriptor).st_size < MAX_FILE_BYTES:
                     return descriptor
-                # Another process may be doing the same.
+                # Another process may be rotating the file.
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
                 if self._is_current(descriptor):
                     self.file.replace(f"{self.file}.1")
@@ -222,7 +227,7 @@ class QuestionLog:
             os.close(descriptor)
 
     def _is_current(self, descriptor: int) -> bool:
-        """Return whether the path still is the open file, which its owner may have removed."""
+        """Return whether the path is still the open file; the owner may have removed it."""
         assert self.file is not None
         try:
             return os.path.samestat(self.file.lstat(), os.fstat(descriptor))
@@ -240,7 +245,7 @@ def _encode(query: str, **told: object) -> bytes:
 
 
 def _open_private(file: Path) -> int:
-    """Open a file that only its owner may read; links are refused. Raises OSError."""
+    """Open a file with access for its owner only; links are refused. Raises OSError."""
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(file, flags, 0o600)
     try:

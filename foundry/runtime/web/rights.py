@@ -2,7 +2,7 @@
 
 A rule is a set of filters in settings.json. ACCESS_TOKENS assigns rules to tokens: `rule=sha256`,
 separated by commas, with the hexadecimal SHA-256 of one of API_TOKENS; the file ACCESS_FILE has one
-per line. Callers with another token, or none, get the rule `access_default`.
+assignment per line. Callers with another token, or none, get the rule `access_default`.
 """
 
 import os
@@ -31,9 +31,9 @@ NOTHING = ""
 MAX_FILE_BYTES = 16_000_000
 
 _ENTRY = re.compile(r"\s*(?P<rule>[^=\s]+)\s*=\s*(?P<digest>[0-9A-Fa-f]{64})\s*")
-_HINT = "write rule=sha256, with a rule of settings.json and the SHA-256 of one of API_TOKENS"
+_HINT = "write rule=sha256, with a rule from settings.json and the SHA-256 of one of API_TOKENS"
 
-# None allows everything, as in commands of the server's owner.
+# None allows everything, as for commands that the server's owner runs.
 _rule: ContextVar[str | None] = ContextVar("rule", default=None)
 
 
@@ -51,7 +51,8 @@ class Rights:
     """The rules by name, the rule of each token by its SHA-256, and the default; a `Viewer`.
 
     `default` is None if other callers may see everything. With `own_statistics`, scores depend only
-    on documents that the caller may see.
+    on
+    documents that the caller may see.
     """
 
     rules: Mapping[str, Filters]
@@ -73,7 +74,7 @@ class Rights:
             if parts is None:
                 raise ConfigurationError(f"{place}: an entry is not rule=sha256", hint=_HINT)
             if parts["rule"] not in rules:
-                raise ConfigurationError(f"{place}: there is no rule {parts['rule']!r}", hint=_HINT)
+                raise ConfigurationError(f"{place}: unknown rule {parts['rule']!r}", hint=_HINT)
             tokens[bytes.fromhex(parts["digest"])] = parts["rule"]
         return cls(rules, tokens, default, own_statistics)
 
@@ -111,23 +112,23 @@ def serve_by_rights() -> Rights:
 
 
 class ByRights:
-    """An ASGI application that serves each request by the rule of its token."""
+    """An ASGI application that handles each request by the rule of its token."""
 
     def __init__(self, app: ASGIApp, rights: Rights) -> None:
         self._app = app
         self._rights = rights
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request. Raises HTTPException 403 for metrics, which count all callers."""
+        """Handle one request. Raises HTTPException 403 for metrics, which cover all callers."""
         rule = self._rights.rule_of(scope) if scope["type"] == "http" else None
         if rule is not None and scope["path"] == "/metrics":
-            raise HTTPException(403, "This token may not see the metrics.")
+            raise HTTPException(403, "This token has no access to the metrics.")
         with _seeing(rule):
             await self._app(scope, receive, send)
 
 
 def _entries() -> Iterator[tuple[str, str]]:
-    """Yield every entry, and where it was found. Raises ConfigurationError."""
+    """Yield every assignment, and where it was found. Raises ConfigurationError."""
     for entry in os.environ.get("ACCESS_TOKENS", "").split(","):
         if entry.strip():
             yield "ACCESS_TOKENS", entry

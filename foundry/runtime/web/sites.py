@@ -1,8 +1,8 @@
 """Lets pages of other sites search: serves the script of a search box, with CORS.
 
 Pages of allowed origins may GET searches and suggestions, nothing else. Browsers send neither
-cookies nor tokens: with API_TOKENS set, the server uses SEARCH_BOX_TOKEN for them. Anybody can
-claim an origin, so what that token may see is public.
+cookies nor tokens: with API_TOKENS set, the server uses SEARCH_BOX_TOKEN for them. Anyone can fake
+an origin, so everything that this token may see is public.
 """
 
 import json
@@ -45,24 +45,24 @@ class Sites:
         token = read_variable(_TOKEN)
         if known and token is None:
             raise ConfigurationError(
-                "API_TOKENS is set, and the search box of other sites has none to send",
-                hint=f"set {_TOKEN} to one of them; what it may see is public then",
+                "API_TOKENS is set, but the search box on other sites has no token",
+                hint=f"set {_TOKEN} to one of them; everything it may see becomes public",
             )
         if token is not None:
             if sha256(token.encode()).digest() not in known:
                 hint = f"add it to API_TOKENS, or unset {_TOKEN}"
-                raise ConfigurationError(f"{_TOKEN} is none of API_TOKENS", hint=hint)
+                raise ConfigurationError(f"{_TOKEN} is not one of API_TOKENS", hint=hint)
             return cls(origins, b"Bearer " + token.encode())
         return cls(origins)
 
     def with_token(self, headers: Headers) -> Headers:
-        """Return the headers of a request, with the token of the search box if they have none."""
+        """Return the headers of a request, with the search box's token if they have none."""
         if self.authorization is None or any(name == b"authorization" for name, _ in headers):
             return headers
         return [*headers, (b"authorization", self.authorization)]
 
     def origin_of(self, scope: Scope) -> bytes | None:
-        """Return the allowed origin of a request that a site may make, or None."""
+        """Return the origin of a request that its site may make; None for any other request."""
         method, origins = scope["method"], values_of(scope, b"origin")
         if method == "OPTIONS":
             method = b"".join(values_of(scope, b"access-control-request-method")).decode("latin-1")
@@ -80,7 +80,7 @@ def box_routes(*, suggestions: bool = False) -> APIRouter:
     script = _compose({"STYLE": _read("box.css"), "SUGGESTS": suggestions})
     headers = {
         "Cache-Control": f"public, max-age={SCRIPT_SECONDS}",
-        # For pages with Cross-Origin-Embedder-Policy, which require it.
+        # Required by pages with Cross-Origin-Embedder-Policy.
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
     allowed = {
@@ -101,7 +101,7 @@ def box_routes(*, suggestions: bool = False) -> APIRouter:
 
 
 def _compose(values: Mapping[str, object]) -> str:
-    """Return the script as one function, so that its names cannot clash with those of a site."""
+    """Return the scripts wrapped in one function, so that names cannot clash with a site's."""
     constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in values.items())
     parts = [_read("highlight.js"), _read("box.js")]
     return f'(() => {{\n"use strict";\n{constants}{"".join(parts)}}})();\n'
@@ -118,8 +118,8 @@ def _read(name: str) -> str:
 class ForSites:
     """An ASGI application in front of all other checks, for requests from pages of sites.
 
-    Their requests are passed on without the origin, which those checks would refuse, and with the
-    token of the search box; so is the one for the script, which has no data. Other requests are
+    Such requests are passed on without their origin, which those checks would reject, and with the
+    search box's token. So are requests for the script, which contains no data. Other requests are
     unchanged.
     """
 
@@ -128,11 +128,11 @@ class ForSites:
         self._sites = sites
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http" or scope["path"] not in BOX_PATHS:
             await self._app(scope, receive, send)
             return
-        # A cache must not give one origin's response to another.
+        # A cache must not serve one origin's response to another.
         added = [(b"vary", b"Origin")]
         headers, origin = scope["headers"], self._sites.origin_of(scope)
         if origin is not None:

@@ -12,7 +12,7 @@ from ..retrieval.stages.suggestions import Suggestion, suggest
 from .requests import RequestModel
 from .routes import JsonResponse
 
-MAX_CHARACTERS = 200  # Headings complete no longer query.
+MAX_CHARACTERS = 200  # No heading completes a longer query.
 
 
 class SuggestParameters(RequestModel):
@@ -23,7 +23,7 @@ class SuggestParameters(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class Suggestions(Record):
-    """What was typed, and how it may go on, the best first."""
+    """What was typed, and possible completions, best first."""
 
     query: str
     suggestions: Sequence[Suggestion]

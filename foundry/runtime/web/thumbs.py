@@ -1,4 +1,4 @@
-"""POST /thumbs: logs readers' thumbs for passages found, for the server's owner."""
+"""POST /thumbs: logs readers' thumbs for search results, for the server's owner."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -26,23 +26,23 @@ class ThumbRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class Thumbs(Record):
-    """Whether thumbs are kept, or whether this one was."""
+    """Whether thumbs are logged, or whether this one was."""
 
     kept: bool
 
 
 def thumb_routes(questions: QuestionLog) -> APIRouter:
-    """Return GET /thumbs and POST /thumbs, which keeps thumbs in the log of questions."""
+    """Return GET /thumbs and POST /thumbs, which write to the question log."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
 
     @routes.get("/thumbs", response_model=Thumbs)
     async def are_thumbs_kept() -> JsonResponse:
-        """Return whether the server keeps thumbs."""
+        """Return whether the server logs thumbs."""
         return JsonResponse(Thumbs(questions.file is not None))
 
     @routes.post("/thumbs", response_model=Thumbs)
     def keep_thumb(request: ThumbRequest) -> JsonResponse:
-        """Keep what a reader thinks of a passage that a search has found; return if it is kept."""
+        """Log a reader's rating of a search result; return whether it was logged."""
         chunk = current_index().find_chunk(request.id)
         if chunk is None:
             raise InvalidRequestError("there is no passage with this id", field="id")

@@ -1,8 +1,8 @@
-"""Searches while somebody types: the last word of a query is the beginning of one.
+"""Searches while the user types: the last word of a query may be unfinished.
 
-It is completed by what the index has: up to three identifiers that are headings, as they are
-written, or else the most frequent term. Terms lack the endings of words: `configurat` is none of
-`configur`, and is completed as `configuration`.
+It is completed from the index, with up to three identifiers that are headings, as written, or else
+with the most frequent term. Terms are stems: `configurat` is not a prefix of `configur`, but is
+completed as `configuration`.
 """
 
 import re
@@ -20,7 +20,7 @@ from ..index.reader import Index, OpenedIndex, current_index, served
 from ..index.tokens import SURFACE_MARK
 from ..retrieval.results import SearchResponse
 
-MIN_TYPED, MAX_TYPED = 2, 60  # Characters of a word that is completed.
+MIN_TYPED, MAX_TYPED = 2, 60  # Length of a word that is completed
 MAX_NAMES, MAX_LOOKED_UP = 3, 8
 ENDINGS = (
     "ational ization ation ability ment ness able ible ance ence ally ing ion ity ive al ed er ly"
@@ -46,16 +46,16 @@ class Terms:
         )
 
     def beginning_with(self, prefix: str) -> Iterator[str]:
-        """Yield the most frequent terms with a prefix, the most frequent first."""
+        """Yield the terms with a prefix, most frequent first."""
         first, end = self.vocabulary.range_of(prefix)
-        # As signed numbers, so that the most frequent come first.
+        # Signed, so that negating them sorts the most frequent first.
         counts = np.diff(self.offsets[first : end + 1].astype(np.int64))
         for number in np.argsort(-counts, kind="stable")[:MAX_LOOKED_UP].tolist():
             yield self.vocabulary[first + number].decode("utf-8", "replace")
 
 
 def completing(search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
-    """Wrap a search so that it takes `prefix`: whether the last word may be unfinished."""
+    """Wrap a search so that it accepts `prefix`: whether the last word may be unfinished."""
 
     @wraps(search)
     def complete(
@@ -70,7 +70,7 @@ def completing(search: Callable[..., SearchResponse]) -> Callable[..., SearchRes
 
 
 def complete_query(terms: Terms, index: Index, query: str) -> str:
-    """Return the query with its last word completed, unless the caller's view has it as it is."""
+    """Return the query with its last word completed, unless the caller's index has that word."""
     begin = max(0, len(query) - MAX_TYPED - 1)
     for match in filter(None, (pattern.search(query, begin) for pattern in (_LAST, _LAST_PART))):
         tokens = index.tokenizer.tokenize(match[0])
@@ -91,14 +91,14 @@ def _complete(terms: Terms, index: Index, typed: str) -> str | None:
         return " ".join(names[:MAX_NAMES])
     folded = bare(normalise(typed).casefold().replace("-", "").replace("_", ""))
     for term in filter(known, terms.beginning_with(folded)):
-        if tokenizer.terms(term)[:1] == [term]:  # It may be cut into other terms than itself.
+        if tokenizer.terms(term)[:1] == [term]:  # The tokenizer may split it into other terms.
             return term
     words = (folded + rest for rest in _rests(folded)) if folded.isalpha() else ()
     return next((word for word in words if any(map(known, tokenizer.terms(word)))), None)
 
 
 def _rests(typed: str) -> Iterator[str]:
-    """Yield what may be left to type of a word whose ending was begun."""
+    """Yield the possible rests of an ending that was typed in part."""
     for ending in ENDINGS:
         for size in range(len(ending) - 1, 0, -1):
             if typed.endswith(ending[:size]):

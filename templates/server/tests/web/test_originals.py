@@ -240,14 +240,14 @@ def test_the_environment_names_a_folder(
 ) -> None:
     monkeypatch.delenv("ORIGINALS", raising=False)
     assert Originals.open().find(record()) is None
-    assert caplog.messages == ["no files are sent: ORIGINALS is not set"]
+    assert caplog.messages == ["original files are not available: ORIGINALS is not set"]
     monkeypatch.setenv("ORIGINALS", str(tmp_path))
     file = put(tmp_path, "a/pump.pdf")
     assert Originals.open().find(record()) == file
     monkeypatch.setenv("ORIGINALS", str(file))
     with pytest.raises(ConfigurationError, match=r"pump\.pdf is not a folder") as error:
         Originals.open()
-    assert error.value.hint == "name a folder with a folder for each source, by its name"
+    assert error.value.hint == "set it to a folder that has a subfolder named after each source"
 
 
 def test_the_environment_names_the_folder_of_each_source(

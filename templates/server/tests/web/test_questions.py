@@ -98,7 +98,7 @@ def test_without_a_file_nothing_is_kept(
 ) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
     log = QuestionLog.open()
-    assert caplog.messages == ["no questions are kept: QUESTION_LOG is not set"]
+    assert caplog.messages == ["questions are not logged: QUESTION_LOG is not set"]
     asked = search("none")
     assert log.keep(asked) is asked
     assert not log.add_thumb("seal", "d1", "up")
@@ -177,7 +177,9 @@ def test_a_file_in_the_server_or_its_index_is_refused(
         (tmp_path / "export" / "SHA256SUMS").touch()
         monkeypatch.setattr(questions, "__file__", str(other / "questions.py"))
     monkeypatch.setenv(VARIABLE, named.get(place, place))
-    with pytest.raises(ConfigurationError, match=f"^{VARIABLE}: .* is not a full path outside"):
+    with pytest.raises(
+        ConfigurationError, match=f"^{VARIABLE}: .* is not an absolute path outside"
+    ):
         QuestionLog.open()
 
 
@@ -335,7 +337,7 @@ def _lose_the_right(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not log.add_thumb("seal", "d1", "up")
     file.parent.chmod(0o500)
     # The file can be written, and not be put aside when it is full.
-    with pytest.raises(ConfigurationError, match="no right to write in"):
+    with pytest.raises(ConfigurationError, match="no permission to write in"):
         QuestionLog.open()
     file.parent.chmod(0o700)
     assert log.add_thumb("pump", "d1", "up")
@@ -357,7 +359,10 @@ def test_a_place_that_cannot_be_written_is_refused_at_the_start(
     with pytest.raises(ConfigurationError) as caught:
         QuestionLog.open()
     assert caught.value.message.startswith(f"{VARIABLE}: {place} cannot be written: ")
-    assert caught.value.hint == "make its folder, and let the user that runs the server write there"
+    assert (
+        caught.value.hint
+        == "create its folder, and make it writable for the user that runs the server"
+    )
 
 
 def test_a_file_that_others_may_read_is_closed_to_them(log: QuestionLog, file: Path) -> None:
