@@ -256,7 +256,7 @@ def test_thanks_are_not_searched_for(extractive: str) -> None:
         "stages": {},
         "sources": [],
     }
-    assert text_of(events) == "You are welcome. Ask whatever else you want to know."
+    assert text_of(events) == "You are welcome. Feel free to ask another question."
     assert (events[-1][1]["reason"], events[-1][1]["cited"]) == ("acknowledgement", [])
     with client_of(extractive) as client:
         answered = client.chat.completions.create(model="handbook", **turns)

@@ -16,7 +16,7 @@ BEYOND_SCHEMAS = {
     "/search": ("facets: this server was exported without it",),
     "/chat": LAST_TURN,
     "/v1/chat/completions": LAST_TURN,
-    "/v1/embeddings": ("has too few words that are known", "dimensions: must be 256"),
+    "/v1/embeddings": ("has too few known words", "dimensions: must be 256"),
 }
 """What no schema can say: what a conversation must end with, and which words are known,
 and what a server was exported without."""

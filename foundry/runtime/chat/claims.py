@@ -1,7 +1,7 @@
-"""Reads what a language model claims: its sentences, the numbers in them, and what they deny.
+"""Reads what a language model claims: its sentences, their numbers, and their negations.
 
-A heading claims nothing, nor does code, a question, a lead-in that ends in a colon, a courtesy, or
-a sentence that says that the documents do not answer. The words are those of English.
+Headings, code, questions, lead-ins that end in a colon, courtesies, and sentences that say that the
+documents do not answer are not claims. Word lists are English.
 """
 
 import re
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from .conversation import ENGLISH, word_set
 from .text import find_sentence_ends
 
-MAX_CHARACTERS = 1_000  # Of a sentence, which is compared up to there.
+MAX_CHARACTERS = 1_000  # Longer sentences are compared up to here.
 
-# Words that another wording of the same statement may have or not.
+# Words that a rewording of a statement may add or drop.
 LIGHT_WORDS = ENGLISH.empty | word_set(
     "also already always anybody anyone anything away back between both bring call called carry"
     " case come either even ever every everybody everyone everything far few goes going however"
@@ -52,7 +52,7 @@ _CITED = re.compile(r"\[([0-9]{1,3})\]")
 _SPACES = re.compile(r"[ \t\r\n]+")
 _MARKS_BEFORE = re.compile(r"(?:\s|[>|]|[-*+\u2022](?=\s)|[0-9]{1,3}[.)](?=\s))*")
 _ROW = re.compile(r"\n(?=[ \t]*\|)")
-# Code, headings, and what is above the rows of a table.
+# Code, headings, and a table's header.
 _SILENT = re.compile(
     r"^[ \t]*(?:(```|~~~)(?s:.*?)(?:^[ \t]*\1[^\n]*$|\Z)|#{1,6}[ \t][^\n]*"
     r"|\|[^\n]*\n[ \t]*\|(?=[^\n]*-)[ \t|:-]+$|(\*\*|__)(?:(?!\2)[^\n])*(?<![.!])\2[ \t]*$)",
@@ -63,7 +63,7 @@ _TELL = (
     "(?:say|state|mention|contain|specify|provide|describe|give|include|cover|explain|indicate"
     "|answer|address|discuss|name|tell|hold|have|offer)"
 )
-# Atomic groups keep this linear in the length of what a hostile model writes.
+# Atomic groups keep matching linear in the length of hostile output.
 _NO_CLAIM = re.compile(
     r".*[:?\uff1a\uff1f\u061f][\s\"'*_)]*\Z"
     r"|(?:sure|certainly|of course|hello|hi|thanks|thank you|you(?: a|['\u2019])re welcome|i hope"
@@ -79,7 +79,7 @@ _NO_CLAIM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence as the answer has it, its text without citations, and what it cites."""
+    """A sentence of an answer, its text without citations, and the numbers that it cites."""
 
     sentence: str
     text: str
@@ -88,7 +88,7 @@ class Claim:
 
 def read_claims(answer: str) -> Iterator[Claim]:
     """Yield the sentences of an answer that claim something, in order."""
-    # Line breaks end sentences, so nothing else of what is silent need be told.
+    # Line breaks end sentences, so they can replace code and headings.
     text = _SILENT.sub(lambda silent: "\n" * len(silent[0]), answer)
     start = 0
     for end in [*_ends(text), len(text)]:
@@ -102,7 +102,7 @@ def read_claims(answer: str) -> Iterator[Claim]:
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Yield where sentences end, behind the citations that follow a full stop."""
+    """Yield the ends of sentences, including citations that follow a full stop."""
     rows = (row.end() for row in _ROW.finditer(text))
     for end in sorted({*find_sentence_ends(text, 0, len(text)), *rows}):
         citations = None if text[end - 1] == "\n" else _CITATIONS.match(text, end)
@@ -110,11 +110,11 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def numbers_of(text: str) -> dict[str, str]:
-    """Return the numbers of a text by their value (`1000`), as it writes them (`1,000`)."""
+    """Return the numbers of a text by value (`1000`), each as written (`1,000`)."""
     found = {}
     for written in _NUMBER.findall(text):
         found[f"{float(re.sub(r'[^0-9.]', '', written)):.12g}"] = written
-    # "Ninety-five" is 95, and neither 90 nor 5.
+    # "Ninety-five" is 95, not 90 and 5.
     spoken: list[tuple[int, int, int]] = []
     before = start = 0
     lowered = text.lower()
@@ -135,5 +135,5 @@ def numbers_of(text: str) -> dict[str, str]:
 
 
 def denies(text: str) -> bool | None:
-    """Return whether a clause denies what it says; None if it restricts it, as "only after"."""
+    """Return whether a clause is negated; None if it is restricted, as by "only after"."""
     return None if _RESTRICTION.search(text) else len(_DENIAL.findall(text)) % 2 == 1

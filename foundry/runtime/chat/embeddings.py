@@ -1,4 +1,4 @@
-"""/v1/embeddings, for OpenAI's clients: the vectors that this server searches with."""
+"""/v1/embeddings for OpenAI's clients: vectors from the server's own query encoder."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ Text = Annotated[str, StringConstraints(max_length=16_000)]
 
 
 class EmbeddingRequest(BaseModel):
-    """The body of POST /v1/embeddings; parameters that change no vector are ignored."""
+    """The body of POST /v1/embeddings; parameters that do not affect vectors are ignored."""
 
     model: Annotated[str, Field(description="Any name.")]
     input: Text | Annotated[list[Text], Field(min_length=1, max_length=MAX_INPUTS)]
@@ -31,14 +31,14 @@ class EmbeddingRequest(BaseModel):
 
 
 def embedding_routes(model_name: str) -> APIRouter:
-    """Return the route of /v1/embeddings, which answers as the one model of this name."""
+    """Return the route of /v1/embeddings; its only model has this name."""
     routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=ERRORS)
 
     @routes.post("/embeddings", response_model=EmbeddingList)
     async def embed(request: EmbeddingRequest) -> JsonResponse:
-        """Embed texts as queries are embedded, as OpenAI embeds texts."""
+        """Embed texts with the server's query encoder, in OpenAI's format."""
         texts = [request.input] if isinstance(request.input, str) else request.input
-        # Many texts would keep the event loop from other requests.
+        # In a thread, since many texts would block the event loop.
         vectors = await run_in_threadpool(_embed, texts, request.dimensions)
         is_packed = request.encoding_format == "base64"
         embeddings = [_pack(vector) if is_packed else vector.tolist() for vector in vectors]
@@ -59,17 +59,17 @@ def embedding_routes(model_name: str) -> APIRouter:
 
 
 def _embed(texts: Sequence[str], dimensions: int | None) -> list[Vector]:
-    """Return the unit vector (d,) of each text, zeros for one among several that has no known word.
+    """Return the unit vector (d,) of each text; zeros for a text without known words.
 
-    Raises InvalidRequestError if none has any.
+    Raises InvalidRequestError if no text has known words.
     """
     encoder = current_index().encoder
     found = [encoder.encode(text) for text in texts]
     known = next((vector for vector in found if vector is not None), None)
     if known is None:
-        raise InvalidRequestError("has too few words that are known", field="input.0")
+        raise InvalidRequestError("has too few known words", field="input.0")
     if dimensions not in (None, len(known)):
-        message = f"must be {len(known)}, as many as all vectors of this server have"
+        message = f"must be {len(known)}, the dimensions of this server's vectors"
         raise InvalidRequestError(message, field="dimensions")
     return [np.zeros_like(known) if vector is None else vector for vector in found]
 

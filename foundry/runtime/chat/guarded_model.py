@@ -1,8 +1,8 @@
-"""Leaves a language model alone that has stalled: questions are answered by extracts at once.
+"""Bypasses a stalled language model: questions are immediately answered with extracts.
 
-Each process of a server has a circuit breaker. MAX_TIMEOUTS in a row open it, and no question waits
-for the model then. The first question after a pause has a probe sent in the background; the
-breaker closes once the model replies to one.
+Each process of a server has a circuit breaker. MAX_TIMEOUTS in a row open it, and questions no
+longer wait for the model. The first question after a pause starts a probe in the background; the
+breaker closes once the model replies to a probe.
 """
 
 import asyncio
@@ -23,38 +23,38 @@ _logger = logging.getLogger(__name__)
 
 
 class ModelStalledError(ModelError):
-    """The model was not asked, because it has stalled."""
+    """The model was not called, because it has stalled."""
 
     def __init__(self) -> None:
         super().__init__("is not responding")
 
 
 class GuardedModel:
-    """A language model that is asked as long as it replies in time; see `LanguageModel`."""
+    """A language model that is called as long as it replies in time; see `LanguageModel`."""
 
     def __init__(self, model: LanguageModel, clock: Callable[[], float] = time.monotonic) -> None:
         self._model = model
         self._breaker: CircuitBreaker[str] = CircuitBreaker(clock, failures=MAX_TIMEOUTS)
-        # The event loop keeps no reference to a task.
+        # A reference, since the event loop keeps none to a task.
         self._probing: asyncio.Task[None] | None = None
 
     @classmethod
     def from_environment(cls) -> "GuardedModel | None":
-        """Return the model that the environment names. Raises ConfigurationError."""
+        """Return the model that the environment configures. Raises ConfigurationError."""
         model = LanguageModel.from_environment()
         return None if model is None else cls(model)
 
     @property
     def settings(self) -> ModelSettings:
-        """The limits of the model's use."""
+        """The limits on the model's use."""
         return self._model.settings
 
     async def complete(
         self, messages: list[Message], max_tokens: int, seconds: float, **options: object
     ) -> ModelChunk:
-        """Return the whole reply within so many seconds. Raises ModelError.
+        """Return the complete reply within `seconds`. Raises ModelError.
 
-        A reply that is late here says nothing about the model: the limit is the caller's, not its.
+        A late reply here does not count against the model, because the limit is the caller's.
         """
         self._admit()
         return await self._model.complete(messages, max_tokens, seconds, **options)
@@ -62,7 +62,7 @@ class GuardedModel:
     async def stream(
         self, messages: list[Message], max_tokens: int, **options: object
     ) -> AsyncGenerator[ModelChunk, None]:
-        """Yield the reply as it comes. Raises ModelError, maybe midway."""
+        """Yield the reply as it arrives. Raises ModelError, possibly midway."""
         ticket = self._admit()
         try:
             async with aclosing(self._model.stream(messages, max_tokens, **options)) as chunks:
@@ -90,10 +90,10 @@ class GuardedModel:
                 async for _ in chunks:
                     pass
         except EmptyReplyError:
-            # It has replied: so short a limit may cut what a model reasons before it answers.
+            # It has replied; the short limit may just cut off its reasoning.
             pass
         except ModelError as error:
             self._breaker.fail(ticket, str(error))
             return
         if self._breaker.succeed(ticket):
-            _logger.warning("the language model answers again")
+            _logger.warning("the language model responds again")

@@ -1,17 +1,17 @@
-"""Tells where Markdown that comes line by line is code, as CommonMark 0.31 has it.
+"""Finds code in Markdown that arrives line by line, according to CommonMark 0.31.
 
-Only what is code for certain counts, since nothing in code is disarmed: spans that end in their
-line, and fenced blocks whose end is known. From a fence on that may belong to another container
-than it seems to, nothing counts as code any more.
+Only what is certainly code counts, since nothing in code is disarmed: code spans that end in their
+line, and fenced blocks whose end is known. After a fence whose container is ambiguous, nothing
+counts as code.
 """
 
 import re
 import sys
 from dataclasses import dataclass
 
-MAX_LINE, MAX_SPAN = 4_000, 400  # Characters; code of longer ones is not told from other text.
+MAX_LINE, MAX_SPAN = 4_000, 400  # Characters; longer code is treated as text.
 
-# Not the return at the end of what has come: a line feed may follow.
+# Not a carriage return at the end of the input: a line feed may follow.
 LINE_END = re.compile(r"\r\n|\n|\r(?!\Z)")
 
 _QUOTE = re.compile(r"(?: {0,3}> ?)*")
@@ -28,23 +28,23 @@ Spans = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Fence:
-    """A fence that is open: what begins each of its lines, and where its block may end."""
+    """An open fence: the prefix of each of its lines, and where its block may end."""
 
     mark: str
     quote: str
     indent: int
-    base: int  # The column at which the content of its list item begins.
+    base: int  # The column at which the content of its list item begins
 
 
 class CodeTracker:
-    """Reads the lines of one text, in order."""
+    """Reads the lines of a text, in order."""
 
     def __init__(self) -> None:
         self._fence: _Fence | None = None
         self._is_unsure = False
-        self._is_torn = False  # Whether a span may have begun in an earlier line of the paragraph.
+        self._is_torn = False  # Whether a span may have begun in an earlier line of the paragraph
         self._is_after_blank = True
-        # Of the list items that are open for certain, the columns of their content.
+        # Content columns of the list items that are certainly open.
         self._items: list[int] = []
         self._quote = ""
         self._begin_line()
@@ -54,7 +54,7 @@ class CodeTracker:
         self._place, self._is_row, self._is_open = 0, False, False
 
     def read(self, line: str, *, is_whole: bool) -> tuple[Spans, int]:
-        """Return what of the next line is code, and from where on more of the line will tell."""
+        """Return the code in the next line, and the offset after which input may change that."""
         end = len(line)
         if self._is_unsure:
             return [], end
@@ -62,12 +62,12 @@ class CodeTracker:
             return ([(0, end)] if self._holds(self._fence, line) else []), end
         if fence := _ANY_FENCE.match(line, 0, MAX_LINE):
             if fence[0].endswith("`") and not is_whole and end <= MAX_LINE:
-                return [], line.index("`")  # A later tick makes it a span.
+                return [], line.index("`")  # Another backtick would make it a code span.
             return ([(0, end)] if self._opened(line) else []), end
         return ([], end) if self._is_torn else self._spans(line, is_whole=is_whole)
 
     def end_line(self, line: str) -> None:
-        """Go on behind a line, of which what comes after MAX_LINE characters tells nothing."""
+        """Finish a line; anything after MAX_LINE characters is ignored."""
         line = line[: MAX_LINE + 1]
         if self._fence is not None:
             goes_on = self._holds(self._fence, line)
@@ -87,7 +87,7 @@ class CodeTracker:
         self._is_after_blank = is_blank
 
     def _spans(self, line: str, *, is_whole: bool) -> tuple[Spans, int]:
-        """Go on reading the spans of a line; what is told of one does not change."""
+        """Continue reading the spans of a line; spans already returned do not change."""
         while begun := _ESCAPE_OR_TICKS.search(line, self._place):
             limit = min(begun.start() + MAX_SPAN, MAX_LINE)
             if begun[0].startswith("\\"):
@@ -97,12 +97,12 @@ class CodeTracker:
             ends = (each.end() for each in ticks if each[0] == begun[0])
             last = next((end for end in ends if is_whole or end < len(line)), limit + 1)
             if last <= limit:
-                # In the row of a table, a span ends with its cell.
+                # In a table row, a span ends with its cell.
                 self._is_row |= "|" in line[begun.end() : last]
                 self._found += [] if self._is_row else [(begun.start(), last)]
                 self._place = last
             elif len(line) > limit:
-                # Its end may come yet, or never.
+                # The end may still arrive, or never.
                 self._place, self._is_open = sys.maxsize, True
             elif not is_whole:
                 return self._found, begun.start()
@@ -111,7 +111,7 @@ class CodeTracker:
         return self._found, len(line)
 
     def _containers(self, line: str) -> tuple[str, int, list[int]]:
-        """Return the marks of quotes, the indent of what follows, and the list items it is in."""
+        """Return a line's quote prefix, the indent after it, and the list items that it is in."""
         quote = _QUOTE.match(line)
         start = quote.end() if quote else 0
         prefix, rest = line[:start], line[start:]
@@ -131,7 +131,7 @@ class CodeTracker:
         return prefix, indent, items
 
     def _opened(self, line: str) -> _Fence | None:
-        """Return the fence that a line opens; None if it is not sure that it opens one."""
+        """Return the fence that a line opens; None if it is uncertain."""
         quote, indent, items = self._containers(line)
         base = items[-1] if items else 0
         if len(line) > MAX_LINE:
@@ -140,7 +140,7 @@ class CodeTracker:
         return _Fence(found[0], quote, indent, base) if found else None
 
     def _holds(self, fence: _Fence, line: str) -> bool | None:
-        """Return whether a line is in a block of code; None if that is not sure."""
+        """Return whether a line belongs to a code block; None if it is uncertain."""
         rest = line[len(fence.quote) :]
         if not line.startswith(fence.quote):
             return True if line.rstrip(" \t") == fence.quote.rstrip() else None
@@ -163,7 +163,7 @@ def _indent(text: str) -> int:
 
 
 def code_spans(text: str) -> Spans:
-    """Return where a whole text is code."""
+    """Return the spans of code in a complete text."""
     tracker = CodeTracker()
     spans: Spans = []
     start = 0

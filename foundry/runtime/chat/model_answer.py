@@ -1,4 +1,4 @@
-"""Answers questions by a language model, and by extracts where it fails."""
+"""Answers questions with a language model, or with extracts if it fails."""
 
 import asyncio
 import logging
@@ -33,7 +33,7 @@ from .model_text import CitationFilter, MarkupFilter
 from .prompt import answer_messages, condense_messages
 from .support import CheckedDone, UnsupportedSentence, find_unsupported
 
-# Tokens for a model that reasons before it writes the query, too.
+# The tokens leave room for models that reason first.
 CONDENSE_SECONDS, CONDENSE_TOKENS, MAX_CONDENSED_CHARACTERS = 4.0, 1024, 500
 
 _logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelChat:
-    """Answers by a model, as the owner instructs it; without one, as `Chat` does."""
+    """Answers with a model, following the owner's instructions; without one, like `Chat`."""
 
     search: AsyncSearch
     model: GuardedModel | None
@@ -49,7 +49,7 @@ class ModelChat:
     language: LanguageWords = ENGLISH
 
     async def answer(self, asked: Conversation) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the events of an answer. May first raise InvalidRequestError."""
+        """Yield the events of an answer. May raise InvalidRequestError before the first."""
         kind, model = kind_of(asked.turns, current_index(), self.language), self.model
         if model is None or kind == "acknowledgement":
             async with aclosing(Chat(self.search, self.language).answer(asked)) as events:
@@ -116,9 +116,9 @@ class ModelChat:
 async def search_both(
     search: AsyncSearch, own: str, query: str, top_k: int, **options: Any
 ) -> SearchResponse:
-    """Return by turns what a model's query and a user's `own` words find, the better match first.
+    """Interleave the results for the model's query and the user's `own`, better match first.
 
-    Identifiers are unknown if the user named them: a model may invent some.
+    Unknown identifiers are only those that the user named, since a model may invent some.
     """
     worded, found = [await search(text, top_k, **options) for text in (query, own)]
     order: list[Match] = ["strong", "weak", "none"]
@@ -135,7 +135,7 @@ async def search_both(
 
 
 def is_readable(text: str, index: Index, language: LanguageWords) -> bool:
-    """Return whether `kind_of` has the words of the language that a message is probably in."""
+    """Return whether `kind_of` has word lists for the language of a message."""
     other_script = re.search(r"[^\W\d_A-Za-z\u00c0-\u024f]", text)
     return index.tokenizer.language == language.language and not other_script
 
@@ -167,12 +167,12 @@ async def _checked(
         yield Failed(f"The language model {error}.")
         return
     usage.update(chunk.usage or {})
-    # It takes as long as several searches.
+    # In a thread, since it takes as long as several searches.
     unsupported = await asyncio.to_thread(check, answer)
     count = "a sentence" if len(unsupported) == 1 else f"{len(unsupported)} sentences"
     doubt = f"The passages do not support {count} of this answer" if unsupported else None
     is_filtered = chunk.finish_reason == "filter"
-    end = "The language model's service ended this answer before its end" if is_filtered else None
+    end = "The language model's service cut off this answer" if is_filtered else None
     yield CheckedDone(
         mode="model",
         reason="default",
@@ -190,7 +190,7 @@ def _without_model(
     failure: ModelError | None,
     language: LanguageWords,
 ) -> tuple[str, Done]:
-    """Return an answer by extracts, which says how the model failed."""
+    """Return an answer made of extracts, which reports how the model failed."""
     if failure is None or sources.unknown_identifiers:
         return extract_answer(sources, passages, language=language)
     text, done = extract_answer(sources, passages, f"the language model {failure}", language)

@@ -1,9 +1,9 @@
-"""What a language model writes, made safe as it streams.
+"""Makes the output of a language model safe, as it streams.
 
-A model may write what a hostile document told it. So citations of no passage are left out, a space
-parts the marks of links, images and HTML, and an address that no passage has becomes
-`https[:]//evil[.]example`, since many clients link bare ones. Code is left as it is, but for such
-addresses, which clients that show plain text link there too; `http://localhost` stays.
+A model may repeat instructions from a hostile document. So citations of nonexistent passages are
+removed, a space is inserted into the markup of links, images and HTML, and a URL that occurs in no
+passage becomes `https[:]//evil[.]example`, since many clients link bare URLs. Code is unchanged
+except for such URLs, which clients that show plain text would also link; `http://localhost` stays.
 """
 
 import re
@@ -13,7 +13,7 @@ from .markdown_code import LINE_END, MAX_LINE, CodeTracker
 from .text import MARKS
 
 MAX_HELD_CHARACTERS = 2_000
-MAX_PASSAGE_NUMBER = 20  # As many as a question may ask for.
+MAX_PASSAGE_NUMBER = 20  # As many as a request may ask for
 
 _SPACE = r"(?<![ \t])[ \t]+|"
 _DASH = "\u2010-\u2015-"
@@ -21,11 +21,11 @@ _OPEN, _CLOSE = r"\[\u3010\uff3b", r"\]\u3011\uff3d"
 
 
 def _begun(word: str) -> str:
-    """Return a pattern of what a word begins with, up to the whole of it."""
+    """Return a pattern for any prefix of a word, including the whole."""
     return "" if not word else f"(?:{re.escape(word[0])}{_begun(word[1:])})?"
 
 
-# A number of four digits or more, such as a year, is no citation.
+# A number of four or more digits, such as a year, is not a citation.
 _ONE = r"(?:(?:passages?|sources?|documents?) )?[0-9]{1,3}"
 _MANY = rf"(?:{_ONE} ?[,;&{_DASH}] ?){{0,20}}"
 _TAIL = rf"(?::[0-9]{{1,3}})?(?:\u2020[^\n{_OPEN}{_CLOSE}]{{0,60}})?"
@@ -47,7 +47,7 @@ _GROWING_CITATION = re.compile(
     re.IGNORECASE,
 )
 _SPAN = re.compile(rf"([0-9]+)(?: ?[{_DASH}] ?(?:[a-z]+ )?([0-9]+))?", re.IGNORECASE)
-# As in `argv[0]` or `m[7][8]`; after a word of another script there is no space anyway.
+# As in `argv[0]` or `m[7][8]`. Other scripts write no space before a citation anyway.
 _INDEXED = re.compile(r"[A-Za-z0-9_](?:\[[0-9]{1,3}\])*\Z")
 
 _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>`]*", re.IGNORECASE)
@@ -58,7 +58,7 @@ _GROWING_MARK = re.compile(
     rf"(?:(?:{_ADDRESS.pattern})?[\]!<]+{_GROWING_ADDRESS}?|{_GROWING_ADDRESS})$", re.IGNORECASE
 )
 _MARK = re.compile(rf"{MARKS.pattern}|{_ADDRESS.pattern}", re.IGNORECASE)
-# Of this machine, of a network's own names, or a place for a name.
+# This machine, private host names, or placeholders.
 _OWN_HOST = re.compile(
     r"https?://(?:(?:127\.[0-9.]+|0\.0\.0\.0|\[::1?\]|[A-Za-z_${(][\w${}()-]*)?(?::[\w${}]+)?)"
     r"(?:[/?#](?:(?!www\.|://).)*)?\Z",
@@ -67,18 +67,18 @@ _OWN_HOST = re.compile(
 
 
 class _Filter:
-    """Passes a streamed text on, cleaned, but holds back what the next piece may change."""
+    """Passes on cleaned text, but holds back what later input may change."""
 
     mark: re.Pattern[str]
     growing: re.Pattern[str]
 
     def __init__(self) -> None:
         self._code = CodeTracker()
-        self._line = ""  # The line that has not ended, of which a part has been passed on.
+        self._line = ""  # The current line, part of which was passed on
         self._passed = 0
 
     def feed(self, text: str) -> str:
-        """Take the next piece; return what can be passed on."""
+        """Take the next chunk; return what can be passed on."""
         text, start, said = self._line + text, 0, ""
         for end in LINE_END.finditer(text):
             said += self._end(text[start : end.start()]) + end[0]
@@ -86,7 +86,7 @@ class _Filter:
         self._line = text[start:]
         said += self._pass(self._line.removesuffix("\r"), is_whole=False)
         if self._passed > 2 * MAX_LINE:
-            # So far into a line, nothing depends on what stood before.
+            # This far into a line, earlier characters no longer matter.
             kept = self._line[: MAX_LINE + 1] + self._line[self._passed - MAX_LINE // 2 :]
             self._passed -= len(self._line) - len(kept)
             self._line = kept
@@ -103,14 +103,14 @@ class _Filter:
         return said
 
     def _pass(self, line: str, *, is_whole: bool) -> str:
-        """Return more of a line, up to what the rest of it may change."""
+        """Return more of a line, up to where its rest may change the result."""
         start, end = self._passed, len(line)
         growing = None
         if not is_whole:
             growing = self.growing.search(line, max(start, end - MAX_HELD_CHARACTERS))
         end = growing.start() if growing else end
         self._passed = end
-        # With the character behind it, by which a mark may be one.
+        # Includes the next character, which a mark may depend on.
         if not self.mark.search(line, start, end + 1):
             return line[start:end]
         spans, told = self._code.read(line, is_whole=is_whole)
@@ -125,19 +125,20 @@ class _Filter:
         return said
 
     def clean(self, line: str, start: int, end: int) -> str:
-        """Return a part of a line that is no code, cleaned."""
+        """Return a stretch of a line, other than code, cleaned."""
         raise NotImplementedError
 
     def clean_code(self, line: str, start: int, end: int) -> str:
-        """Return a part of a line that is code."""
+        """Return a stretch of code."""
         return line[start:end]
 
 
 class CitationFilter(_Filter):
-    """Takes out citations of passages that do not exist; `[1-3]` becomes `[1][2][3]`.
+    """Removes citations of nonexistent passages; `[1-3]` becomes `[1][2][3]`.
 
-    What else has numbers in brackets is left as it is: an index, an interval, a class of
-    characters. Citations in other brackets become `[1]`.
+    Other numbers in brackets are unchanged: indexes, intervals, character classes. Citations in
+    other
+    kinds of brackets become `[1]`.
     """
 
     mark, growing = _CITATION, _GROWING_CITATION
@@ -148,7 +149,7 @@ class CitationFilter(_Filter):
         self._passage_count = passage_count
 
     def clean(self, line: str, start: int, end: int) -> str:
-        """Return a part of a line with the citations that there may be."""
+        """Return a stretch of a line with only valid citations."""
         said = ""
         for group in _CITATION.finditer(line, start, end):
             after = group["unit"] or group["counted"] or group["word"] or ""
@@ -160,7 +161,7 @@ class CitationFilter(_Filter):
         return said + line[start:end]
 
     def _is_data(self, group: re.Match[str]) -> bool:
-        """Return whether a group is something else than citations."""
+        """Return whether a group of numbers is something else than citations."""
         written = group["numbers"]
         ends = [*map(int, re.findall("[0-9]+", written))]
         is_known = all(1 <= number <= self._passage_count for number in ends)
@@ -186,7 +187,7 @@ class CitationFilter(_Filter):
 
 
 class MarkupFilter(_Filter):
-    """Disarms links, images, HTML and any address that does not occur in the `passages`."""
+    """Disarms links, images, HTML and any URL that does not occur in the `passages`."""
 
     mark, growing = _MARK, _GROWING_MARK
 
@@ -201,7 +202,7 @@ class MarkupFilter(_Filter):
         }
 
     def clean(self, line: str, start: int, end: int) -> str:
-        """Return a part of a line without links, images and HTML."""
+        """Return a stretch of a line without links, images and HTML."""
         said = ""
         for mark in MARKS.finditer(line, start):
             if mark.end() > end:
@@ -211,7 +212,7 @@ class MarkupFilter(_Filter):
         return _ADDRESS.sub(self._check, said + line[start:end])
 
     def clean_code(self, line: str, start: int, end: int) -> str:
-        """Return code without addresses of other hosts."""
+        """Return code without URLs of other hosts."""
         return _ADDRESS_IN_CODE.sub(self._check_in_code, line[start:end])
 
     def _check_in_code(self, match: re.Match[str]) -> str:
@@ -224,5 +225,5 @@ class MarkupFilter(_Filter):
 
 
 def _endings(address: str) -> tuple[str, str]:
-    # Marks after an address may end it or the sentence.
+    # Punctuation after a URL may belong to it or to the sentence.
     return address, address.rstrip(".,;:!?)]}>'\"*_~`")

@@ -1,4 +1,4 @@
-"""/v1/models and /v1/chat/completions, for OpenAI's clients."""
+"""/v1/models and /v1/chat/completions for OpenAI's clients."""
 
 import re
 import secrets
@@ -41,10 +41,10 @@ _ERROR_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate
 _REFERENCE = "#/components/schemas/{model}"
 _CHUNK = ChatCompletionChunk.model_json_schema(ref_template=_REFERENCE, mode="serialization")
 _STREAM = {"text/event-stream": {"schema": _CHUNK}}
-# As `web.problems` describes those of other paths.
+# The error responses, as `web.problems` describes those of other paths.
 ERRORS: Any = {
     "default": {
-        "description": "The request was refused or failed.",
+        "description": "The request was rejected or failed.",
         "content": {
             "application/json": {"schema": OpenAiError.model_json_schema(ref_template=_REFERENCE)}
         },
@@ -64,20 +64,20 @@ _WITHOUT_EFFECT: dict[str, tuple[object, ...]] = {
     "presence_penalty": (0,),
     "web_search_options": (),
 }
-"""Parameters that would change the answer, with the values besides null that would not."""
+"""Parameters that would change the answer, with the values besides null that do not."""
 
 Count = Annotated[int, Field(strict=True, ge=1), WHOLE]
 
 
 class TextPart(BaseModel):
-    """A part of a message; no other kind than text can be answered."""
+    """A text part of a message; other kinds are not supported."""
 
     type: Literal["text"]
     text: str
 
 
 class CompletionTurn(BaseModel):
-    """A message. `system` and `developer` state wishes, which are no instructions here."""
+    """A message. Text from `system` and `developer` is a wish about form, not an instruction."""
 
     role: Literal["user", "assistant", "system", "developer"]
     content: str | Annotated[list[TextPart], Field(max_length=MAX_MESSAGES)] | None = None
@@ -91,7 +91,7 @@ class CompletionTurn(BaseModel):
 
 
 class CompletionRequest(BaseModel):
-    """The body of POST /v1/chat/completions; parameters that change no answer are ignored."""
+    """The body of POST /v1/chat/completions; parameters without effect are ignored."""
 
     model: str
     messages: Annotated[
@@ -105,7 +105,7 @@ class CompletionRequest(BaseModel):
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
 
     def conversation(self) -> Conversation:
-        """Return the conversation as it is answered."""
+        """Return the conversation to answer."""
         limits = [limit for limit in (self.max_tokens, self.max_completion_tokens) if limit]
         turns = cut_turns(
             [
@@ -130,7 +130,7 @@ class CompletionRequest(BaseModel):
         for name, harmless in _WITHOUT_EFFECT.items():
             value = values.get(name) if isinstance(values, dict) else None
             if value is not None and value not in harmless:
-                message = "would change the answer in a way that this server cannot; leave it out"
+                message = "is not supported, because it would change the answer; leave it out"
                 raise InvalidRequestError(message, field=name)
         return values
 
@@ -139,27 +139,27 @@ class CompletionRequest(BaseModel):
         if not self._said() or self._said()[-1].role != "user":
             raise PydanticCustomError("last_turn", "the last message must be the user's")
         if len(self._wishes()) > MAX_WISHES_CHARACTERS:
-            message = "messages: those of the system must have at most {most} characters"
+            message = "messages: system messages must have at most {most} characters in total"
             raise PydanticCustomError("wishes", message, {"most": MAX_WISHES_CHARACTERS})
         return self
 
 
 def openai_routes(answer: Answer, model_name: str) -> APIRouter:
-    """Return the routes of /v1, which answer as `answer` does, as the one model of this name."""
+    """Return the routes of /v1, which call `answer`; the only model has this name."""
     routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=ERRORS)
     model = {"id": model_name, "object": "model", "created": 0, "owned_by": model_name}
 
     @routes.get("/models", response_model=ModelList)
     async def list_models() -> JsonResponse:
-        """List the one model that there is, as OpenAI lists models."""
+        """List the server's only model, in OpenAI's format."""
         return JsonResponse({"object": "list", "data": [model]})
 
     @routes.get("/models/{name}", response_model=ModelDescription)
     async def describe_model(name: str) -> Response:
-        """Describe the model of this name, as OpenAI describes one."""
+        """Describe the model of this name, in OpenAI's format."""
         if name == model_name:
             return JsonResponse(model)
-        message = f"The model {name[:100]!a} does not exist; /v1/models names the one that does."
+        message = f"The model {name[:100]!a} does not exist; see /v1/models."
         error = _error(message, "invalid_request_error", "model", "model_not_found")
         return JsonResponse(error, status_code=404)
 
@@ -169,7 +169,7 @@ def openai_routes(answer: Answer, model_name: str) -> APIRouter:
         responses={200: {"content": _STREAM}},
     )
     async def complete_chat(completion: CompletionRequest, request: Request) -> Response:
-        """Answer a question from the documents, streamed if the request says so."""
+        """Answer a question from the documents; streamed if requested."""
         events = answer(completion.conversation())
         asked = sum(count_words(turn.text) for turn in completion.messages)
         identity = f"chatcmpl-{secrets.token_hex(12)}"
@@ -185,7 +185,7 @@ def openai_routes(answer: Answer, model_name: str) -> APIRouter:
 
 
 async def answer_openai_failure(request: Request, failure: Exception) -> Response:
-    """Return the response to a request that failed; under /v1 as OpenAI answers, without 422."""
+    """Return the response to a failed request; under /v1 in OpenAI's format, without status 422."""
     if not request.scope["path"].startswith("/v1/"):
         return await answer_failure(request, failure)
     problem = describe_failure(request, failure)
@@ -201,7 +201,7 @@ def _error(message: str, kind: str, param: str | None, code: str | None = None) 
 
 
 def count_words(text: str) -> int:
-    """Return the number of words, which stand for tokens where no model has counted any."""
+    """Return the number of words, used instead of tokens if no model counted them."""
     return len(text.split())
 
 
@@ -216,7 +216,7 @@ def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
 async def _collect(
     answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], asked: int
 ) -> dict[str, Any]:
-    """Return the whole answer. Raises HTTPException: 502 if it broke off, 503 at a stop."""
+    """Return the complete answer. Raises HTTPException: 502 if it broke off, 503 at a stop."""
     text = ""
     async with stopping.in_time(), aclosing(answer) as events:
         async for event in events:
@@ -239,7 +239,7 @@ async def _collect(
 async def _stream(
     answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], asked: int, *, is_counted: bool
 ) -> AsyncGenerator[bytes, None]:
-    """Yield the answer as chunks: the first with the passages, the last with the citations."""
+    """Yield the answer as chunks: the first has the passages, the last the citations."""
 
     def chunk(delta: dict[str, Any], done: Done | None = None, **extra: object) -> bytes:
         return _event({**head, "choices": [_choice("delta", delta, done)], **extra})
@@ -288,7 +288,7 @@ def _choice(name: str, content: dict[str, Any], done: Done | None) -> dict[str, 
 
 
 def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[dict[str, Any]]:
-    """Return where the text cites passages, in characters, with their addresses."""
+    """Return where the text cites passages, as character offsets, with their URLs."""
     passages = {passage.number: passage for passage in cited}
     annotations, code = [], code_spans(text)
     for match in _CITATION.finditer(text):

@@ -1,4 +1,4 @@
-"""What /v1 answers, as its OpenAPI document describes it: OpenAI's objects, and fields of ours."""
+"""Responses under /v1 for the OpenAPI document: OpenAI's objects plus our fields."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ FinishReason = Literal["stop", "length"]
 
 
 class ModelDescription(BaseModel):
-    """The one model that there is."""
+    """The server's only model."""
 
     id: str
     object: Literal["model"]
@@ -19,14 +19,14 @@ class ModelDescription(BaseModel):
 
 
 class ModelList(BaseModel):
-    """The answer of GET /v1/models."""
+    """The response to GET /v1/models."""
 
     object: Literal["list"]
     data: list[ModelDescription]
 
 
 class TokenUsage(BaseModel):
-    """The tokens that an answer took, or the words where no model was asked."""
+    """The tokens used for an answer, or the number of words if no model was called."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -34,7 +34,7 @@ class TokenUsage(BaseModel):
 
 
 class UrlCitation(BaseModel):
-    """A citation: its place in the text, in characters, and the passage that it names."""
+    """A citation: its character offsets in the text, and the cited passage."""
 
     start_index: int
     end_index: int
@@ -43,7 +43,7 @@ class UrlCitation(BaseModel):
 
 
 class Annotation(BaseModel):
-    """Something about a place in the text."""
+    """An annotation of a part of the text."""
 
     type: Literal["url_citation"]
     url_citation: UrlCitation
@@ -59,7 +59,7 @@ class AnswerMessage(BaseModel):
 
 
 class AnswerDelta(BaseModel):
-    """What comes next of an answer; the annotations come last."""
+    """The next chunk of an answer; annotations come last."""
 
     role: Literal["assistant"] | None = None
     content: str | None = None
@@ -67,7 +67,7 @@ class AnswerDelta(BaseModel):
 
 
 class CompletionChoice(BaseModel):
-    """The one answer."""
+    """The only choice."""
 
     index: int
     message: AnswerMessage
@@ -76,7 +76,7 @@ class CompletionChoice(BaseModel):
 
 
 class ChunkChoice(BaseModel):
-    """A piece of the one answer; the last has a reason."""
+    """A chunk of the only choice; the last has a finish reason."""
 
     index: int
     delta: AnswerDelta
@@ -93,7 +93,7 @@ class Unsupported(BaseModel):
 
 
 class AnswerOrigin(BaseModel):
-    """How an answer came about, as the events of POST /chat tell it."""
+    """The origin of an answer, as in the events of POST /chat."""
 
     query: str | None = None
     query_from: QueryOrigin | None = None
@@ -107,7 +107,7 @@ class AnswerOrigin(BaseModel):
 
 
 class ChatCompletion(AnswerOrigin):
-    """The answer of POST /v1/chat/completions."""
+    """The response to POST /v1/chat/completions."""
 
     id: str
     object: Literal["chat.completion"]
@@ -118,7 +118,7 @@ class ChatCompletion(AnswerOrigin):
 
 
 class ChatCompletionChunk(AnswerOrigin):
-    """The data of an event; the first chunk has the sources, the last how the answer came about."""
+    """The data of an event; the first chunk has the sources, the last the origin of the answer."""
 
     id: str
     object: Literal["chat.completion.chunk"]
@@ -129,14 +129,14 @@ class ChatCompletionChunk(AnswerOrigin):
 
 
 class EmbeddingUsage(BaseModel):
-    """The words that were embedded."""
+    """The number of words that were embedded."""
 
     prompt_tokens: int
     total_tokens: int
 
 
 class EmbeddingOfText(BaseModel):
-    """The vector of one text: numbers, or little-endian float32 in base64."""
+    """The vector of a text: numbers, or little-endian float32 in base64."""
 
     object: Literal["embedding"]
     index: int
@@ -144,7 +144,7 @@ class EmbeddingOfText(BaseModel):
 
 
 class EmbeddingList(BaseModel):
-    """The answer of POST /v1/embeddings."""
+    """The response to POST /v1/embeddings."""
 
     object: Literal["list"]
     data: list[EmbeddingOfText]
@@ -153,7 +153,7 @@ class EmbeddingList(BaseModel):
 
 
 class ErrorDetail(BaseModel):
-    """What went wrong; `param` is the field to correct."""
+    """Details of an error; `param` is the field to correct."""
 
     message: str
     type: str
@@ -162,6 +162,6 @@ class ErrorDetail(BaseModel):
 
 
 class OpenAiError(BaseModel):
-    """A refusal or failure, as OpenAI's clients read it."""
+    """An error in the format that OpenAI's clients expect."""
 
     error: ErrorDetail

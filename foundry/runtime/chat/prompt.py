@@ -1,4 +1,4 @@
-"""Makes the prompts of a language model: for an answer, and for the query of a follow-up."""
+"""Builds the prompts for a language model: for an answer, and for the query of a follow-up."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ def answer_messages(
     *,
     is_hedged: bool = False,
 ) -> list[Message]:
-    """Return the messages for an answer: the owner gives instructions, callers only wishes."""
+    """Return the messages for an answer; only the owner gives instructions, callers have wishes."""
     fence = draw_fence()
     system = _INSTRUCTIONS.format(fence=fence) + (f"\n{instructions}" if instructions else "")
     said = ""
@@ -64,7 +64,7 @@ def answer_messages(
 
 
 def condense_messages(turns: Sequence[Turn]) -> list[Message]:
-    """Return the messages that ask for the last question, made independent of earlier turns."""
+    """Return the messages that ask to rewrite the last question so that it stands alone."""
     fence = draw_fence()
     system = _CONDENSE.format(fence=fence)
     said = f"{_quote(turns, fence)}\n{fence} end of the conversation"
@@ -72,7 +72,7 @@ def condense_messages(turns: Sequence[Turn]) -> list[Message]:
 
 
 def _quote(turns: Sequence[Turn], fence: str) -> str:
-    """Quote the newest turns that there is room for; the oldest of them may be cut."""
+    """Quote the newest turns that fit; the oldest of them may be cut."""
     quoted: list[str] = []
     left = HISTORY_CHARACTERS
     for turn in reversed(turns):

@@ -1,17 +1,17 @@
-"""Holds the sentences of a language model's answer against the passages that they cite.
+"""Checks the sentences of a language model's answer against the passages that they cite.
 
-A sentence without a citation is held against all passages. What they may lack of it:
+A sentence without a citation is checked against all passages. They may lack:
 
-- `number`: one of its numbers, in its unit and near something like the rest of it;
-- `name`: a name or an identifier, which the user has not brought up either;
-- `negation`: where they say the same, they deny it, or it denies what they say, or one of its
-  words is the opposite of theirs;
-- `words`: enough of its words, by their rarity, in one place or in all together, and any place
-  that is near it in meaning, by the index's own table of words if it has one.
+- `number`: one of its numbers, in its unit and near similar text;
+- `name`: a name or an identifier that the user did not mention either;
+- `negation`: a similar sentence is negated where it is not, or vice versa, or has the opposite of
+  one of its words;
+- `words`: enough of its words, by rarity, in one place or in all passages together, and any
+  sentence that is similar in meaning, by the index's own table of words if it has one.
 
-Of documents in other languages than English, and of answers in others than the passages, only
-digits are compared. What a sentence makes up in words of the passages is found in part only: a
-contradiction, a number of something else, but seldom that subject and object have changed places.
+If the documents are not in English, or the answer is not in the passages' language, only digits are
+compared. Inventions that use the words of the passages are detected only in part: contradictions
+and misplaced numbers are, but rarely a swapped subject and object.
 """
 
 import re
@@ -39,15 +39,16 @@ from .quoting.asked import MONTHS
 from .quoting.units import sentences
 from .text import find_sentence_ends
 
-MAX_CLAIMS = 100  # More than answers have, but hostile ones.
+MAX_CLAIMS = 100  # Bounds the work for hostile answers; normal ones have fewer.
 
-# Shares of the weight of a sentence's terms, and of the way from any text to the same.
+# Minimum shares of the weight of a sentence's terms; SAME_MEANING is the share of the way from the
+# background cosine to 1.
 ONE_PLACE, ALL_PLACES, NUMBER_PLACE, SAME_MEANING = 0.5, 0.6, 0.35, 0.25
-MIN_TERMS = 3  # "Indeed." says nothing of its own.
-# An answer with fewer words tells too little of its language.
+MIN_TERMS = 3  # "Indeed." claims nothing.
+# The language of a shorter answer cannot be determined.
 TELLING_WORDS, MIN_SHARED_WORDS = 6, 0.2
 
-_NAME = re.compile(r"(?<=[\w,;)] )[A-Z\u00c0-\u00de][\w'\u2019-]+")  # Within a sentence.
+_NAME = re.compile(r"(?<=[\w,;)] )[A-Z\u00c0-\u00de][\w'\u2019-]+")  # Within a sentence
 _LINK_TARGET = re.compile(r"(?<=\]) ?\([^()\s]*\)")
 _LIST_NUMBER = re.compile(r"^[ \t]*([0-9]{1,3})[.)]", re.MULTILINE)
 _WORD = re.compile(r"[^\W_]+")
@@ -59,7 +60,7 @@ Finding = tuple[Lack, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedSentence(Record):
-    """A sentence as the answer has it, what the passages lack of it, and words that show it."""
+    """A sentence of an answer, what the passages lack, and the words that show it."""
 
     sentence: str
     lacks: Lack
@@ -68,7 +69,7 @@ class UnsupportedSentence(Record):
 
 @dataclass(frozen=True, slots=True)
 class CheckedDone(Done):
-    """Last, of an answer by a language model: also the sentences that no passage supports."""
+    """Last event of a language model's answer: adds the sentences that no passage supports."""
 
     unsupported: list[UnsupportedSentence]
 
@@ -78,10 +79,10 @@ CheckedEvent = ChatEvent | CheckedDone
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A sentence, with terms and numbers of those beside it and of the headings above."""
+    """A sentence, with terms and numbers of its neighbours and of the headings above."""
 
     words: str
-    beginnings: list[str]  # The words from where each of its sentences begins.
+    beginnings: list[str]  # Its text from the beginning of each of its sentences on
     terms: frozenset[str]
     numbers: frozenset[str]
     statement: Statement
@@ -100,7 +101,7 @@ class _Passage:
 def find_unsupported(
     answer: str, passages: Sequence[NumberedPassage], asked: str, index: Index
 ) -> list[UnsupportedSentence]:
-    """Return the sentences that no passage supports, in order; `asked` is what the user said."""
+    """Return the sentences that no passage supports, in order; `asked` is the user's text."""
     evidence = _Evidence(passages, asked, index, answer)
     examine = evidence.examine if evidence.is_readable(answer) else evidence.examine_digits
     return [
@@ -128,12 +129,12 @@ class _Evidence:
         self._background: float = dense["background"] if dense is not None else 0.0
 
     def cited_by(self, claim: Claim) -> list[_Passage]:
-        """Return the passages that a claim cites, or all."""
+        """Return the passages that a claim cites, or all if it cites none."""
         numbers = claim.cited & self._passages.keys() or self._passages.keys()
         return [self._passages[number] for number in sorted(numbers)]
 
     def is_readable(self, answer: str) -> bool:
-        """Return whether passages and answer are in English, as far as their words tell."""
+        """Return whether passages and answer are in English, as far as their words show."""
         texts = (passage.text.lower() for passage in self._passages.values())
         known = ENGLISH.empty.union(*map(_WORD.findall, texts))
         words = _WORD.findall(answer.lower())
@@ -156,7 +157,7 @@ class _Evidence:
             return None
         text = _LINK_TARGET.sub("", claim.text)
         known = frozenset[str]().union(*(passage.terms for passage in passages))
-        # What the user has brought up needs no support.
+        # What the user mentioned needs no support.
         terms = self._terms(text) - self._light - (self._asked - known)
         weights = self._weigh(terms)
         shares = [(place, _share(weights, place.terms)) for place in places]
@@ -173,7 +174,7 @@ class _Evidence:
         if compared.has_another_subject():
             return "words", []
         best = max((share for _, share in shares), default=0.0)
-        # Without a table, other words cannot be told from others.
+        # Without embeddings, a paraphrase cannot be distinguished from an invention.
         is_said = best >= (ONE_PLACE if self._encode else ONE_PLACE / 2)
         is_said = is_said or len(terms) < MIN_TERMS or _share(weights, known) >= ALL_PLACES
         return None if is_said or self._is_meant(text, places) else ("words", [])
@@ -186,7 +187,7 @@ class _Evidence:
         theirs = [one for place, _ in shares for one in place.statement.quantities]
         numbers = numbers_of(text)
         for number, written in numbers.items():
-            # "One" is mostly no number, and "not after 24 months" may correct the user.
+            # "One" is rarely meant as a number, and "not after 24 months" may correct the user.
             is_corrected = number in self._asked_numbers and denies(text) is not False
             # So may "five minutes are recorded as 60 seconds".
             is_beside = number in self._asked_numbers and not known.isdisjoint(numbers)
@@ -213,7 +214,7 @@ class _Evidence:
         return None
 
     def _is_meant(self, text: str, places: Iterable[_Place]) -> bool:
-        """Return whether a place is near a text in meaning."""
+        """Return whether a sentence is similar to a text in meaning."""
         encode = self._encode
         if encode is None or (vector := encode(text)) is None:
             return False
@@ -224,7 +225,7 @@ class _Evidence:
     def _read(self, passage: NumberedPassage) -> _Passage:
         heading = heading_of(passage.hit)
         above, text = self._terms(heading), _LINK_TARGET.sub("", passage.text)
-        # Numbers in the headings or of a list's items may stand with anything.
+        # Numbers in headings or list markers may be combined with anything.
         labels = frozenset(numbers_of("\n".join([heading, *_LIST_NUMBER.findall(text)])))
         texts, places = [*sentences(passage.text)], []
         for number, sentence in enumerate(texts):
@@ -236,13 +237,13 @@ class _Evidence:
                 _Place(_words(sentence), _beginnings(sentence), terms, numbers, statement)
             )
         whole = f"{heading}\n{text}"
-        # A name may stand in the path alone.
+        # A name may occur only in the path.
         path = " ".join(_WORD.findall(passage.hit.path))
         terms = self._terms(f"{whole}\n{path}")
         return _Passage(whole, terms, frozenset(numbers_of(whole)), places)
 
     def _terms(self, text: str) -> frozenset[str]:
-        """Return the terms of a text, without those of numbers."""
+        """Return the terms of a text, except numbers."""
         tokens = self._index.tokenizer.tokenize(text)
         words = (token for token in tokens if token.text.lower() not in NUMBER_WORDS)
         terms = (term for token in words for term in token.terms)

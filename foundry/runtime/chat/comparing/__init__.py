@@ -1,1 +1,1 @@
-"""Compares sentences: what is denied, opposite, or a number of something else."""
+"""Compares sentences: negations, opposites, and numbers taken from elsewhere."""

@@ -1,11 +1,11 @@
-"""Compares a claim with the sentences of its passages that are most like it.
+"""Compares a claim with the most similar sentences of its passages.
 
-It is contradicted if the nearest of them denies a word that it does not deny, or has the opposite
-of one; if it says that something is always so, and they only that it may be; or if both say that
-only one thing is, and not the same. A number is misplaced if the nearest sentence that has it is
-less like the claim than one with another number of its kind: the claim has taken it from another
-row, or of another subject. A claim of one clause has another subject if its first words stand in
-other sentences than all the rest.
+The claim is contradicted if the nearest sentences negate a word that it does not negate or contain
+the opposite of one, if it says "always" where they are conditional, or if both say "only" about
+different things. A number is misplaced if the nearest sentence that contains it resembles the claim
+less than a sentence with another number of the same kind: the claim took it from another row or
+subject. A claim of one clause has the wrong subject if its first words occur in other sentences
+than the rest of it.
 """
 
 import re
@@ -26,18 +26,18 @@ from .contrasts import (
 )
 from .quantities import Quantity, read_quantities
 
-# Shares of a claim's weight that a place has, with or without its neighbours.
+# Minimum shares of a claim's weight in a sentence, alone (NEAR) or with its context (AROUND).
 NEAR, AROUND, OPPOSITE = 0.35, 0.5, 0.5
 ABOUT_AS_NEAR, MORE_LIKE, MUCH_MORE_LIKE = 0.25, 0.1, 0.5
-NUMBER_WORTH = 1.5  # Of a claim's other numbers, in terms.
+NUMBER_WORTH = 1.5  # What another number of the claim counts, in terms
 MAX_NEAR = 6
-SUBJECT = 2  # Words.
+SUBJECT = 2  # Number of words
 
 _WORD = re.compile(r"[^\W\d_]+")
 _CLAUSE_END = re.compile(r"[;,](?!\d)|\b(?:while|whereas|but|and(?! \d))\b", re.IGNORECASE)
 _COMMA = re.compile("[,;:](?!\\d)")
 _ONLY = ("only", "solely", "exclusively")
-# "Every 8 days" is another thing than "at 8 days".
+# "Every 8 days" means something else than "at 8 days".
 _LEADS = ("every", "each", "per", "within", "after", "least", "most", "than", "until")
 _UNIVERSAL = re.compile(
     r"\b(?:always|regardless|however (?:many|much|large|small|old|long)|no matter|whatever the"
@@ -55,7 +55,7 @@ Weigh = Callable[[Iterable[str]], Mapping[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence, and the words of what stands before and above it."""
+    """A sentence, with the words of the sentence before it and of the headings above."""
 
     text: str
     words: list[Word]
@@ -67,7 +67,7 @@ class Statement:
 
 
 class StatementReader:
-    """Reads sentences; `terms` gives those of a word, `light` are those that tell nothing."""
+    """Reads sentences; `terms` returns the terms of a word, `light` terms are ignored."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class StatementReader:
         return read_words(text, self.stem, self._roots)
 
     def quantities(self, text: str) -> list[Quantity]:
-        """Return the numbers of a text, without "one" and "once", which mostly are none."""
+        """Return the numbers of a text, except "one" and "once", which are rarely numbers."""
         spoken = [
             (value, written)
             for value, written in numbers_of(text).items()
@@ -102,7 +102,7 @@ class StatementReader:
         return read_quantities(text, spoken, self.stem)
 
     def read(self, text: str, before: str = "", heading: str = "") -> Statement:
-        """Return a sentence with its words."""
+        """Return a parsed sentence."""
         words, above = self.words(text), self.words(heading)
         stems = _stems(words)
         return Statement(
@@ -121,7 +121,7 @@ def _stems(words: Iterable[Word]) -> frozenset[str]:
 
 
 class Comparison:
-    """A claim beside the sentences of its passages."""
+    """A claim, to be compared with the sentences of its passages."""
 
     def __init__(self, text: str, places: Sequence[Statement], reader: StatementReader) -> None:
         self._claim = reader.read(text)
@@ -130,7 +130,7 @@ class Comparison:
         self._weights = reader.weigh(self._claim.stems)
 
     def is_contradicted(self) -> bool:
-        """Return whether the nearest places say the opposite, or not that it is always so."""
+        """Return whether the nearest sentences say the opposite, or are less general."""
         near = self._near()
         return bool(near) and (
             self._is_denied(near)
@@ -140,7 +140,7 @@ class Comparison:
         )
 
     def has_another_subject(self) -> bool:
-        """Return whether the places say the rest of a clause, but of something else."""
+        """Return whether a sentence says the rest of the claim about another subject."""
         if not self._places or _COMMA.search(self._claim.text):
             return False
         nearest = max(self._places, key=self._likeness)
@@ -151,13 +151,13 @@ class Comparison:
         )
 
     def _likeness(self, place: Statement) -> float:
-        """Return the share of a claim that a place has, and how much of both they share."""
+        """Return the share of the claim in a sentence, plus the similarity of both (Dice)."""
         share = _share(self._weights, place.stems)
         total = self._claim.weight + place.weight
         return share + (2 * share * self._claim.weight / total if total else 0.0)
 
     def _near(self) -> list[tuple[float, float, Statement]]:
-        """Return the likeness of near places, the share of the claim that is around, and them."""
+        """Return similarity, the claim's share in the context, and sentence; nearest first."""
         found = []
         for place in self._places:
             around = _share(self._weights, _stems(place.around))
@@ -172,7 +172,7 @@ class Comparison:
         ours = denied_stems(self._claim.words)
         theirs = [denied_stems(place.words) for _, _, place in near]
         different = [differently_denied(ours, words) for words in theirs]
-        # What another place says about something else proves nothing.
+        # If another sentence agrees with the claim on these words, nothing is proven.
         alike = [words for words, denied in zip(theirs, different, strict=True) if not denied]
         for (_, _, place), denied in zip(near[:3], different, strict=False):
             is_said = any(words.get(stem) is ours[stem] for words in alike for stem in denied)
@@ -208,7 +208,7 @@ class Comparison:
         return is_known and ours not in nearest.stems and theirs not in self._claim.stems
 
     def misplaced_number(self) -> str | None:
-        """Return a number that the places have with another unit, or of something else."""
+        """Return a number that the passages have with another unit, or about something else."""
         every = [one for place in self._places for one in place.quantities]
         for number in self._claim.quantities:
             same = [one for one in every if one.value == number.value]
@@ -220,7 +220,7 @@ class Comparison:
         return None
 
     def _is_of_another(self, number: Quantity) -> bool:
-        """Return whether a place with a rival is more like the clause of a number."""
+        """Return whether a sentence with a rival resembles the number's clause more."""
         clause = self._clause_of(number)
         stems = _stems(self._reader.words(clause)) - {number.around[1]}
         stems = stems if len(stems) > 1 else self._claim.stems - {number.around[1]}
@@ -246,13 +246,13 @@ class Comparison:
         if not having or not rivals:
             return False
         best = max(rivals, key=likeness)
-        # A number without a unit may be the name of a thing.
+        # A number without a unit may be part of a name.
         is_told = bool(number.kind) or number.value.count(".") > 1
         least = max(map(likeness, having)) + (MORE_LIKE if is_told else MUCH_MORE_LIKE)
         return likeness(best) > least and _share(self._weights, _stems(best.around)) >= NEAR
 
     def _is_beside_another(self, number: Quantity) -> bool:
-        """Return whether the words beside a number, as in "every 8 days", are those of a rival."""
+        """Return whether the number's neighbours, as in "every 8 days", stand next to a rival."""
         for place in self._places if number.before in _LEADS else ():
             same = [
                 one
@@ -279,7 +279,7 @@ def _has_beside(number: Quantity, other: Quantity) -> bool:
 
 
 def _after_only(words: Sequence[Word]) -> str | None:
-    """Return the stem of the first word that "only" stands before."""
+    """Return the stem of the first word after "only"."""
     after = dropwhile(lambda word: word.text not in _ONLY, words)
     return next((word.stem for word in after if word.stem), None)
 

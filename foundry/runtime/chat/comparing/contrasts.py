@@ -1,7 +1,7 @@
-"""Compares a sentence with those that are most like it: does one of them say the opposite?
+"""Detects negations and opposites between a sentence and similar ones.
 
-A word is denied by what stands before it in its clause ("not", "without", "fails to"), or by how it
-begins ("uncapped"), if the other side has it without that. The words are those of English.
+A word is negated by what precedes it in its clause ("not", "without", "fails to"), or by a prefix
+("uncapped") if the other side has it without that prefix. Word lists are English.
 """
 
 import re
@@ -9,9 +9,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 
 Stem = Callable[[str], str | None]
-"""Returns the stem of a word in lower case; None of one that tells nothing by itself."""
+"""Returns the stem of a word in lower case; None for a word without meaning of its own."""
 
-REACH = 6  # Words that a denial may reach over.
+REACH = 6  # Maximum number of words between a negation and what it negates
 
 _FIXED_PHRASES = re.compile(
     r"\b(?:not (?:only|just|merely|simply|least|to mention|until)|no (?:matter|doubt|wonder|problem"
@@ -20,7 +20,7 @@ _FIXED_PHRASES = re.compile(
     r"|none other than|more often than not|cannot but|nothing but|needless to say)\b",
     re.IGNORECASE,
 )
-# What denies as "not" does.
+# Phrases that negate as "not" does.
 _AS_NOT = re.compile(
     r"\b(?:rather than|instead of|not because(?: of)?|no longer|(?:stop(?:s|ped)?|ceases?d?|quits?)"
     r"(?= \w+ing\b)|(?:keep|kept|prevent|stop|protect|hinder)\w*(?= (?:\S+ ){1,4}from\b))",
@@ -28,7 +28,7 @@ _AS_NOT = re.compile(
 )
 _FROM = re.compile(r"\bnot (?P<between>(?:\S+ ){1,4})from\b")
 _NOT = r"(?:\b(?:not|no|never|none|cannot|nothing)|n['\u2019]t)"
-# A denial at the end of its clause, or one that holds until something.
+# A negation at the end of its clause, or one with an "until".
 _OPEN_DENIAL = re.compile(
     rf"{_NOT}\W*(?:[.,;:!?)\u2014]|\Z)|{_NOT}\b[^.;]{{0,200}}\b(?:until|unless|except|before"
     r"|other than|only)\b",
@@ -116,21 +116,21 @@ for _own, _other in _sides():
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a sentence: as written in lower case, its stem, and whether it is denied."""
+    """A word of a sentence in lower case, with its stem and whether it is negated."""
 
     text: str
     stem: str | None
     is_denied: bool
-    reach: int  # Words with a stem between the denial and this one.
+    reach: int  # Words with a stem between the negation and this one
 
 
 def base_form(word: str) -> str:
-    """Return a word, in the present if its past is irregular."""
+    """Return the present tense of an irregular past form, or the word itself."""
     return _IRREGULAR.get(word, word)
 
 
 def is_open(text: str) -> bool:
-    """Return whether it cannot be told what a sentence denies, as in "it does not"."""
+    """Return whether it is unclear what a sentence negates, as in "it does not"."""
     return _OPEN_DENIAL.search(_FIXED_PHRASES.sub(" ", text)) is not None
 
 
@@ -166,7 +166,7 @@ def _root(word: str, stem: Stem, roots: Container[str | None]) -> tuple[str | No
 
 
 def denied_stems(words: Iterable[Word]) -> dict[str, bool | None]:
-    """Return whether each stem is denied; None if only here and not there, or maybe."""
+    """Return whether each stem is negated; None if unclear, or if it differs by occurrence."""
     found: dict[str, bool | None] = {}
     for word in words:
         if word.stem is not None:
@@ -178,9 +178,9 @@ def denied_stems(words: Iterable[Word]) -> dict[str, bool | None]:
 def differently_denied(
     ours: Mapping[str, bool | None], theirs: Mapping[str, bool | None]
 ) -> set[str]:
-    """Return the stems that one side denies and the other does not.
+    """Return the stems that one side negates and the other does not.
 
-    If each side denies what the other does not, they may say the same.
+    If both sides do so for different stems, they may mean the same, and nothing is returned.
     """
     only_ours = {stem for stem, denied in ours.items() if denied and theirs.get(stem) is False}
     only_theirs = {stem for stem, denied in theirs.items() if denied and ours.get(stem) is False}
@@ -188,7 +188,7 @@ def differently_denied(
 
 
 def opposites(claim: Sequence[Word], place: Sequence[Word]) -> Iterator[str]:
-    """Yield words of a claim whose opposite a place has, as far as both are denied or neither."""
+    """Yield words of a claim whose opposite a sentence has, if both or neither are negated."""
     if _are_turned(claim, place):
         return
     ours = {word.text: word.is_denied for word in claim}
@@ -200,7 +200,7 @@ def opposites(claim: Sequence[Word], place: Sequence[Word]) -> Iterator[str]:
 
 
 def _are_turned(claim: Sequence[Word], place: Sequence[Word]) -> bool:
-    """Return whether both compare with "than", the other way round."""
+    """Return whether both make the same comparison with "than", with the sides swapped."""
     ours, theirs = (frozenset(word.stem for word in words) for words in (claim, place))
     our_end, their_end = map(_after_than, (claim, place))
     if our_end is None or their_end is None:

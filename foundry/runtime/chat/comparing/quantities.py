@@ -1,4 +1,4 @@
-"""Reads numbers with what stands beside them: "14 days" is "two weeks", and no "14 hours"."""
+"""Reads numbers with their units: "14 days" equals "two weeks", but not "14 hours"."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -25,7 +25,7 @@ _KINDS = {
     for names, kind, factor in [re.split("[= ]", entry)]
     for name in names.split(",")
 }
-SAME = 0.01  # Of a size, which may be rounded.
+SAME = 0.01  # Relative tolerance, since sizes may be rounded
 
 _QUANTITY = re.compile(
     r"(?<![\w.])(?P<number>\d+(?:[.,\u00a0\u202f]\d+)*)"
@@ -37,24 +37,24 @@ _BEFORE = re.compile(r"([^\W\d_]+)[\W_]{0,2}\Z")
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number as it is written, its value, and what stands beside it."""
+    """A number as written, its value, and the words next to it."""
 
     written: str
     value: str
-    kind: str  # Of its unit, else empty.
-    size: float  # In the smallest unit of its kind.
+    kind: str  # Kind of unit, or empty
+    size: float  # In the smallest unit of its kind
     before: str
     around: tuple[str, str]
-    group: int  # Shared by the two ends of a range.
+    group: int  # Shared by both ends of a range
 
     def equals(self, other: "Quantity") -> bool:
-        """Return whether both are the same, as far as their units tell."""
+        """Return whether both are the same, as far as their units show."""
         if self.kind and other.kind:
             return self.kind == other.kind and abs(self.size - other.size) <= SAME * self.size
         return self.value == other.value
 
     def rivals(self, other: "Quantity") -> bool:
-        """Return whether the other could stand in the place of this one."""
+        """Return whether the other could replace this one."""
         if self.kind or other.kind:
             return self.kind == other.kind
         is_version = self.value.count(".") == other.value.count(".") > 0
@@ -65,7 +65,7 @@ class Quantity:
 def read_quantities(
     text: str, spoken: Iterable[tuple[str, str]], stem: Callable[[str], str | None]
 ) -> list[Quantity]:
-    """Return the quantities of a text; `spoken` are values, and the words for them in it."""
+    """Return the quantities of a text; `spoken` are values with the words for them in the text."""
     for value, said in spoken:
         text = re.sub(rf"\b{re.escape(said)}\b", value, text, flags=re.IGNORECASE)
     found = []

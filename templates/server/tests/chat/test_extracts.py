@@ -264,7 +264,7 @@ def events(
             (),
             "Nothing was found in the documents about this.",
             "nothing_found",
-            "No passage is near enough to the question.",
+            "No passage is close enough to the question.",
         ),
         *(
             (match, ("D40", "D41"), text, "nothing_found", text)

@@ -225,7 +225,7 @@ HEDGED = f"The documents may not answer this; the nearest sentences are:\n\n{SEN
         (FAILED, "weak", (), f"{HEDGED}\n\n{TOO_LONG}", "model_failed", TOO_LONG),
         (SPENT, "weak", (), f"{HEDGED}\n\n{NO_CALLS}", "budget_spent", NO_CALLS),
         (FAILED, "none", (), NO_PASSAGE, "model_failed", NO_PASSAGE),
-        (None, "none", (), NOTHING, "nothing_found", "No passage is near enough to the question."),
+        (None, "none", (), NOTHING, "nothing_found", "No passage is close enough to the question."),
         *(
             (model, "weak", ("D40", "D41"), text, "nothing_found", text)
             for model in (None, FAILED)
