@@ -88,7 +88,7 @@ def test_image_serves_read_only_without_rights(
     refusing = image.start()
     _, message = refusing.communicate(timeout=120)
     assert refusing.returncode == 2
-    assert "this server does not ask for a token" in message
+    assert "this server does not require a token" in message
 
     port = environment["PORT"]
     assert not image.is_healthy(**environment)

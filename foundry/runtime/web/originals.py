@@ -1,4 +1,4 @@
-"""GET /originals and /pictures: the files that documents were read from, and what they show."""
+"""GET /originals and /pictures: the original files of documents, and the pictures in them."""
 
 import codecs
 from dataclasses import dataclass
@@ -31,19 +31,19 @@ MARKUP = frozenset({"application/xhtml+xml", "image/svg+xml", "text/html"})
 TEXTS = frozenset({"application/json", "application/toml", "application/xml", "application/yaml"})
 """Types that are displayed as plain text, besides `text/`; all others are downloaded."""
 
-# Not a policy that blocks parts of the browsers' own viewers.
+# A stricter policy would break the browsers' built-in viewers.
 _POLICY = "default-src 'none'; img-src 'self'; object-src 'self'; style-src 'unsafe-inline'"
 SANDBOX = (
     "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; frame-ancestors 'none'"
 )
 OWN_PAGES = {"Cross-Origin-Resource-Policy": "same-origin"}
-"""Keeps the pages of others from showing a file, or noticing that it exists."""
+"""Prevents other sites from embedding a file, or detecting that it exists."""
 
 _SNIFFED_BYTES = 65_536
 
 
 def describe_content(media_type: str, path: Path) -> dict[str, str]:
-    """Return the headers with which a browser displays a file; none if it is to be downloaded.
+    """Return the headers with which a browser displays a file; none if it is a download.
 
     Raises OSError.
     """
@@ -63,7 +63,7 @@ def _guess_charset(path: Path) -> str:
     if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     try:
-        # A character may go on behind what was read.
+        # A character may continue after the bytes that were read.
         is_whole = len(begin) < _SNIFFED_BYTES
         codecs.getincrementaldecoder("utf-8")().decode(begin, is_whole)
     except UnicodeDecodeError:
@@ -79,7 +79,7 @@ class FileSources(Record):
 
 
 class PictureParameters(RequestModel):
-    """The query string of GET /pictures: a passage, and a picture as its text names it."""
+    """The query string of GET /pictures: a passage, and a picture target as written in its text."""
 
     chunk: str
     target: Annotated[str, Field(max_length=MAX_TARGET)]
@@ -95,18 +95,18 @@ def original_routes(originals: Originals) -> APIRouter:
         names = current_index().manifest.sources
         return JsonResponse(FileSources([one for one in names if originals.has_files_of(one)]))
 
-    # `:path`, because ids may contain slashes. In a thread, because it reads a file.
+    # `:path`, because ids may contain slashes. Not `async`, because it reads a file.
     @routes.get(
         "/originals/{document_id:path}",
         response_class=FileResponse,
         responses={
             200: {"content": {"application/octet-stream": {}}},
-            206: {"description": "The ranges that the request asks for."},
-            304: {"description": "The client has the file."},
+            206: {"description": "The requested ranges."},
+            304: {"description": "The client already has the file."},
         },
     )
     def original(document_id: str, request: Request) -> Response:
-        """Return the file that a document was read from, byte for byte."""
+        """Return the original file of a document, byte for byte."""
         record = require_document(current_index().part(Documents.open), document_id)
         path = originals.find(record)
         if path is None:
@@ -125,7 +125,7 @@ def original_routes(originals: Originals) -> APIRouter:
 
     @routes.get("/pictures", response_class=FileResponse)
     def picture(parameters: Annotated[PictureParameters, Query()], request: Request) -> Response:
-        """Return a picture of the sources that the text of a passage names."""
+        """Return a picture from the sources that a passage refers to."""
         index, target = current_index(), parameters.target
         chunk = index.find_chunk(parameters.chunk)
         if chunk is None or not names_picture(chunk.text, target):

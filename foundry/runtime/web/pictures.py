@@ -1,4 +1,4 @@
-"""The pictures that a document's text names, from the folder of its source."""
+"""Finds the pictures that a document's text refers to, in the folder of its source."""
 
 import os
 import re
@@ -12,11 +12,11 @@ from ..index.documents import DocumentRecord
 from .source_files import Originals, resolve_inside
 
 MAX_TARGET = 1_000
-MAX_ENTRIES = 50_000  # Of a folder; a name without a folder is looked for among them.
+MAX_ENTRIES = 50_000  # Files listed per folder, to find a name given without a folder
 LISTED_SECONDS = 30.0
 
 PUBLIC_FOLDERS = ("", "static", "public")
-"""What an address that begins with `/` is relative to, as website builders have it."""
+"""Folders to which website builders resolve addresses that begin with `/`."""
 
 _BEGINNINGS = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -31,7 +31,7 @@ _listings: dict[Path, tuple[float, dict[str, str]]] = {}
 
 
 def names_picture(text: str, target: str) -> bool:
-    """Return whether a text shows a picture at this target, `![...](target)` or `![[target]]`."""
+    """Return whether a text contains this picture: `![...](target)` or `![[target]]`."""
     written = re.escape(target)
     return bool(re.search(rf"!\[[^\]]*\]\(<?{written}[)>\s]|!\[\[{written}[\]|]", text))
 
@@ -39,9 +39,9 @@ def names_picture(text: str, target: str) -> bool:
 def find_picture(
     originals: Originals, document: DocumentRecord, target: str
 ) -> tuple[Path, str] | None:
-    """Return the file of a picture that a document names, and its media type.
+    """Return the file of a picture that a document refers to, and its media type.
 
-    None if it does not lie in a folder of the document's source.
+    None if it is not in a folder of the document's source.
     """
     written = re.split(r"[?#]", target, maxsplit=1)[0]
     for folder, path in originals.places(document):
@@ -55,7 +55,7 @@ def find_picture(
 
 
 def picture_type(path: Path) -> str | None:
-    """Return the media type of a picture, by its content; None for what is none. Raises OSError."""
+    """Return the media type of a picture by its content; None for other files. Raises OSError."""
     with path.open("rb") as file:
         begin = file.read(_SNIFFED_BYTES)
     for beginning, media_type in _BEGINNINGS:
@@ -67,13 +67,13 @@ def picture_type(path: Path) -> str | None:
 
 
 def _candidates(folder: Path, beside: PurePosixPath, name: str) -> Iterator[PurePosixPath]:
-    """Yield where a picture may be in a folder; hidden names are nowhere."""
+    """Yield possible paths of a picture in a folder, except hidden ones."""
     if name.startswith("/"):
         places = [PurePosixPath(public, name.lstrip("/")) for public in PUBLIC_FOLDERS]
     else:
         places = [beside / name, PurePosixPath(name)]
     yield from (place for place in places if not _is_hidden(place))
-    # Note-taking programs write the name alone.
+    # Note-taking programs write only the name.
     if "/" not in name and (listed := _list_files(folder).get(name)):
         yield PurePosixPath(listed)
 
@@ -83,7 +83,7 @@ def _is_hidden(place: PurePosixPath) -> bool:
 
 
 def _list_files(folder: Path) -> dict[str, str]:
-    """Return where the files of a folder are, by name."""
+    """Return the paths of the files in a folder, by file name."""
     made, listed = _listings.get(folder, (0.0, {}))
     if not made or time.monotonic() > made + LISTED_SECONDS:
         listed, left = {}, MAX_ENTRIES

@@ -1,8 +1,8 @@
-"""The files that documents were read from, in folders of the owner's.
+"""The original files of documents, in folders of the owner's.
 
-ORIGINALS names a folder that has a folder for each source, by name, or directly the files of the
-only source; or, as JSON, the folder of each source. A file is sent only if it is byte for byte what
-was indexed.
+ORIGINALS names a folder with a subfolder for each source, by name, or directly with the files of
+the only source; or it is JSON with the folder of each source. A file is sent only if it is byte for
+byte what was indexed.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ from ..index.names import indexed_name
 from ..settings import read_variable
 
 VARIABLE = "ORIGINALS"
-MAX_KNOWN = 10_000  # Files whose hashes are cached.
+MAX_KNOWN = 10_000  # Files whose hashes are cached
 
 _logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class Originals:
     """The folders, if any, and the hashes of files sent before."""
 
     def __init__(self, folders: Path | Mapping[str, Path] | None) -> None:
-        """Take the folder of each source, or one for all of them; read nothing yet."""
+        """Store the folder of each source, or one for all; files are read on request."""
         self._shared = folders.resolve() if isinstance(folders, Path) else None
         named = {} if folders is None or isinstance(folders, Path) else folders
         self._named = {source: folder.resolve() for source, folder in named.items()}
@@ -36,15 +36,15 @@ class Originals:
 
     @classmethod
     def open(cls) -> "Originals":
-        """Return the originals of the environment. Raises ConfigurationError."""
+        """Return the originals configured in the environment. Raises ConfigurationError."""
         written = read_variable(VARIABLE)
         if written is None:
-            _logger.warning("no files are sent: %s is not set", VARIABLE)
+            _logger.warning("original files are not available: %s is not set", VARIABLE)
             return cls(None)
         folders = _read_named(written) if written.startswith("{") else {"": Path(written)}
         for folder in folders.values():
             if not folder.is_dir():
-                hint = "name a folder with a folder for each source, by its name"
+                hint = "set it to a folder that has a subfolder named after each source"
                 raise ConfigurationError(f"{VARIABLE}: {folder} is not a folder", hint=hint)
         return cls(folders.get("", folders))
 
@@ -53,7 +53,7 @@ class Originals:
         return self._shared is not None or source in self._named
 
     def find(self, document: DocumentRecord) -> Path | None:
-        """Return the file of a document, if it is there and unchanged since it was indexed."""
+        """Return the file of a document if it exists and has not changed since it was indexed."""
         for folder, path in self.places(document):
             for written in _find_named(folder, path):
                 found = resolve_inside(folder, written)
@@ -63,7 +63,7 @@ class Originals:
         return None
 
     def places(self, document: DocumentRecord) -> Iterator[tuple[Path, str]]:
-        """Yield the folders that may have a document or a copy of it, each with its path there."""
+        """Yield the folders that may contain a document or its copies, each with its path there."""
         for place in document.places():
             if place.source in self._named:
                 yield self._named[place.source], place.path
@@ -74,7 +74,7 @@ class Originals:
                 yield self._shared, place.path
 
     def _hash(self, path: Path, size: int) -> str | None:
-        """Return the SHA-256 of a file, if it has this size. Raises OSError."""
+        """Return the SHA-256 of a file if it has this size, else None. Raises OSError."""
         found = path.stat()
         if not stat.S_ISREG(found.st_mode) or found.st_size != size:
             return None
@@ -90,7 +90,7 @@ class Originals:
 
 
 def _read_named(written: str) -> dict[str, Path]:
-    """Return the folders that JSON names, by source. Raises ConfigurationError."""
+    """Parse JSON that maps sources to folders. Raises ConfigurationError."""
     try:
         return {source: Path(folder) for source, folder in json.loads(written).items() if source}
     except (ValueError, TypeError):
@@ -99,7 +99,7 @@ def _read_named(written: str) -> dict[str, Path]:
 
 
 def resolve_inside(folder: Path, written: Path) -> Path | None:
-    """Return where a path leads once links are followed; None if that is not in the folder."""
+    """Resolve links in a path; return None if it leads outside the folder."""
     with suppress(OSError, ValueError, RuntimeError):
         path = written.resolve()
         if path.is_relative_to(folder):
@@ -108,7 +108,7 @@ def resolve_inside(folder: Path, written: Path) -> Path | None:
 
 
 def _find_named(folder: Path, path: str) -> list[Path]:
-    """Return the paths below a folder that the index calls by this name: mostly one."""
+    """Return the paths below a folder that the index stores under this name, usually one."""
     places = [folder]
     for part in PurePosixPath(path).parts:
         if "\ufffd" not in part and "\\" not in part:
