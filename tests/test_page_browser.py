@@ -900,7 +900,7 @@ def test_token_is_asked_for_and_kept(served: Served) -> None:
     ):
         tab.go("/?q=lamp")
         dialog = tab.page.locator("dialog")
-        playwright.expect(dialog).to_contain_text("This server asks for a token")
+        playwright.expect(dialog).to_contain_text("This server requires a token")
         tab.focused("#token")
         assert "book" not in tab.page.inner_text("header")
         for wrong in ("wrong", "w\u00f6\u2192"):
@@ -921,7 +921,7 @@ def test_token_is_asked_for_and_kept(served: Served) -> None:
         tab.page.click("text=Forget the token")
         playwright.expect(dialog).to_be_visible()
         tab.page.keyboard.press("Escape")
-        tab.see("[role=alert]", "This server asks for a token.")
+        tab.see("[role=alert]", "This server requires a token.")
         assert tab.page.evaluate("sessionStorage.length") == 0
 
 

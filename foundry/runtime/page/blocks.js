@@ -1,8 +1,8 @@
 "use strict";
 
-// The blocks of Markdown, in any depth.
+// Parses Markdown blocks, nested to any depth.
 
-// However deep: readers have taken away the steps and tabs that a block of code was in.
+// At any indent: readers have removed the list items and tabs around a code block.
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#.-]*)/;
 const HEADING = /^ {0,3}(#{1,6})\s+(.*)$/;
 const SETEXT_RULE = /^ {0,3}(=+|-+)\s*$/;
@@ -23,7 +23,7 @@ const indentOf = (line) => line.match(/^\s*/)[0].length;
 const dedented = (lines, most) =>
   lines.map((line) => line.slice(Math.min(indentOf(line), most)));
 
-/** The fence of a block of code that a text leaves open, if it begins `within` one or none: "". */
+/** The code fence that a text leaves open, given the one it begins `within` ("" for none). */
 function openFence(text, within = "") {
   let open = within;
   for (const line of text.split("\n")) {
@@ -39,14 +39,14 @@ const closesFence = (open, line) => {
   return line.trim().startsWith(fence) && !line.replaceAll(fence[0], "").trim();
 };
 
-/** A reader of blocks: each method takes one kind of block and returns the line after it. */
+/** A block parser: each method consumes one kind of block and returns the line after it. */
 class Blocks {
   constructor(made, below) {
     this.made = made;
     this.below = below;
   }
 
-  /** The blocks of lines. A text may begin in the middle of an item, and then is as far to the right. */
+  /** The blocks in lines. A text may begin inside a list item, and is then indented like it. */
   read(lines, depth, isBeginning = false) {
     if (depth > MAX_DEPTH) return [wholeNode(lines.join("\n"))];
     const nodes = [];
@@ -73,7 +73,7 @@ class Blocks {
         continue;
       }
       if (isBlank(line)) flush();
-      // At its end two spaces mean something.
+      // Two spaces at its end are a line break.
       else paragraph.push(line.trimStart());
       at += 1;
     }
@@ -89,7 +89,7 @@ class Blocks {
     return Object.assign(quoteNode([node]), { isLabelled: true });
   }
 
-  /** The block that begins in a line; null if that is text. */
+  /** The block that begins in a line; null for text. */
   block(lines, at, depth, paragraph) {
     const line = lines[at];
     const take = (from, test) => {
@@ -120,7 +120,7 @@ class Blocks {
       const end = Math.max(at + 2, take(at, (other) => other.includes("|")));
       return { end, node: tableNode(line, lines.slice(at + 2, end), cells(lines[at + 1]).map(alignmentOf), this.made) };
     }
-    // The rest of a table that was divided.
+    // The rest of a table that was split across passages.
     if (at === 0 && TABLE_ROW.test(line) && TABLE_ROW.test(lines[1] ?? "")) {
       const end = take(at, (other) => TABLE_ROW.test(other));
       return { end, node: tableNode(null, lines.slice(at, end), [], this.made) };
@@ -151,7 +151,7 @@ class Blocks {
 
   formula = (source) => element("div", { class: "formula", tabindex: "0" }, formulaNode(source, true));
 
-  /** A formula in lines of its own. */
+  /** A display formula. */
   display(lines, at, opening) {
     const first = lines[at].trim().slice(2);
     const closing = FORMULA_END[opening];
@@ -160,12 +160,12 @@ class Blocks {
     if (end === lines.length) return null;
     const within = [first, ...lines.slice(at + 1, end + 1)].join("\n");
     const source = within.match(new RegExp(closing.source, "s"))[1];
-    // What is escaped, such as `\[14\]`, is no formula.
+    // Escaped brackets, such as `\[14\]`, are not a formula.
     if (opening === "\\[" && /^\s*[\w\s]*$/.test(source)) return null;
     return { end: end + 1, node: this.formula(source) };
   }
 
-  /** The line after what belongs to an item whose text is `width` to the right. */
+  /** The line after a list item whose text is indented by `width`. */
   endOfItem(lines, from, width) {
     let end = from;
     while (end < lines.length) {
@@ -183,7 +183,7 @@ class Blocks {
   interrupts = (line) =>
     [FENCE, HEADING, RULE, QUOTE, NOTE, DEFINITION].some((pattern) => pattern.test(line));
 
-  /** A list; what is further to the right belongs to the item above. */
+  /** A list; lines with a larger indent belong to the item above. */
   list(lines, at, depth) {
     const [, space, sign] = lines[at].match(LIST_ITEM);
     const isOrdered = /\d/.test(sign);
@@ -215,7 +215,7 @@ class Blocks {
     const isDone = mark?.toLowerCase() === "x";
     if (mark) lines[0] = lines[0].replace(TASK, "");
     const nodes = this.read(lines, depth + 1);
-    // The text of an item stands beside its sign.
+    // The item's text is on the same line as its marker.
     const [first, ...rest] = nodes;
     const isPlain = first?.tagName === "P" && !rest.some((node) => node.tagName === "P");
     const body = isPlain ? [...first.childNodes, ...rest] : nodes;
@@ -224,7 +224,7 @@ class Blocks {
     return element("li", { class: "task" }, box, " ", ...body);
   }
 
-  /** What the lines of a paragraph are defined as. */
+  /** The definitions of the terms in a paragraph. */
   definition(lines, at, depth, paragraph) {
     const list = element("dl", {}, ...paragraph.map((term) => element("dt", {}, ...inlineNodes(term.trim(), this.made))));
     let end = at;

@@ -1,8 +1,8 @@
 "use strict";
 
-// The search in a dialog on a page of another site, which loads this by one <script>. All of it
-// stands in a shadow root with a constructed style sheet, so neither the site's style nor what its
-// Content-Security-Policy says of styles reaches it. Whatever the server sends becomes text.
+// A search dialog for pages of other sites, which load it with one <script>. It is in a shadow root with a constructed
+// style sheet, so that neither the site's style nor its Content-Security-Policy for styles affects it. Everything that
+// the server sends becomes text nodes.
 
 const PAUSE_MS = 140;
 const FINISH_MS = 2000;
@@ -19,7 +19,7 @@ const HEDGES = {
   none: "Nothing in the documents matches well; these passages are the closest.",
 };
 
-/** An element with attributes and children; strings become text. */
+/** Create an element with attributes and children; strings become text. */
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -51,7 +51,7 @@ const launch = element(
 );
 const box = element("div", { class: "box", role: "search", "aria-label": "Site search" }, opener ? null : launch, dialog);
 
-// Asking: only the answer to what was asked last is shown
+// Requests: only the response to the latest one is shown
 
 let timer = null;
 let finishing = null;
@@ -73,7 +73,7 @@ async function ask(path, parameters, signal) {
   throw new Error(problem.detail ?? `The search answered ${response.status}.`);
 }
 
-/** Search for what is being typed; its last word is whole after a space, and judged after a while. */
+/** Search while the user types; the last word is complete after a space or a pause. */
 function searchSoon() {
   clearTimeout(timer);
   clearTimeout(finishing);
@@ -152,7 +152,7 @@ function suggest(found) {
   suggestions.hidden = !found.length;
 }
 
-/** The address of a result: its own if it is one of the web, else that of its page here. */
+/** The URL of a result: its own if it is on the web, else its page on this server. */
 function addressOf({ url, id, document_id: documentId, section, title, position }) {
   const place = `${ROOT}d/${encodeURIComponent(documentId)}#${encodeURIComponent(id)}`;
   if (!URL.canParse(url)) return place;
@@ -161,7 +161,7 @@ function addressOf({ url, id, document_id: documentId, section, title, position 
   if (hash) return href;
   if (/\.pdf$/i.test(pathname)) return position?.page ? `${href}#page=${position.page}` : href;
   const heading = section.at(-1)?.replace(/[`*]/g, "");
-  // Browsers scroll to these words of a page, whatever its anchors are called.
+  // A text fragment: browsers scroll to these words without knowing the page's anchors.
   return !heading || heading === title
     ? href : `${href}#:~:text=${encodeURIComponent(heading).replaceAll("-", "%2D")}`;
 }
@@ -188,9 +188,9 @@ const headingsOf = ({ title, section }) => (section[0] === title ? section.slice
 const snippetNode = ({ snippet, highlights, snippet_code: code }) =>
   element("bdi", { class: "snippet" }, ...markedNodes(snippet, highlights.snippet, code));
 
-// Opening, by the keyboard or by what the site has for it, and closing
+// Opening (with the keyboard or the site's own button) and closing
 
-/** Whether the page is dark: its letters are light. */
+/** Whether the page has a dark theme, judging by its text colour. */
 function isDark() {
   if (theme === "light" || theme === "dark") return theme === "dark";
   const painter = element("canvas").getContext("2d", { willReadFrequently: true });
@@ -203,7 +203,7 @@ function isDark() {
 const paint = () => host.toggleAttribute("data-dark", isDark());
 
 function open() {
-  // A site that replaces its pages by scripts may have removed it.
+  // A single-page application may have removed it.
   if (!host.isConnected) document.body.append(host);
   paint();
   dialog.showModal();
@@ -231,7 +231,7 @@ function begin() {
   });
 }
 
-/** Whether a key belongs to an input method: in Safari, the one that ends a composition is after it. */
+/** Whether a key belongs to an input method; Safari sends the one that ends a composition after it. */
 const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
 const isCommandK = (event) =>
@@ -246,7 +246,7 @@ function onSiteKey(event) {
   open();
 }
 
-/** Move the focus by some results, from the field on and back to it. */
+/** Move the focus by `step` results; the search field comes before the first. */
 function move(step) {
   const links = [...results.querySelectorAll("a")];
   const place = links.indexOf(host.shadowRoot.activeElement) + step;
@@ -254,7 +254,7 @@ function move(step) {
   else links[Math.min(place, links.length - 1)]?.focus();
 }
 
-/** Keep the focus from leaving at the ends of the dialog. */
+/** Keep the focus inside the dialog. */
 function goRound(event) {
   const stops = [...dialog.querySelectorAll("input, button, a")].filter((stop) => stop.checkVisibility());
   const [from, to] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
@@ -277,7 +277,7 @@ dialog.addEventListener("keydown", (event) => {
   if (isTaken(event)) event.preventDefault();
 });
 for (const name of ["keydown", "keypress", "keyup"]) {
-  // The site has keys of its own, and takes what is typed here for none of its fields.
+  // Otherwise the site's own shortcuts would react to typing in this field.
   dialog.addEventListener(name, (event) => event.stopPropagation());
 }
 dialog.addEventListener("click", (event) => {

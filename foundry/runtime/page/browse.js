@@ -1,6 +1,6 @@
 "use strict";
 
-// The documents by folder: what lies in the folder that the address names.
+// Lists documents by folder: the contents of the folder in the URL.
 
 const folder = new URLSearchParams(location.search).get("path") ?? "";
 let about = {};
@@ -8,7 +8,7 @@ let after = null;
 
 const placeOfFolder = (path) => `${ROOT}browse${path ? `?${new URLSearchParams({ path })}` : ""}`;
 
-/** The folders above, each a link, and the search within this one. */
+/** Show links to the parent folders, and to a search in this one. */
 function showPlace() {
   const names = folder.split("/").filter(Boolean);
   const steps = names.map((name, depth) => {

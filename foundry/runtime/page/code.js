@@ -1,6 +1,6 @@
 "use strict";
 
-// Code with its comments, texts, numbers and words of the language in colours.
+// Syntax highlighting: comments, strings, numbers and keywords.
 
 const MAX_COLORED = 50_000;
 
@@ -61,14 +61,14 @@ const FAMILY_OF = new Map(
 );
 const patterns = new Map();
 
-/** A pattern that finds what is coloured in a language, each kind by a group. */
+/** A pattern for the tokens of a language to colour, with a group for each kind. */
 function patternOfFamily({ literals, words }) {
   const known = WORDS[words].trim().split(/\s+/).join("|");
   const [comments, texts] = [[], []];
   for (const literal of literals) ([HASH, SLASHES, DASHES, TAGS].includes(literal) || literal.source.startsWith("\\/\\*") ? comments : texts).push(literal.source);
   const parts = [
     ...literals.includes(TRIPLE) ? [`(?<triple>${TRIPLE.source})`] : [],
-    // `$#` and addresses hold no comments.
+    // `$#` and URLs do not start comments.
     ...comments.length ? [`(?<![\\w:$"'])(?<comment>${comments.join("|")})`] : [],
     `(?<text>${texts.filter((source) => source !== TRIPLE.source).join("|") || "(?!)"})`,
     "(?<![\\w.])(?<number>0[xX][\\da-fA-F_]+|\\d[\\d_]*(?:\\.\\d+)?(?:[eE][+-]?\\d+)?)(?![\\w.])",
@@ -77,14 +77,14 @@ function patternOfFamily({ literals, words }) {
   return new RegExp(parts.join("|"), words === "sql" ? "gi" : "g");
 }
 
-/** Lines of a comparison: what is new and what is gone. */
+/** The lines of a diff: added and removed. */
 const comparedNodes = (text) =>
   text.split(/(?<=\n)/).map((line) => {
     const kind = { "+": "added", "-": "gone", "@": "comment" }[line[0]];
     return kind ? element("span", { class: `code-${kind}` }, line) : line;
   });
 
-/** Code as nodes; as it is if its language is not known here. */
+/** Highlighted code as nodes; plain text for an unknown language. */
 function coloredNodes(text, language) {
   const name = language.toLowerCase().replace(/^[{.]+/, "");
   if (text.length > MAX_COLORED) return [text];

@@ -1,6 +1,6 @@
 "use strict";
 
-// What a search can be narrowed by: a choice for each value that the best passages have, counted.
+// Facets: a button with a count for each filter value among the best passages.
 
 const FACETS = { source: "Source", path: "Folder", tags: "Tag", media_type: "Kind" };
 
@@ -12,10 +12,10 @@ const facets = element(
   facetRows,
 );
 document.querySelector(".outcome").before(facets);
-// Tags that were chosen are among the choices.
+// Chosen tags appear among the facets.
 byId("chosen-tags").remove();
 
-/** Choose a value of a filter, or take it back. */
+/** Select or deselect a filter value. */
 function choose(filter, value, isChosen) {
   if (filter === "tags") {
     chooseTags(isChosen ? chosenTags.filter((tag) => tag !== value) : [...chosenTags, value]);
@@ -37,7 +37,7 @@ function choiceNode(filter, value, count, isChosen) {
   return element("li", {}, button);
 }
 
-/** The choices of one filter; null if there is nothing to choose or to take back. */
+/** The facet of one filter; null if there is nothing to select or deselect. */
 function facetNode(filter, { values, others }, counted) {
   const chosen = chosenFilters()[filter] ?? [];
   const counts = new Map(values.map(({ value, count }) => [value, count]));
@@ -56,7 +56,7 @@ function facetNode(filter, { values, others }, counted) {
   );
 }
 
-/** Show what an answer tells; without one, nothing. */
+/** Show the facets of a response; none without one. */
 function showFacets(answer) {
   const { counted = 0, filters = [] } = answer?.facets ?? {};
   const found = new Map(filters.map((facet) => [facet.filter, facet]));

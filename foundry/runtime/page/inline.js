@@ -1,12 +1,11 @@
 "use strict";
 
-// Inline Markdown as nodes, without HTML, which stays text. Who shows a text may give the nodes of
-// its citations, `cite(number)`; of its links, `link(target, nodes)`; of its pictures,
-// `picture(target, alternative)`; of its footnotes, `note(name)`; and of what it embeds,
-// `embed(target)`. Without them, and where they give null, all that stays text.
+// Inline Markdown as nodes; HTML stays text. Callers may pass functions that create nodes: `cite(number)` for
+// citations, `link(target, nodes)`, `picture(target, alternative)`, `note(name)` for footnotes, and `embed(target)`.
+// Without them, or if they return null, the markup stays text.
 
-// A link's words may go on in the next line, and its address may hold pairs of round brackets;
-// `__init__` and `a/_b_/c` are no emphasis, `$5 and $6` no formula.
+// A link's text may span lines, and its target may contain balanced parentheses; `__init__` and `a/_b_/c` are not
+// emphasis, and `$5 and $6` is not a formula.
 const INLINE = new RegExp(
   [
     /(?<code>`+)(?<coded>.+?)\k<code>(?!`)/,
@@ -41,24 +40,24 @@ const ENTITIES = {
   hellip: "…", laquo: "«", raquo: "»", lsquo: "‘", rsquo: "’", ldquo: "“", rdquo: "”", times: "×", middot: "·",
 };
 
-// What is longer stays as it is, since time grows faster than length.
+// Longer text is not parsed, since parsing time is superlinear.
 const MAX_INLINE = 10_000;
 
-// What a picture's ending may be; other targets of `![[target]]` are notes.
+// File extensions of pictures; other targets of `![[target]]` are notes.
 const PICTURE = /\.(?:avif|bmp|gif|jpe?g|png|svg|webp)$/i;
 
-/** A formula, or as it is written where it cannot be set. */
+/** A formula, or its source if it cannot be rendered. */
 const formulaNode = (source, isBlock) =>
   window.mathNode?.(source, isBlock) ?? element("code", { class: "formula" }, source);
 
-/** The nodes of a link; a link has no link within. */
+/** The nodes of a link; links inside it stay text. */
 function linkNodes(target, label, made) {
   const { cite, picture } = made;
   const nodes = inlineNodes(label, { cite, picture });
   return made.link?.(target, nodes) ?? nodes;
 }
 
-/** The nodes of one match; null where it stays text. */
+/** The nodes of one match; null if it stays text. */
 function matchedNode(found, made) {
   const within = (text) => inlineNodes(text, made);
   const strong = found.strong ?? found.underscoredStrong;
@@ -82,7 +81,7 @@ function matchedNode(found, made) {
   if (found.struck !== undefined) return element("del", {}, ...within(found.struck));
   if (found.cite !== undefined) return made.cite?.(Number(found.cite)) ?? null;
   if (address !== undefined) return made.link?.(address, [address]) ?? address;
-  // In an answer, `\[9\]` would become what looks like a citation.
+  // In an answer, `\[9\]` would look like a citation.
   if (made.cite) return null;
   if (found.display !== undefined) return formulaNode(found.display, true);
   if (formula !== undefined) return formulaNode(formula, false);

@@ -1,7 +1,7 @@
 "use strict";
 
-// Formulas in the language of TeX as MathML, which browsers set by themselves. A formula with a
-// command that is unknown here is not set at all, since half of one says something else.
+// Converts TeX formulas to MathML, which browsers render. A formula with an unknown command is not converted at all,
+// since an incomplete formula would be wrong.
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
 const MAX_FORMULA = 4_000;
@@ -16,7 +16,7 @@ function mathElement(name, attributes, ...children) {
 const rowNode = (nodes) => (nodes.length === 1 ? nodes[0] : mathElement("mrow", {}, ...nodes));
 const operator = (text, attributes = {}) => mathElement("mo", attributes, text);
 
-/** A letter or figure of another alphabet. */
+/** A letter or digit in another font. */
 function inFont(character, font) {
   const [upper, lower, figures, exceptions] = ALPHABETS[font] ?? [];
   if (!upper) return character;
@@ -27,7 +27,7 @@ function inFont(character, font) {
   return /\d/.test(character) && figures ? from(figures, "0") : character;
 }
 
-/** What a formula is made of: commands, groups, characters; spaces mean nothing but in texts. */
+/** Parses a formula: commands, groups, characters; spaces matter only in text. */
 class Formula {
   constructor(source, isBlock) {
     this.tokens = source.replace(/(?<!\\)%.*$/gm, "").match(/\\[a-zA-Z]+\*?|\\[\s\S]|\d+(?:[.,]\d+)*|\s+|[\s\S]/gu) ?? [];
@@ -47,7 +47,7 @@ class Formula {
     return token;
   }
 
-  /** The nodes up to one of some tokens, which is left. */
+  /** The nodes up to one of the `ends` tokens, which is not consumed. */
   nodes(ends, font = null) {
     const found = [];
     while (this.peek() !== undefined && !ends.includes(this.peek())) {
@@ -57,7 +57,7 @@ class Formula {
     return found;
   }
 
-  /** A node with what stands above and below it. */
+  /** A node with its superscript and subscript. */
   scripted(font) {
     const token = this.peek();
     const isEmpty = token === "^" || token === "_";
@@ -80,11 +80,11 @@ class Formula {
     return above ? mathElement(name[1], {}, base, above) : mathElement(name[0], {}, base, below);
   }
 
-  /** What a command is applied to: a group or the next atom. */
+  /** The argument of a command: a group or the next atom. */
   argument(font = null) {
     if (this.peek() !== "{") {
       const token = this.peek();
-      // `x^12` raises the first figure alone.
+      // `x^12` raises only the first digit.
       if (/^\d\d/.test(token ?? "")) {
         this.tokens.splice(this.at, 1, token[0], token.slice(1));
       }
@@ -96,7 +96,7 @@ class Formula {
     return node;
   }
 
-  /** A group as it is written. */
+  /** The source of a group. */
   text() {
     this.take("{");
     let [depth, written] = [1, ""];
@@ -227,7 +227,7 @@ class Formula {
     return mathElement("mrow", {}, fence(open), table, ...(close ? [fence(close)] : []));
   }
 
-  /** Lines of a formula without a table of its own. */
+  /** The lines of a formula outside a table. */
   whole() {
     const rows = [];
     do rows.push(this.nodes(["\\\\", "&"]));
@@ -237,8 +237,7 @@ class Formula {
   }
 }
 
-/** A formula as MathML, its source as what it says to a screen reader that knows none; null if it
-    cannot be set. */
+/** A formula as MathML, with its source as a label for screen readers; null if it cannot be converted. */
 function mathNode(source, isBlock) {
   if (source.length > MAX_FORMULA) return null;
   try {

@@ -1,23 +1,22 @@
 "use strict";
 
-// The file that a document was read from, where the server has it.
+// The original file of a document, if the server has it.
 
 let hasFile = null;
 let sourcesWithFiles = null;
 
-// Opened from here, these would be pages of this server's.
+// If opened from a blob URL, these would run in this server's origin.
 const MARKUP = /html|svg/;
 
 const pathOfFile = (documentId) => `originals/${encodeURIComponent(documentId)}`;
 
-/** A link to a document's file, at a page of a PDF; it leads nowhere until it is known whether the
-    server `has` the file. */
+/** A link to a document's file, at a page of a PDF; it has no target until the server `has` confirmed the file. */
 function fileLink(record, page, has) {
   const path = pathOfFile(record.id);
   const place = page && record.path.toLowerCase().endsWith(".pdf") ? `#page=${page}` : "";
   const node = element("a");
   node.addEventListener("click", (event) => {
-    // A link sends no token, so the file is fetched with it.
+    // Links send no token, so the file is fetched with one.
     if (!sessionStorage.getItem(TOKEN)) return;
     event.preventDefault();
     fetchFile(record, path, place).catch((error) => showError(byId("notice"), error, () => node.click()));
@@ -28,7 +27,7 @@ function fileLink(record, page, has) {
   return node;
 }
 
-/** Open a file in a tab of its own, or save it, as the server says. */
+/** Open a file in a new tab, or save it, as the server decides. */
 async function fetchFile(record, path, place) {
   const answer = await ask(path);
   const isInline = answer.headers.get("Content-Disposition")?.startsWith("inline");
@@ -39,7 +38,7 @@ async function fetchFile(record, path, place) {
 const askForFile = (record) =>
   (hasFile ??= ask(pathOfFile(record.id), { method: "HEAD" }).then(() => true, () => false));
 
-/** Offer a document's file at its head. */
+/** Link to a document's file in its header. */
 function showFile(record) {
   const node = fileLink(record, null, askForFile(record));
   node.id = "file";
@@ -47,7 +46,7 @@ function showFile(record) {
   byId("original").after(" ", node);
 }
 
-/** The name of a part of a document, leading to the file where browsers find the part in it. */
+/** The name of a part of a document, linked to the file if browsers can open it at that part. */
 function partLink(record, page, name) {
   if (record.media_type !== "application/pdf") return name;
   const node = fileLink(record, page, askForFile(record));
@@ -55,7 +54,7 @@ function partLink(record, page, name) {
   return node;
 }
 
-/** What leads from a result to the file of its document, empty unless the server has files of its source. */
+/** The link from a result to its document's file; empty unless the server has the source's files. */
 function fileOfResult(hit) {
   sourcesWithFiles ??= askJson("originals").then(({ sources }) => new Set(sources), () => new Set());
   const has = sourcesWithFiles.then((sources) => sources.has(hit.source));
@@ -76,7 +75,7 @@ const pictureWatcher = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: "600px" });
 
-/** A picture that a passage names, fetched once it is near; its alternative until then. */
+/** A picture in a passage, fetched when it is near the viewport; until then, its alternative text. */
 function pictureNode(chunkId, target, alternative) {
   if (HAS_SCHEME.test(target)) return null;
   const node = untoldPicture(target, alternative);

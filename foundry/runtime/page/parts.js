@@ -1,14 +1,14 @@
 "use strict";
 
-// What a document is made of besides words: its pictures, its footnotes, and what it embeds.
+// Parts of a document other than text: pictures, footnotes and embedded documents.
 
-/** The part of a passage that the one before it has not shown already; offsets count code points. */
+/** A passage without the overlap with the one before it; offsets count code points. */
 function newText(chunk, before) {
   const overlap = before ? before.position.end - chunk.position.start : 0;
   return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
 }
 
-/** A picture that is not shown: what it says, and that it is one. */
+/** A placeholder for a picture, with its alternative text. */
 function untoldPicture(target, alternative) {
   const name = decode(target.split(/[?#]/)[0].split("/").at(-1));
   const words = alternative || (target.startsWith("data:") ? "" : name);
@@ -17,13 +17,13 @@ function untoldPicture(target, alternative) {
 
 const notes = new Map();
 
-/** The number of a footnote, by the order in which a reader meets them, and its anchors. */
+/** The number of a footnote, in order of first reference, and its anchors. */
 function noteOf(name) {
   if (!notes.has(name)) notes.set(name, { number: notes.size + 1, name: encodeURIComponent(name) });
   return notes.get(name);
 }
 
-/** What leads from the text to a footnote. */
+/** The link from the text to a footnote. */
 function noteLink(name) {
   const note = noteOf(name);
   const link = element(
@@ -35,7 +35,7 @@ function noteLink(name) {
   return element("sup", {}, link);
 }
 
-/** A footnote, leading back to where it was met. */
+/** A footnote with a link back to its reference. */
 function noteNode(name, nodes) {
   const note = noteOf(name);
   const back = element("a", { href: `#note-of-${note.name}`, role: "doc-backlink", "aria-label": "Back to the text" }, "↩");
@@ -47,7 +47,7 @@ function noteNode(name, nodes) {
   return element("div", { class: "note", id: `note-${note.name}`, tabindex: "-1" }, number, element("div", {}, ...nodes));
 }
 
-/** Go to an anchor of this page, which may be further down than what has been fetched. */
+/** Go to an anchor of this page, which may not have been fetched yet. */
 async function jump(event) {
   event.preventDefault();
   const id = event.currentTarget.getAttribute("href").slice(1);
@@ -57,14 +57,14 @@ async function jump(event) {
   target?.focus({ preventScroll: true });
 }
 
-/** Another document, or what is under one of its headings, in the place where this one embeds it. */
+/** An embedded document, or a section of one. */
 function embedNode(target, link) {
   const lead = link(target, [target.replace(/#\^?/, " › ")], true);
   const found = lead?.getAttribute("href").match(/\/d\/([^#]*)/);
   if (!found) return null;
   const node = element("span", { class: "embed" }, lead);
   showEmbedded(node, decode(found[1]), target.split("#")[1]).catch(() => {
-    // It can be followed.
+    // Users can still follow the link.
   });
   return node;
 }
@@ -83,21 +83,21 @@ async function showEmbedded(node, id, part) {
 
 const isBlockName = (part) => part?.startsWith("^");
 
-/** Whether a passage is under a heading, or has the block of a name. */
+/** Whether a passage belongs to a heading, or contains a named block. */
 function isPartOf(chunk, part) {
   if (!part) return true;
   if (isBlockName(part)) return chunk.text.includes(part);
   return chunk.section.some((heading) => anchorOf(heading) === anchorOf(part));
 }
 
-/** The block of a name alone; names are not shown. */
+/** Only the named block; names themselves are not shown. */
 function partOfText(text, part) {
   const blocks = text.split(/\n{2,}/);
   const wanted = isBlockName(part) ? blocks.filter((block) => block.trimEnd().endsWith(part)) : blocks;
   return wanted.join("\n\n").replace(/[ \n]\^[\w-]+$/gm, "");
 }
 
-/** What inline Markdown of a passage becomes. */
+/** The functions that create nodes from a passage's inline Markdown. */
 const madeOf = (chunk, linker) => ({
   link: linker,
   picture: (target, alternative) =>

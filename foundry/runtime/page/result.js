@@ -1,11 +1,11 @@
 "use strict";
 
-// One result of a search, a document: its best passage, where that is from, and what belongs to it.
+// A search result, which is a document: its best passage, its origin, and further passages.
 
-/** The passages of a result, the best first. */
+/** The passages of a result, best first. */
 const passagesOf = (hit) => [hit, ...(hit.more ?? [])];
 
-/** A result is one stop of Tab: within it, the arrows to the sides lead to what else it offers. */
+/** Create a result. It is a single tab stop; the left and right arrow keys reach its other controls. */
 function resultNode(hit, asked) {
   const node = articleNode(hit, asked);
   for (const control of node.querySelectorAll(CONTROLS)) {
@@ -16,7 +16,7 @@ function resultNode(hit, asked) {
 
 const CONTROLS = "a, button, summary";
 
-/** Move the focus by some controls of a result; whether it has one there. */
+/** Move the focus by `step` controls of a result; returns whether there is one. */
 function moveWithin(result, step) {
   const controls = [...result.querySelectorAll(CONTROLS)].filter((control) => control.checkVisibility());
   const place = controls.indexOf(document.activeElement);
@@ -52,7 +52,7 @@ function articleNode(hit, asked) {
   );
 }
 
-/** Another passage of the same document: its headings, or what it is on, and how it begins. */
+/** Another passage of the same document: its headings or its part, and its beginning. */
 function moreNode(hit) {
   const path = headingNodes(hit);
   const link = element("a", { href: placeOf(hit.document_id, hit.id) });
@@ -61,7 +61,7 @@ function moreNode(hit) {
   return element("li", {}, link, element("p", { class: "snippet", dir: "auto" }, ...snippet));
 }
 
-/** The headings above a passage but for the title of its document, in a row. */
+/** The headings above a passage in a row, without the document's title. */
 function headingNodes({ title, section, highlights }) {
   const first = section[0] === title ? 1 : 0;
   return section.slice(first).flatMap((heading, place) => [
@@ -86,7 +86,7 @@ function whereParts(hit) {
   ];
 }
 
-/** What is shown on demand: the larger passage, other places that have it. */
+/** Content shown on demand: the parent passage, and other places of the text. */
 function furtherNodes(hit) {
   return [
     hit.passage && hit.passage.text !== hit.text ? disclosure("Whole passage", () => passageNode(hit)) : null,
@@ -94,7 +94,7 @@ function furtherNodes(hit) {
   ].filter(Boolean);
 }
 
-/** The larger passage around a result, with the words of the query marked. */
+/** The parent passage of a result, with the query's words highlighted. */
 function passageNode(hit) {
   const text = withoutHeadings(hit.passage.text, [hit.title, ...hit.section]);
   const node = element("div", { class: "text passage", dir: "auto" }, ...markdownNodes(text));

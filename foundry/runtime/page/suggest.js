@@ -1,8 +1,8 @@
 "use strict";
 
-// How a query that is being typed may go on, by GET /suggest: a combobox with a list (WAI-ARIA 1.2).
+// Suggestions for a query from GET /suggest: a combobox with a listbox (WAI-ARIA 1.2).
 
-/** Show suggestions below a field while its reader types; `take` is called when one was chosen. */
+/** Show suggestions below a field while the user types; `take` is called with the chosen one. */
 function suggestBelow(field, list, take) {
   let asked = null;
   let chosen = -1;
@@ -20,7 +20,7 @@ function suggestBelow(field, list, take) {
     list.replaceChildren(
       ...suggestions.map(({ text, kind }, place) => {
         const option = element("li", { role: "option", id: `suggestion-${place}`, class: kind }, isolated(text));
-        // Before the field loses the focus, which would close the list.
+        // Handled before the field loses focus, which would close the list.
         option.addEventListener("mousedown", (event) => {
           event.preventDefault();
           pick(text);
@@ -54,7 +54,7 @@ function suggestBelow(field, list, take) {
       const { suggestions } = await askJson(path, { signal: request.signal });
       if (asked === request) show(suggestions);
     } catch {
-      // A search is not kept from by what cannot be suggested.
+      // Failing suggestions must not affect the search.
       if (asked === request) show([]);
     }
   }
@@ -64,7 +64,7 @@ function suggestBelow(field, list, take) {
     move: (event) => {
       const count = list.children.length;
       const next = chosen + steps[event.key];
-      // From the last suggestion, and from the first, back to what was typed.
+      // After the last suggestion and before the first comes the typed text.
       choose(next === count ? -1 : next < -1 ? count - 1 : next);
     },
     Enter: () => pick(list.children[chosen].textContent),
@@ -78,7 +78,7 @@ function suggestBelow(field, list, take) {
     if (!handle) return;
     handle(event);
     event.preventDefault();
-    // The keys of the page are for when the list is closed.
+    // The page's shortcuts apply only while the list is closed.
     event.stopPropagation();
   });
   field.addEventListener("input", (event) => {

@@ -1,17 +1,17 @@
 "use strict";
 
-// Sentences of an answer that no passage supports: marked, and said to be so in words.
+// Marks the sentences of an answer that no passage supports, and explains why.
 
 const DOUBT_START = "\uE000";
 const DOUBT_END = "\uE001";
 
-/** What readers are told of a sentence. */
+/** The explanation for a sentence. */
 function doubtOf({ lacks, missing }) {
   if (lacks === "negation") return "the sources may say the opposite";
   return ["not found in the sources", ...missing].join(": ");
 }
 
-/** An answer with something around each doubtful sentence. */
+/** An answer with markers around each unsupported sentence. */
 function aroundDoubts(answer, doubts, before, after) {
   let text = "";
   let rest = answer;
@@ -23,12 +23,12 @@ function aroundDoubts(answer, doubts, before, after) {
   return text + rest;
 }
 
-/** An answer as Markdown, with what is doubtful about its sentences. */
+/** An answer as Markdown, with explanations at unsupported sentences. */
 function doubtedText(answer, done) {
   return aroundDoubts(answer, done?.unsupported ?? [], "", (doubt) => ` (${doubtOf(doubt)})`);
 }
 
-/** An answer as nodes, as `nodesOf` makes them of Markdown, with its doubtful sentences marked. */
+/** An answer as nodes, created from Markdown by `nodesOf`, with unsupported sentences marked. */
 function doubtedNodes(answer, done, nodesOf) {
   const plain = (text) => text.replace(/[\uE000\uE001]/g, "\uFFFD");
   const doubts = (done?.unsupported ?? []).map((doubt) => ({ ...doubt, sentence: plain(doubt.sentence) }));

@@ -1,6 +1,6 @@
 "use strict";
 
-// The commands of formulas: what is a sign, a name, a space, an alphabet or a table.
+// The TeX commands: symbols, functions, spaces, fonts and tables.
 
 const listed = (text) => Object.fromEntries(text.trim().split(/\s+/).map((pair) => [pair.slice(0, -1), pair.at(-1)]));
 
@@ -40,7 +40,7 @@ const TABLES = {
 };
 const LEFT = new Set(["aligned", "align", "align*", "split", "eqnarray"]);
 const IGNORED = new Set("displaystyle textstyle scriptstyle limits nolimits nonumber notag hline big Big bigg Bigg bigl bigr Bigl Bigr biggl biggr".split(" "));
-// Where the letters of an alphabet begin; those in the exceptions are elsewhere.
+// First code points of each font's letters; the exceptions are elsewhere in Unicode.
 const ALPHABETS = {
   "double-struck": [0x1d538, 0x1d552, 0x1d7d8, { C: "ℂ", H: "ℍ", N: "ℕ", P: "ℙ", Q: "ℚ", R: "ℝ", Z: "ℤ" }],
   script: [0x1d49c, 0x1d4b6, 0, { B: "ℬ", E: "ℰ", F: "ℱ", H: "ℋ", I: "ℐ", L: "ℒ", M: "ℳ", R: "ℛ", e: "ℯ", g: "ℊ", o: "ℴ" }],

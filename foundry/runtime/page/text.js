@@ -1,6 +1,6 @@
 "use strict";
 
-// Documents and answers as elements: what blocks of Markdown look like.
+// Renders documents and answers: elements for Markdown blocks.
 
 const KINDS = {
   tip: ["tip", "hint", "check", "success", "done"],
@@ -12,7 +12,7 @@ const KIND_OF = new Map(Object.entries(KINDS).flatMap(([kind, words]) => words.m
 const LABEL = /^(\p{Lu}[\p{L} ]{1,30}):(?=\s|$)[ \t]*/u;
 const MAX_TITLE = 60;
 
-// What is longer stays as it is, since time grows faster than length.
+// Longer text is not parsed, since parsing time is superlinear.
 const MAX_TEXT = 100_000;
 
 const cells = (line) =>
@@ -39,21 +39,21 @@ function tableNode(head, rows, aligned, made) {
 const alignmentOf = (cell) =>
   cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : null;
 
-/** Code, with a button that copies it. */
+/** Code with a copy button. */
 function codeNode(text, language = "") {
   const copy = copyButton(["Copy"], () => text, { class: "copy" });
   const nodes = window.coloredNodes?.(text, language) ?? [text];
   return element("div", { class: "code-block" }, element("pre", { tabindex: "0" }, element("code", {}, ...nodes)), copy);
 }
 
-/** Text as it is written, in a language if there is one. */
+/** Verbatim text, highlighted if it has a language. */
 const wholeNode = (text, language = "") =>
   element("pre", { class: "whole" }, ...(window.coloredNodes?.(text, language) ?? [text]));
 
-/** What is set off from the text; its label, such as `Note:` or one in bold type, is shown as one. */
+/** A block quote or callout; a label such as `Note:`, or a bold one, is styled as a label. */
 function quoteNode(nodes) {
   const [first, ...rest] = nodes;
-  // A paragraph with a label: the whole quote belongs to it.
+  // A labelled paragraph labels the whole quote.
   if (first?.isLabelled) {
     first.append(...rest);
     return first;
@@ -78,7 +78,7 @@ function calloutNode(label, title, below) {
   return element("blockquote", { class: "callout", "data-kind": kind }, head, ...below);
 }
 
-/** Markdown as block elements; its headings are `below` levels lower, under one of the page. */
+/** Markdown as block elements; headings are lowered by `below` levels to fit the page. */
 function markdownNodes(text, made = {}, below = 2) {
   if (text.length > MAX_TEXT) return [wholeNode(text)];
   return new Blocks(made, below).read(text.replaceAll("\r\n", "\n").split("\n"), 0, true);

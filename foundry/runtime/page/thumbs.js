@@ -1,12 +1,12 @@
 "use strict";
 
-// Thumbs for a result, where the server keeps them for its owner.
+// Thumbs for a result, if the server logs them for its owner.
 
 let keepsThumbs = null;
 
-/** Two buttons that say whether a result answers what was asked; one of them may be pressed. */
+/** Two buttons to rate whether a result answers the query; at most one is pressed. */
 function thumbsNode(hit, asked) {
-  // Asked once something was found: before that, the page may have no token.
+  // Requested only after a search succeeded: before that, the page may have no token.
   keepsThumbs ??= askJson("thumbs").then(({ kept }) => kept, () => false);
   const node = element("p", { class: "thumbs", hidden: true });
   const buttons = [["up", "Helpful"], ["down", "Not helpful"]].map(([thumb, label]) => {
@@ -15,7 +15,7 @@ function thumbsNode(hit, asked) {
       try {
         const response = await postJson("thumbs", { query: asked, id: hit.id, thumb });
         const { kept } = await response.json();
-        if (!kept) throw new Error("The server could not keep it.");
+        if (!kept) throw new Error("The server could not log it.");
       } catch (error) {
         said.textContent = error.message;
         return;
