@@ -30,7 +30,7 @@ POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): count of a term in its ch
 CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): number of terms of each chunk
 MEAN_LENGTH = "mean_length.npy"  # float64 (1,): their mean
 TERMS_APART = 64  # Every 64th term stays in memory once a lookup has read it.
-OTHER_VERSION_HINT = "build the index again with the version that exported this server"
+OTHER_VERSION_HINT = "rebuild the index with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
 

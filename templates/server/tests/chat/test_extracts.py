@@ -254,7 +254,7 @@ def events(
         (
             "weak",
             (),
-            "The documents may not answer this; the nearest sentences are:\n\n"
+            "The documents may not answer this; the closest sentences are:\n\n"
             f"{SENTENCE} [1]\n\nExtracted from the documents.",
             "no_model",
             "Extracted from the documents.",
@@ -306,7 +306,7 @@ def test_what_the_question_asks_for_and_no_sentence_says_is_told(
 ) -> None:
     *_, (_, delta), (_, done) = events((Turn("user", question),))
     assert delta["text"].startswith(
-        f"The nearest sentences are these, and none says {lacking}:\n\n{SENTENCE} [1]"
+        f"The closest sentences are these, and none says {lacking}:\n\n{SENTENCE} [1]"
     )
     assert done["notice"] == f"Extracted from the documents; none of the sentences says {lacking}."
 
@@ -341,7 +341,7 @@ def test_a_sentence_with_what_is_asked_for_is_quoted_plainly(question: str, sent
 def test_a_sentence_with_less_of_the_question_is_hedged(question: str, is_answered: bool) -> None:
     *_, (_, delta), _ = events((Turn("user", question),))
     hedge = (
-        "" if is_answered else "The documents may not answer this; the nearest sentences are:\n\n"
+        "" if is_answered else "The documents may not answer this; the closest sentences are:\n\n"
     )
     assert delta["text"].startswith(f"{hedge}{SENTENCE} [1]")
 

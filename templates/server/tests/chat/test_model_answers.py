@@ -215,7 +215,7 @@ NO_MODEL = "Extracted from the documents."
 TOO_LONG = "Extracted from the documents; the language model took too long."
 NO_CALLS = "Extracted from the documents; the language model has used up today's calls."
 NO_PASSAGE = "Nothing was found in the documents about this; the language model took too long."
-HEDGED = f"The documents may not answer this; the nearest sentences are:\n\n{SENTENCE} [1]"
+HEDGED = f"The documents may not answer this; the closest sentences are:\n\n{SENTENCE} [1]"
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_frequent_words_tell_the_language(query: str, language: str) -> None:
 def test_another_script_is_another_language(query: str) -> None:
     (said,) = noted(query).values()
     assert said["language"] is None
-    assert said["notice"].startswith("The question seems to be in another language, and finds")
+    assert said["notice"].startswith("The question seems to be in another language, so it matches")
 
 
 @pytest.mark.parametrize(

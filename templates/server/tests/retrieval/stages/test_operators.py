@@ -369,7 +369,7 @@ def test_query_that_leaves_nothing_in_its_beginning_is_plain(index: Any) -> None
             "team:nobody pump",
             "No document has team “nobody”: searched for “team:nobody” as text.",
         ),
-        ("modified_after:soon pump", "modified_after: no time: “modified_after:soon” was searched"),
+        ("modified_after:soon pump", "modified_after: no time: searched for “modified_after:soon”"),
         (" ".join(f"+w{n}x" for n in range(MAX_ITEMS + 1)), "Only the first 16 operators are"),
     ],
 )
