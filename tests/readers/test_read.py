@@ -60,10 +60,10 @@ def zip_of(*names: str) -> bytes:
         ("a.md", "markdown/4", "text/markdown"),
         ("A.MD", "markdown/4", "text/markdown"),
         ("a.mdx", "mdx/4", "text/markdown"),
-        ("a.html", "html/3", "text/html"),
+        ("a.html", "html/4", "text/html"),
         ("a.rst", "rst/3", "text/x-rst"),
         ("a.adoc", "asciidoc/3", "text/asciidoc"),
-        ("a.tex", "latex/3", "text/x-tex"),
+        ("a.tex", "latex/4", "text/x-tex"),
         ("a.yml", "yaml/1", "application/yaml"),
         ("a.py", "code-python/1", "text/x-python"),
         ("sub/Dockerfile", "code/1", "text/x-dockerfile"),
@@ -86,7 +86,7 @@ def test_the_source_may_choose_the_reader() -> None:
 @pytest.mark.parametrize("path", ["page.txt", "page.md", "page", "page.unknown"])
 def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
     document = read_document("\n<!-- x --><!DOCTYPE html><title>T</title><p>words", path)
-    assert (document.reader, document.title) == ("html/3", "T")
+    assert (document.reader, document.title) == ("html/4", "T")
 
 
 @pytest.mark.parametrize(

@@ -87,11 +87,25 @@ _RUNS = (":r", ":t", ":rPr", ":span", ":a", ":hyperlink", ":proofErr", ":bookmar
 
 
 _COMMAND = re.compile(r"\\(?:begin|end)\s*\{[^{}]*\}|\\[A-Za-z@]+\*?")
+_ACCENT = re.compile(
+    r"\\(?:(?P<sign>[\"'`^~=.])(?:\{(?P<braced>\\?[A-Za-z])\}|(?P<bare>\\?[A-Za-z](?![A-Za-z]*\{)))"
+    r"|(?P<name>[cvHukr])\{(?P<letter>[A-Za-z])\})"
+)
+_MARKS = {
+    **{'"': "\u0308", "'": "\u0301", "`": "\u0300", "^": "\u0302", "~": "\u0303", "=": "\u0304"},
+    **{".": "\u0307", "c": "\u0327", "v": "\u030c", "H": "\u030b", "u": "\u0306"},
+    **{"k": "\u0328", "r": "\u030a"},
+}
 
 
 def latex_texts(source: str) -> list[str]:
-    """Return LaTeX source without the names of commands and environments."""
-    return [_COMMAND.sub(" ", source)]
+    """Return LaTeX source without the names of commands, with accents on their letters."""
+
+    def accented(found: re.Match[str]) -> str:
+        letter = found["braced"] or found["bare"] or found["letter"]
+        return letter.strip("\\") + _MARKS[found["sign"] or found["name"]]
+
+    return [_COMMAND.sub(" ", _ACCENT.sub(accented, source))]
 
 
 _DIRECTIVE = re.compile(

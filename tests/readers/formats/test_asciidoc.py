@@ -151,3 +151,8 @@ def test_attributes_that_fill_in_each_other_end() -> None:
 )
 def test_items_have_the_numbers_that_are_shown(written: str, expected: str) -> None:
     assert text_of(written) == expected
+
+
+def test_a_note_with_a_name_is_its_text() -> None:
+    for macro in ("footnoteref:[dry,Dry ones.]", "footnote:dry[Dry ones.]", "footnote:[Dry ones.]"):
+        assert text_of(f"Plums{macro}") == "Plums (Dry ones.)"

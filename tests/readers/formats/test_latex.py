@@ -31,6 +31,9 @@ def read_body(body: str, preamble: str = "") -> Document:
         (r"as Knuth~\cite[p.~5]{k84} says~\ref{x}.", "as Knuth says."),
         (r"price $5 $ and $x^2$", "price $5 $ and $x^2$"),
         (r"\lstinline!a%b! \mintinline{c}{d % e}", "`a%b` `d % e`"),
+        (r"\makebox[3cm][c]{mid} \iffalse old \ifx a\b x\fi\fi new", "mid new"),
+        (r"\iffalse old\else new\fi, \iffalse unended", "new, unended"),
+        (r"\begin{tabbing}a \= b \\ c \> d\end{tabbing} \=u", "a b\nc d\n\nū"),
         ("100 % no comment in it\nwords", "100 words"),
     ],
 )
@@ -138,3 +141,19 @@ def test_lists_go_on_from_the_number_that_is_set() -> None:
         r"\begin{enumerate}[start=9]\item i\end{enumerate}"
     ).reading.text
     assert text.split() == "3. c 4. d 5. e 9. i".split()
+
+
+def test_captions_of_listings_are_printed() -> None:
+    options = "[language=C,caption={The \\emph{press}},label=x]"
+    code = f"\\begin{{lstlisting}}{options}\nint x;\n\\end{{lstlisting}}"
+    assert read_body(code).reading.text == "The press\n\n```c\nint x;\n```"
+
+
+def test_what_is_not_printed_is_told() -> None:
+    document = read_body(
+        r"\section[short]{Erd\H{o}s} na\"ive caf\'{e} \caption[brief]{Long}"
+        r"\begin{tabular}{ll}\multicolumn{2}{c}{Wide}\\[4mm] \multirow{3}{*}{Tall} & x\end{tabular}"
+    )
+    told = " ".join(each.text for each in document.reading.left_out)
+    assert {"short", "brief", "4mm", "3"} <= set(told.split())
+    assert document.reading.unaccounted == ()

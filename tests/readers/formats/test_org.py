@@ -81,3 +81,15 @@ def test_org() -> None:
 )
 def test_what_does_not_end_ends(source: str) -> None:
     assert read(RawDocument("s", "a.org", "a.org", f"words\n{source}".encode()))
+
+
+def test_an_authors_drawer_is_read_and_a_log_is_not() -> None:
+    source = (
+        "* Press\n:LOGBOOK:\nCLOCK: [2024-05-03 Fri 10:00]\n:END:\n:HINTS:\nOil it /well/.\n:END:\n"
+        "5. [@7] seventh\n- [@3] a point\n"
+    )
+    document = read(RawDocument("s", "a.org", "a.org", source.encode()))
+    assert isinstance(document, Document)
+    assert document.reading.text == "# Press\n\nOil it *well*.\n\n7. seventh\n- a point"
+    assert any("CLOCK" in each.text for each in document.reading.left_out)
+    assert document.reading.unaccounted == ()

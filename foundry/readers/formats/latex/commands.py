@@ -35,6 +35,12 @@ DROPPED = {
 
 DEFINING = frozenset("newcommand renewcommand providecommand DeclareMathOperator def".split())
 
+CONDITIONS = frozenset(
+    "if ifcase ifcat ifcsname ifdefined ifdim iffalse ifhmode ifmmode ifnum ifodd iftrue"
+    " ifvmode ifx".split()
+)
+"""Conditions of TeX itself; `fi` ends each."""
+
 ARGUMENTS = {
     **dict.fromkeys("tabular array longtable minipage multicols thebibliography".split(), 1),
     **dict.fromkeys("supertabular tabbing@ adjustbox spacing CJK wraptable@ frame@".split(), 1),

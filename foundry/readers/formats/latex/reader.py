@@ -15,6 +15,7 @@ from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
 from foundry.readers.formats.latex.commands import (
     ARGUMENTS,
+    CONDITIONS,
     DEFINING,
     DROPPED,
     FLOATS,
@@ -24,7 +25,7 @@ from foundry.readers.formats.latex.commands import (
     TABLES,
     THEOREMS,
 )
-from foundry.readers.formats.latex.cursor import Cursor
+from foundry.readers.formats.latex.cursor import Cursor, written
 from foundry.readers.formats.latex.signs import ACCENTS, PRINTED, SIGNS, accent
 from foundry.readers.formats.latex.tokens import Kind, Token
 from foundry.readers.notes import leave_out
@@ -37,6 +38,9 @@ _BEGIN_DOCUMENT, _END_DOCUMENT = r"\begin{document}", r"\end{document}"
 _LANGUAGE = re.compile(r"language=\{?([\w+-]+)")
 # Commands of packages for citations and the index.
 _CITED = re.compile(r"[a-z]*cite[a-z]{0,10}$|s?index[a-z]*$|glsadd$", re.IGNORECASE)
+_CAPTION = re.compile(
+    r"\b(?:caption|title)=(?:\{((?:[^{}]|\{[^{}]{0,200}\}){1,500})\}|([^,\[\]{}]{1,500}))"
+)
 _UNIT = re.compile(r"\\([a-zA-Z]+)")
 _ESCAPED = re.compile(r"\\([#%&_~{}])")
 _START = re.compile(r"\bstart[ \t]*=[ \t]*(\d{1,6})")
@@ -63,6 +67,7 @@ class _State:
     ended: int = 0
     """Last number of the previous list, which another list may continue."""
     expanded: int = 0
+    tabbing: int = 0
 
 
 def read(text: str) -> Reading:
@@ -154,16 +159,22 @@ class _Writer(Cursor):
         name = language[1] if language else ""
         if token.name == "minted":
             name = options.rpartition("{")[2].strip(" }")
+        if caption := _CAPTION.search(options):
+            said = caption[1] or caption[2] or ""
+            options = options.replace(said, "", 1)
+            self._parts.append(f"\n\n{_inline(said, self.state, self._depth)}\n\n")
         leave_out(Omission.ATTRIBUTE, options)
         self._block(fence(body.strip("\n"), name.lower()))
 
     def _sign(self, sign: str) -> None:
-        if sign in ACCENTS:
+        if self.state.tabbing and sign in _TABS:
+            self._parts.append(" ")
+        elif sign in ACCENTS:
             self._parts.append(accent(sign, self._letter()))
         else:
             self._parts.append(PRINTED.get(sign, sign))
         if sign == "\\":
-            self.option()
+            leave_out(Omission.ATTRIBUTE, self.option())
 
     def _command(self, name: str) -> None:
         if macro := self.state.macros.get(name):
@@ -182,6 +193,8 @@ class _Writer(Cursor):
             self._define(name)
         elif name in {"title", "date", "newtheorem"}:
             self._note(name)
+        elif name == "iffalse":
+            self._skip_branch()
         elif name in {"setcounter", "addtocounter"}:
             self._count(name)
         elif name in DROPPED or _CITED.match(name):
@@ -210,10 +223,11 @@ class _Writer(Cursor):
             is_power = raised.lstrip("-").isdigit() and "".join(self._parts[-1:])[-1:].isdigit()
             self._parts.append(f"^{raised}" if is_power else raised)
         elif name in {"caption", "captionof", "title"}:
-            self.option()
+            leave_out(Omission.ATTRIBUTE, self.option())
             self._parts.append(f"\n\n{self._argument()}\n\n")
         else:
-            leave_out(Omission.ATTRIBUTE, self.option())
+            while option := self.option():
+                leave_out(Omission.ATTRIBUTE, option)
             # Arguments follow as groups; two of them are two words.
             self._arguments_apart()
 
@@ -224,7 +238,7 @@ class _Writer(Cursor):
                 self._parts.append(" ")
 
     def _heading(self, level: int) -> None:
-        self.option()
+        leave_out(Omission.ATTRIBUTE, self.option())
         title = self._argument()
         if self._is_inline:
             self._parts.append(f"\n{title}\n")
@@ -252,6 +266,7 @@ class _Writer(Cursor):
         if name in TABLES:
             self._table(name)
             return
+        self.state.tabbing += name == "tabbing"
         option = self.option()
         for _ in range(ARGUMENTS.get(name, 0)):
             leave_out(Omission.ATTRIBUTE, self.source())
@@ -275,6 +290,7 @@ class _Writer(Cursor):
             self._parts.append("\n\n")
 
     def _end(self, name: str) -> None:
+        self.state.tabbing -= name == "tabbing" and self.state.tabbing > 0
         if name.rstrip("*") in LISTS and self.state.lists:
             mark = self.state.lists.pop()[0]
             self.state.ended = mark - 1 if isinstance(mark, int) else self.state.ended
@@ -301,20 +317,20 @@ class _Writer(Cursor):
                     self.source()
                     break
                 if token.kind != Kind.CELL:
-                    self.option()
+                    leave_out(Omission.ATTRIBUTE, self.option())
                     rows.append([])
             elif token.kind == Kind.COMMAND and token.text == "multicolumn":
                 count = self.source()
-                leave_out(Omission.ATTRIBUTE, self.source())
+                leave_out(Omission.ATTRIBUTE, f"{count} {self.source()}")
                 text = self._argument()
                 for _ in range(min(int(count), 100) - 1 if count.isdigit() else 0):
                     _add_cell(rows[-1], [text], below)
                 self._parts.append(text)
             elif token.kind == Kind.COMMAND and token.text == "multirow":
                 count = self.source().strip("*")
-                self.option()
+                leave_out(Omission.ATTRIBUTE, f"{count} {self.option()}")
                 leave_out(Omission.ATTRIBUTE, self.source())
-                self.option()
+                leave_out(Omission.ATTRIBUTE, self.option())
                 text = self._argument()
                 self._parts.append(text)
                 if count.isdigit():
@@ -371,6 +387,18 @@ class _Writer(Cursor):
             if isinstance(before, int):
                 lists[-1][0] = int(number) + (before if name == "addtocounter" else 1)
 
+    def _skip_branch(self) -> None:
+        """Skip to what ends a condition that is never true, or to its other branch."""
+        depth = 0
+        for place in range(self.place, len(self.tokens)):
+            token = self.tokens[place]
+            name = token.text if token.kind == Kind.COMMAND else ""
+            if not depth and name in {"fi", "else"}:
+                leave_out(Omission.COMMENT, "".join(map(written, self.tokens[self.place : place])))
+                self.place = place + 1
+                return
+            depth += (name in CONDITIONS) - (name == "fi")
+
     def _drop(self, name: str) -> None:
         """Drop arguments that are not text, and words that only introduce them."""
         if name == "hyperref":
@@ -420,6 +448,7 @@ class _Writer(Cursor):
         return _inline(source, self.state, self._depth)
 
 
+_TABS = frozenset("=><+-")
 _INDENT = "\ue000"
 _RULES = frozenset(
     "hline toprule midrule bottomrule endhead endfirsthead endfoot endlastfoot".split()
@@ -438,8 +467,8 @@ def _unit(source: str) -> str:
 
 
 def _typeset(text: str) -> str:
-    for written, printed in _SPACES:
-        text = text.replace(written, printed)
+    for source, printed in _SPACES:
+        text = text.replace(source, printed)
     return text
 
 
@@ -461,5 +490,5 @@ def _add_cell(row: list[str], parts: list[str], below: dict[int, tuple[str, int]
 
 
 READER = Reader(
-    "latex/3", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
+    "latex/4", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
 )

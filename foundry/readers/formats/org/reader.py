@@ -28,8 +28,11 @@ _LITERAL = re.compile(r"[ \t]*:(?:[ ](.*))?$")
 _TABLE = re.compile(r"[ \t]*\|")
 _RULE = re.compile(r"[ \t]*\|[-+|: \t]*$")
 _ITEM = re.compile(r"([ \t]*)(?:[-+]|(?<=[ \t])\*|(\d{1,4})[.)])[ \t]+(.*)$")
+# The number that an item begins with, whatever is written before it.
+_COUNT = re.compile(r"\[@(\d{1,4})\][ \t]*")
 _TERM = re.compile(r"(.{1,300}?)[ \t]+::(?:[ \t]+|$)")
 _NOTE = re.compile(r"\[fn:([\w-]{1,50})\][ \t]*")
+_LOGGED = frozenset(("PROPERTIES", "LOGBOOK"))
 _CODE = frozenset(("src", "example", "verbatim"))
 _LEFT_OUT = {"comment": Omission.COMMENT, "export": Omission.SCRIPT}
 _SAID = frozenset(("caption", "title", "subtitle", "author"))
@@ -90,8 +93,7 @@ class _Writer:
         elif comment := _COMMENT.match(line):
             leave_out(Omission.COMMENT, comment[1] or "")
         elif drawer := _DRAWER.match(line):
-            content = self._until(_END)
-            leave_out(Omission.METADATA, "\n".join([drawer[1], *content, "END" if content else ""]))
+            self._drawer(drawer[1])
         elif dynamic := _DYNAMIC.match(line):
             leave_out(Omission.ATTRIBUTE, f"begin {dynamic[1]}")
         elif _END_OF_DYNAMIC.match(line):
@@ -99,6 +101,15 @@ class _Writer:
         else:
             return False
         return True
+
+    def _drawer(self, name: str) -> None:
+        if name.upper() in _LOGGED:
+            content = self._until(_END)
+            leave_out(Omission.METADATA, "\n".join([name, *content, "END" if content else ""]))
+        else:
+            # An author's own drawers are only folded.
+            leave_out(Omission.ATTRIBUTE, f"{name} END")
+            self._end_later(_END)
 
     def _keyword(self, name: str, value: str, line: str) -> None:
         leave_out(Omission.METADATA, line)
@@ -192,8 +203,11 @@ class _Writer:
             leave_out(Omission.MACRO, "fn")
             line = f"[{note[1]}] {line[note.end() :]}"
         if item := _ITEM.match(line):
-            text = _TERM.sub(r"\1: ", item[3], count=1).rstrip()
-            line = f"{item[1]}{f'{item[2]}.' if item[2] else '-'} {text}"
+            count = _COUNT.match(item[3])
+            text = _TERM.sub(r"\1: ", item[3][count.end() if count else 0 :], count=1).rstrip()
+            number = count[1] if count and item[2] else item[2]
+            leave_out(Omission.ATTRIBUTE, f"{count[1]} {item[2] or ''}" if count else "")
+            line = f"{item[1]}{f'{number}.' if number else '-'} {text}"
         if not line.strip() and self._held:
             self._held.append("")
         elif line.strip():
@@ -215,4 +229,4 @@ def read(text: str) -> Reading:
     return replace(reading, tags=tuple(dict.fromkeys((*reading.tags, *writer.tags))))
 
 
-READER = Reader("org/1", {".org": "text/org"}, read)
+READER = Reader("org/2", {".org": "text/org"}, read)

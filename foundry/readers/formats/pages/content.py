@@ -148,7 +148,7 @@ class Content:
         if tag == "button":
             return None if _opens(node, attributes) else Omission.FORM
         if tag == "dialog":
-            return Omission.HIDDEN
+            return None if "open" in attributes else Omission.HIDDEN
         if tag == "aside" and (role in _NOTE_ROLES or kind or in_classes(_NOTE, attributes)):
             return None
         if kind or role.startswith("doc-") or in_classes(_NOTE, attributes):

@@ -254,6 +254,7 @@ class _Writer(LineWriter):
 
     def _table(self, node: LexborNode, attributes: Attributes) -> list[Block]:
         rows: list[list[LexborNode]] = []
+        feet: list[list[LexborNode]] = []
         heads = 0
         captions: list[Block] = []
         numbers_seen = False
@@ -278,7 +279,9 @@ class _Writer(LineWriter):
                     cells.append(cell)
             if cells:
                 heads += part == "thead" and heads == len(rows)
-                rows.append(cells)
+                # Sums may be written before what they sum up.
+                (feet if part == "tfoot" else rows).append(cells)
+        rows += feet
         if not rows:
             return captions
         if numbers_seen and all(len(row) == 1 for row in rows):

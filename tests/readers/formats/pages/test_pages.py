@@ -313,3 +313,14 @@ def test_a_footnote_of_sphinx_has_one_mark() -> None:
 )
 def test_code_has_its_lines_and_no_numbers(markup: str) -> None:
     assert text_of(markup) == "```\na()\nb()\n```"
+
+
+def test_sums_stand_below_what_they_sum_up() -> None:
+    rows = (
+        "<thead><tr><th>Kg<th>EUR</thead><tfoot><tr><td>7<td>9</tfoot><tr><td>3<td>4<tr><td>4<td>5"
+    )
+    assert text_of(f"<table>{rows}</table>").endswith("| 3 | 4 |\n| 4 | 5 |\n| 7 | 9 |")
+
+
+def test_an_open_dialog_is_read() -> None:
+    assert text_of("<p>Before<dialog open><p>Press it twice</dialog>") == "Before\n\nPress it twice"
