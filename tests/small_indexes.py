@@ -20,6 +20,7 @@ from foundry.documents.prepared import PreparedDocument
 from foundry.embedding.static import StaticEmbedder
 from foundry.features.providers import PROVIDERS
 from foundry.files import write_files
+from foundry.indexing.entries import IndexEntry
 from foundry.indexing.keyword.headings import find_headings
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
@@ -79,7 +80,8 @@ def write_documents(
         headings = find_headings(names, terms, counter.namer)
         forms = forms_of("\n".join([*chunk_headings(document, each), each.text]) for each in chunks)
         links = link_keys(document)
-        writer.add(PreparedDocument(document, tuple(chunks), terms, headings, links, forms))
+        made = PreparedDocument(document, tuple(chunks), terms, headings, links, forms)
+        writer.add(IndexEntry.of(made))
     embedder = StaticEmbedder(weighs_by_corpus=not options.own_statistics)
     if vectors:
         writer.embed(embedder, Reporter(quiet=True).step)

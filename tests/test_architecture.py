@@ -46,7 +46,7 @@ BETWEEN_STAGES = {
     ("stores", "indexing"),
 }
 WITHIN_ROOMS = {
-    "building.documents": set(),
+    "building.documents": {"building.report"},
     "building.corpus": {"building.documents", "building.report", "building.report_text"},
     "building.ray": {"building.documents"},
     "embedding.providers": {"embedding.embedder", "embedding.vector_cache"},

@@ -1,5 +1,6 @@
 """The report of a build: counts by source, for the index and for people."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
@@ -108,7 +109,7 @@ class Remarks(NamedTuple):
 
     replaced: int = 0
     lacking: str = ""
-    findings: Sequence[tuple[str, str, int | None, int]] = ()
+    findings: tuple[tuple[str, str, int | None, int], ...] = ()
     is_guessed: bool = False
     words: tuple[int, Mapping[str, int], int] | None = None
     plain_ending: str = ""
@@ -253,6 +254,11 @@ def without_secrets(refusals: Sequence[Mapping[str, str]]) -> list[dict[str, str
         {**refusal, "text": "" if find_secrets(refusal["text"]) else refusal["text"]}
         for refusal in refusals
     ]
+
+
+def count_reasons(report: dict[str, Any]) -> dict[str, int]:
+    """Count the reasons for skipping in a report."""
+    return dict(sorted(Counter(entry["reason"] for entry in report["skipped"]).items()))
 
 
 def _add(counts: dict[str, int], name: str, count: int = 1) -> None:

@@ -25,14 +25,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from foundry.building.corpus.assembling import add_documents, count_reasons
+from foundry.building.corpus.assembling import add_documents
 from foundry.building.documents.cache import CACHE_NAME, DocumentCache
 from foundry.building.documents.inputs import Inputs, collect_inputs
 from foundry.building.documents.recipe import Keys, Recipe
 from foundry.building.documents.unchanged import Survey, index_state, survey
 from foundry.building.engines import Engine, closing_engine
 from foundry.building.options import BuildOptions, BuildResult, Changes
-from foundry.building.report import without_secrets
+from foundry.building.report import count_reasons, without_secrets
 from foundry.building.report_text import check_strictly, check_words
 from foundry.config.changes import hash_config, record_config
 from foundry.config.project import Config

@@ -58,6 +58,22 @@ class NamedHeading(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class HeadingRows:
+    """The n distinct headings of a document.
+
+    `hashes` and `lengths`, uint64 (n,), are those of `texts`, which are joined UTF-8. `chunks`,
+    `terms` and `kinds`, uint32 (n,), are as in `NamedHeading`, with all bits set for no term.
+    """
+
+    hashes: bytes
+    chunks: bytes
+    terms: bytes
+    kinds: bytes
+    lengths: bytes
+    texts: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class LinkKeys:
     """The targets of a document's links, and the addresses that lead to it: hashes, uint64.
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.documents import Document
 from foundry.documents.prepared import LinkKeys
 from foundry.indexing.carried.carried import Carried
+from foundry.indexing.entries import DocumentFields
 from foundry.indexing.files import offsets_of, open_stored, split, write_array, write_stretches
 from foundry.indexing.links import LinksBuilder
 from foundry.runtime.index.layout import IndexLayout
@@ -30,7 +30,7 @@ class DocumentColumns:
         self._values = NumbersByKey()
         self._links = LinksBuilder(carried)
 
-    def add(self, document: Document, chunk_count: int, links: LinkKeys) -> None:
+    def add(self, document: DocumentFields, chunk_count: int, links: LinkKeys) -> None:
         """Add the next document, with its number of chunks."""
         modified = UNKNOWN_TIME if document.modified is None else parse_time(document.modified)
         chunks = range(self._chunks.entries, self._chunks.entries + chunk_count)
@@ -116,7 +116,7 @@ class NumbersByKey:
         return [keys[place] for place in used.tolist()], offsets_of(counts[used]), numbers
 
 
-def _values_of(document: Document, filterable: Sequence[str]) -> Iterable[tuple[str, str]]:
+def _values_of(document: DocumentFields, filterable: Sequence[str]) -> Iterable[tuple[str, str]]:
     """Yield the fields and values that a document can be filtered by, possibly repeatedly."""
     yield "path", document.path
     for place in document.also_at:

@@ -6,21 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BytesIO
-from itertools import pairwise
+from itertools import pairwise, repeat
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
-from pydantic import TypeAdapter
 
 from foundry.files import hash_file
 from foundry.indexing.behind import COPIED_BYTES, FileBehind
-from foundry.runtime.index.lines import hash_key
-
-# Three times as fast as `json`.
-_RECORD = TypeAdapter(dict[str, object])
 
 
 def write_array(path: Path, values: NDArray[Any]) -> None:
@@ -194,6 +189,17 @@ class Rows:
                 column.extend(values)
         self._lengths.append(len(self._columns[0]) - before)
 
+    def add_single(self, entries: bytes) -> None:
+        """Add a row for each entry of the only column."""
+        before = self.entries
+        self._columns[0].frombytes(entries)
+        self._lengths.extend(repeat(1, self.entries - before))
+
+    def add_many(self, lengths: bytes, entries: bytes) -> None:
+        """Add rows of these uint64 `lengths` (n,) to the only column."""
+        self._columns[0].frombytes(entries)
+        self._lengths.frombytes(lengths)
+
     def carry(self, rows: StoredRows, first: int, last: int) -> None:
         """Copy the rows from `first` to `last` of other rows."""
         self._lengths.frombytes(np.diff(rows.offsets[first : last + 1]).tobytes())
@@ -244,17 +250,17 @@ class RecordFile:
     def __len__(self) -> int:
         return len(self._lengths)
 
-    def add(self, records: Iterable[tuple[dict[str, object], Sequence[str]]]) -> None:
-        """Write the next records, with the ids that find each of them.
+    def add(self, line: bytes, ids: Iterable[int]) -> None:
+        """Write the next record, which can be found by the hashes of its ids."""
+        self._file.write(line)
+        self._lengths.append(len(line))
+        self._ids.add(ids)
 
-        Records must not contain floats, which this writes differently from `encode_json`.
-        """
-        lines = []
-        for record, ids in records:
-            lines.append(_RECORD.dump_json(record) + b"\n")
-            self._ids.add([*map(hash_key, ids)])
-        self._file.write(b"".join(lines))
-        self._lengths.extend(map(len, lines))
+    def add_lines(self, lines: bytes, lengths: bytes, ids: bytes) -> None:
+        """Write the next records, of these uint64 `lengths` (n,), each with one of `ids` (n,)."""
+        self._file.write(lines)
+        self._lengths.frombytes(lengths)
+        self._ids.add_single(ids)
 
     def carry(self, records: StoredRecords, first: int, last: int) -> None:
         """Append the records from `first` to `last` of another file."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
-from foundry.documents.prepared import PreparedDocument, unpack
+from foundry.documents.prepared import unpack
 from foundry.embedding.embedder import Embedder
 from foundry.files import hash_file, sync_file
 from foundry.indexing.carried.carried import Carried
@@ -29,14 +29,14 @@ from foundry.indexing.dense.vectors import (
     WrittenVectors,
     background_of,
 )
+from foundry.indexing.entries import IndexEntry, parse_fields
 from foundry.indexing.files import RecordFile, describe_files, encode_json, open_stored
 from foundry.indexing.keyword.headings import HeadingsBuilder
 from foundry.indexing.keyword.postings import K1, B, PostingsBuilder, WrittenPostings
 from foundry.indexing.queries.builder import QueryFilesBuilder, frequent_words, write_expansion
-from foundry.indexing.records import chunk_record, document_record
 from foundry.progress import StartStep
 from foundry.runtime.index.layout import STATISTICS, IndexLayout, KnownItem, Manifest
-from foundry.runtime.index.lines import make_record
+from foundry.runtime.index.lines import hash_key, make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.index.tokens import Tokenizer
@@ -94,20 +94,20 @@ class IndexWriter:
         """Number of documents so far, which is also the number of the next one."""
         return DocumentNumber(len(self._documents))
 
-    def add(self, prepared: PreparedDocument) -> None:
+    def add(self, entry: IndexEntry) -> None:
         """Add a document with its chunks; its ids must be new."""
-        document = prepared.document
-        self._headings.add(prepared.headings, self._postings.add(prepared.terms))
-        self._query_files.add(prepared)
-        if prepared.vectors is not None:
-            vectors = prepared.vectors
+        chunk_count = len(self._chunks)
+        self._headings.add(entry.headings, self._postings.add(entry.terms))
+        self._query_files.add(entry.forms, entry.offered)
+        if (vectors := entry.vectors) is not None:
             rows = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
             scales = unpack(vectors.scales, np.float32)
             self._vectors_of(vectors.dimensions).add_rows(rows, scales)
-        self._chunks.add((chunk_record(document, chunk), [chunk.id]) for chunk in prepared.chunks)
-        self._columns.add(document, len(prepared.chunks), prepared.links)
+        self._chunks.add_lines(entry.chunks.lines, entry.chunks.lengths, entry.chunks.ids)
+        document = parse_fields(entry.record)
+        self._columns.add(document, len(self._chunks) - chunk_count, entry.links)
         copies = (place.document_id for place in document.also_at)
-        self._documents.add([(document_record(document), [document.id, *copies])])
+        self._documents.add(entry.record, map(hash_key, (document.id, *copies)))
 
     def copy(self, documents: Span[PreviousDocument]) -> None:
         """Copy documents of the previous index unchanged.

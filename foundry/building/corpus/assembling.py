@@ -4,7 +4,6 @@ Everything that depends on more than one document is decided here. Unchanged doc
 from the previous index.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -25,6 +24,7 @@ from foundry.building.corpus.input_table import (
     longest_ascent,
 )
 from foundry.building.documents.cache import DocumentCache
+from foundry.building.documents.encoding import StoredDocument
 from foundry.building.documents.inputs import Inputs
 from foundry.building.documents.preparer import Preparer
 from foundry.building.documents.recipe import Recipe
@@ -32,12 +32,12 @@ from foundry.building.report import BuildReport, Figures, Remarks
 from foundry.building.report_text import nothing_to_index
 from foundry.config.file import BuildSection
 from foundry.config.project import Config
-from foundry.documents import Document, Place, Skipped
-from foundry.documents.prepared import PreparedDocument
+from foundry.documents import Chunk, Document, Place, Skipped
 from foundry.documents.reasons import Reason
 from foundry.embedding.static import StaticEmbedder
 from foundry.indexing.carried.carried import Carried
 from foundry.indexing.carried.numbers import InputNumber, PreviousDocument, Span
+from foundry.indexing.entries import DocumentFields, IndexEntry
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Progress
 from foundry.sources.versions import find_unlisted
@@ -82,7 +82,7 @@ class _Assembler:
         self._carried, self._recipe = carried, Recipe.of(config)
         self._names = [source.name for source in config.sources]
         self.report = BuildReport(self._names)
-        self._loaded: tuple[int, PreparedDocument | Skipped] | None = None
+        self._loaded: tuple[int, StoredDocument | Skipped] | None = None
         self._table = InputTable(inputs, cache, self._names, carried)
         self._corpus = _decide(self._table, config.build, config.versions, self._read)
         self._decisions = np.zeros(len(inputs), dtype=np.uint64)
@@ -121,10 +121,7 @@ class _Assembler:
         return [*dict.fromkeys(found)]
 
     def _find_copied(self) -> NDArray[np.int64]:
-        """Return, for each input, its document number in the previous index, if it can be copied.
-
-        Shape (n,); NOT_INDEXED for inputs that cannot be copied.
-        """
+        """Return the numbers (n,) of inputs in the previous index; NOT_INDEXED if not copied."""
         documents = self._table.documents_before(self._decisions)
         documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED
         found = np.flatnonzero(documents != NOT_INDEXED)
@@ -171,7 +168,9 @@ class _Assembler:
             assert isinstance(remarks, Skipped)
             self.report.skip(remarks)
         elif number in self._corpus.repeated:
-            same = f"id {self._read(number).id}"
+            repeated = self._load(number)
+            assert isinstance(repeated, StoredDocument)
+            same = f"id {repeated.fields.id}"
             self.report.skip(Skipped(signature.source, signature.path, Reason.DUPLICATE_ID, same))
         else:
             self.report.read(signature.source, signature.path, remarks)
@@ -189,40 +188,51 @@ class _Assembler:
 
     def _add(self, number: int, embedder: StaticEmbedder | None) -> Figures:
         """Add a document if it, or a decision about it, has changed."""
-        prepared = self._load(number)
-        assert isinstance(prepared, PreparedDocument)
-        document, trimmed = prepared.document, Trimmed(prepared.chunks)
-        if boilerplate := self._corpus.boilerplate.get(number):
-            trimmed = trim(document, prepared.chunks, boilerplate)
-        if copies := self._corpus.copies.get(number):
-            # A search for a copy's name finds the first chunk too.
-            document = _with_copies(document, [*map(self._read, copies)])
-        if copies or trimmed.characters:
-            prepared = self._preparer.complete(document, trimmed.chunks)
-        self._writer.add(prepared)
-        if prepared.vectors is not None and embedder is not None:
-            embedder.observe(prepared.vectors)
-        characters = sum(len(chunk.text) for chunk in prepared.chunks)
-        counted = document.reading.words
-        words = counted.source if counted else 0
-        dropped, cut_off = trimmed.dropped, trimmed.characters
-        return Figures(len(prepared.chunks), characters, dropped, cut_off, words)
+        stored = self._load(number)
+        assert isinstance(stored, StoredDocument)
+        entry, facts = stored.entry, stored.facts
+        figures = Figures(stored.chunk_count, facts.characters, words=facts.words)
+        boilerplate = self._corpus.boilerplate.get(number)
+        copies = [*map(self._fields, self._corpus.copies.get(number, ()))]
+        if (boilerplate or copies) and (read := _read(stored)) is not None:
+            document, chunks = read
+            trimmed = trim(document, chunks, boilerplate) if boilerplate else Trimmed(chunks)
+            if copies or trimmed.characters:
+                # A search for a copy's name finds the first chunk too.
+                document = _with_copies(document, copies)
+                entry = IndexEntry.of(self._preparer.complete(document, trimmed.chunks))
+                figures = Figures(
+                    len(trimmed.chunks),
+                    facts.characters - trimmed.characters,
+                    trimmed.dropped,
+                    trimmed.characters,
+                    facts.words,
+                )
+        self._writer.add(entry)
+        if entry.vectors is not None and embedder is not None:
+            embedder.observe(entry.vectors)
+        return figures
 
     def _remarks(self, number: InputNumber) -> Remarks | Skipped:
         if (known := self._table.remarks(number)) is not None:
             return known
         result = self._load(number)
-        return result if isinstance(result, Skipped) else Remarks.of(result.document)
+        return result if isinstance(result, Skipped) else result.facts.remarks
 
-    def _load(self, number: int) -> PreparedDocument | Skipped:
+    def _load(self, number: int) -> StoredDocument | Skipped:
         if self._loaded is None or self._loaded[0] != number:
             self._loaded = number, self._inputs.result(number, self._cache)
         return self._loaded[1]
 
-    def _read(self, number: int) -> Document:
+    def _fields(self, number: int) -> DocumentFields:
         result = self._load(number)
-        assert isinstance(result, PreparedDocument)
-        return result.document
+        assert isinstance(result, StoredDocument)
+        return result.fields
+
+    def _read(self, number: int) -> Document | None:
+        result = self._load(number)
+        read = None if isinstance(result, Skipped) else _read(result)
+        return read and read[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +249,19 @@ class _Decisions:
     boilerplate: Mapping[int, set[int]]
 
 
+def _read(stored: StoredDocument) -> tuple[Document, tuple[Chunk, ...]] | None:
+    """Return a full document; None for an invalid one of a worker, which is indexed as it is."""
+    try:
+        return stored.read()
+    except ValueError:
+        return None
+
+
 def _decide(
     table: InputTable,
     options: BuildSection,
     versions: Sequence[str],
-    read: Callable[[int], Document],
+    read: Callable[[int], Document | None],
 ) -> _Decisions:
     """Decide from the signatures of all documents; `read` loads the few that are needed in full."""
     found = np.flatnonzero(table.sources != SKIPPED)
@@ -273,13 +291,8 @@ def _decide(
     return _Decisions(frozenset(repeated), originals, copies, boilerplate)
 
 
-def _with_copies(document: Document, copies: Sequence[Document]) -> Document:
+def _with_copies(document: Document, copies: Sequence[DocumentFields]) -> Document:
     """Add the places and tags of a document's copies to it."""
     tags = {*document.tags, *(tag for copy in copies for tag in copy.tags)}
     places = [Place(copy.id, copy.source, copy.path, copy.url, copy.title) for copy in copies]
     return replace(document, tags=tuple(sorted(tags)), also_at=tuple(places))
-
-
-def count_reasons(report: dict[str, Any]) -> dict[str, int]:
-    """Count the reasons for skipping in a report."""
-    return dict(sorted(Counter(entry["reason"] for entry in report["skipped"]).items()))

@@ -36,7 +36,7 @@ def find_copies(
     texts: NDArray[np.void],
     signature_of: Callable[[int], Signature | None],
     mode: Mode,
-    read: Callable[[int], Document],
+    read: Callable[[int], Document | None],
     versions: Sequence[str] = (),
 ) -> dict[int, int]:
     """Return the number of each copy, with the number of the document that is kept.
@@ -92,7 +92,7 @@ def _version_of(folders: Sequence[str], path: str) -> str:
 def _find_near(
     signatures: Mapping[int, Signature],
     kept: Sequence[int],
-    read: Callable[[int], Document],
+    read: Callable[[int], Document | None],
     version_of: Callable[[str], str],
 ) -> Iterator[tuple[int, int]]:
     groups: dict[tuple[bytes, str], list[int]] = {}

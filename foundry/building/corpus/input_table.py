@@ -70,8 +70,9 @@ class InputTable:
             self._columns[number]["source"] = SKIPPED
             compared = blocked = b""
             if (signature := inputs.signature(number, cache)) is not None:
-                row = (names.index(signature.source), signature.id, signature.text)
-                self._columns[["source", "id", "text"]][number] = row
+                self._columns["source"][number] = names.index(signature.source)
+                self._columns["id"][number] = signature.id
+                self._columns["text"][number] = signature.text
                 compared = signature._replace(blocks=signature.blocks[:0]).to_bytes()
                 blocked = signature.blocks.astype(np.uint64).tobytes()
             signatures.add(compared)
@@ -150,7 +151,9 @@ class InputTable:
         """
         self._new_remarks[number] = remarks
         is_indexed, row = figures is not None, tuple(figures or Figures())
-        self._columns[["decision", "is_indexed", "figures"]][number] = decision, is_indexed, row
+        columns = self._columns
+        columns["decision"][number], columns["is_indexed"][number] = decision, is_indexed
+        columns["figures"][number] = row
 
     def leave(self) -> None:
         """Leave the table for the next build."""

@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w++")
 
 
 def find_near_copies(
-    numbers: Sequence[int], read: Callable[[int], Document]
+    numbers: Sequence[int], read: Callable[[int], Document | None]
 ) -> Iterator[tuple[int, int]]:
     """Yield each near copy among `numbers`, with the first document that it is a copy of.
 
@@ -36,14 +36,16 @@ def find_near_copies(
     blank = MinHash(num_perm=BANDS * ROWS, hashfunc=crc32)
     similar = MinHashLSH(num_perm=BANDS * ROWS, params=(BANDS, ROWS))
     for place, number in enumerate(numbers):
-        document = read(number)
+        if (document := read(number)) is None:
+            continue
         shingles = shingles_of(document)
         sketch = blank.copy()
         sketch.update_batch([shingle.encode() for shingle in shingles])
         for candidate in sorted(similar.query(sketch)):
             other = read(numbers[candidate])
-            is_alike = jaccard(shingles, shingles_of(other)) >= THRESHOLD
-            if is_alike and not is_opposed(document.reading.text, other.reading.text):
+            if other is None or jaccard(shingles, shingles_of(other)) < THRESHOLD:
+                continue
+            if not is_opposed(document.reading.text, other.reading.text):
                 yield number, numbers[candidate]
                 break
         else:

@@ -12,10 +12,9 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from foundry.building.documents.encoding import decode, decode_signature
+from foundry.building.documents.encoding import StoredDocument, decode, decode_signature
 from foundry.building.documents.signature import Signature
 from foundry.documents import Skipped
-from foundry.documents.prepared import PreparedDocument
 from foundry.state.key_value import CacheDamagedError, KeyValueFile
 
 CACHE_NAME = "documents.sqlite"
@@ -122,7 +121,7 @@ class DocumentCache:
         self._file.put({_name(source, key): _note(entry)})
         self._commit_now_and_then()
 
-    def load(self, number: int) -> PreparedDocument | Skipped:
+    def load(self, number: int) -> StoredDocument | Skipped:
         """Return the result with this number. Raises CacheDamagedError if it is damaged."""
         return self._parse(number, decode)
 

@@ -1,47 +1,51 @@
-"""Encodes prepared documents as bytes, for workers and the cache, and validates decoded ones.
+"""Encodes prepared documents as bytes, for workers and the cache.
 
-A result is its signature, compressed JSON, and its arrays uncompressed, since vectors do not
-compress. Chunk texts are left out, since they are slices of the document's text.
+A result is its signature, compressed texts, and its arrays uncompressed, since vectors do not
+compress. The texts are facts as JSON, the parts of the index entry as they are written, and the
+full document with its chunks as JSON. The full document is decoded only if it has boilerplate or
+copies, or is compared with near copies. Its chunks have no texts, since they are slices of the
+document's text.
 """
 
 import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import accumulate, pairwise
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from foundry.building.documents.recipe import Recipe
 from foundry.building.documents.signature import Signature
+from foundry.building.report import Remarks
 from foundry.documents import Chunk, Document, RawDocument, Skipped, Span
 from foundry.documents.prepared import (
     ChunkTerms,
     ChunkVectors,
     FormCounts,
+    HeadingRows,
     LinkKeys,
-    NamedHeading,
     PreparedDocument,
-    unpack,
 )
 from foundry.documents.reasons import Reason
-from foundry.indexing.keyword.headings import Kind
-from foundry.indexing.queries.forms import SEPARATOR, find_forms
-from foundry.readers.sandbox.reading import check_document
+from foundry.indexing.entries import DocumentFields, IndexEntry, RecordLines, parse_fields
+from foundry.indexing.queries.forms import SEPARATOR
 
 ZLIB_LEVEL = 1
 
 MAX_UNPACKED_BYTES = 2_000_000_000
 
-_LENGTHS = struct.Struct("<II")
-"""Lengths of the signature, 0 for a skipped document, and of the compressed JSON."""
+_LENGTHS = struct.Struct("<III")
+"""Lengths of the signature (0 for a skipped document), the compressed texts, and the texts that
+precede the full document."""
 
+_TEXTS = 6
+_ARRAYS, _VECTORS = 15, 4
+"""Arrays of a document, and more if it has vectors."""
 
 _Path = tuple[str, ...]
 _StoredChunk = tuple[
@@ -53,53 +57,136 @@ These are `id`, `heading_path`, `start`, `end` and those after it.
 """
 
 
-class _Stored(NamedTuple):
-    """The part of a document that is stored as JSON.
+class Facts(NamedTuple):
+    """What a build needs to know about a prepared document besides its index entry.
 
-    `vocabulary` holds terms joined by SEPARATOR, since decoding many strings takes five times as
-    long as one long string. `sizes` are the byte lengths of the arrays; `dimensions` is None
-    without vectors.
+    `characters` counts those of its chunks, `words` those of its source. `has_seen` is whether text
+    was read from pictures. `hurried` is the number of pages looked at if time ran out, or None.
+    `dimensions` is None without vectors. `texts` and `arrays` are the byte lengths of all parts.
     """
+
+    remarks: Remarks
+    characters: int
+    words: int
+    has_seen: bool
+    hurried: int | None
+    dimensions: int | None
+    texts: tuple[int, ...]
+    arrays: tuple[int, ...]
+
+
+class _Stored(NamedTuple):
+    """The full document, which is stored as JSON."""
 
     document: Document
     chunks: tuple[_StoredChunk, ...]
-    vocabulary: str
-    forms: str
-    headings: tuple[NamedHeading, ...]
-    dimensions: int | None
-    sizes: tuple[int, ...]
 
 
 _of_chunk = attrgetter(
     *(each.name for each in fields(Chunk) if each.name not in {"document_id", "text"})
 )
-_KINDS = frozenset(Kind)
+_FACTS = TypeAdapter(Facts)
 _STORED = TypeAdapter(_Stored)
 _SKIPPED = TypeAdapter(Skipped)
 
 
+@dataclass(frozen=True)
+class StoredDocument:
+    """A document as encoded by `encode`; its parts are decoded on demand."""
+
+    facts: Facts
+    texts: Sequence[bytes]
+    arrays: Sequence[bytes]
+    packed: bytes
+
+    @cached_property
+    def fields(self) -> DocumentFields:
+        """The fields of its record. Raises ValueError if it is invalid."""
+        return parse_fields(self.texts[0])
+
+    @cached_property
+    def entry(self) -> IndexEntry:
+        """Its index entry. Raises ValueError for text that is not UTF-8."""
+        record, lines, heading_texts, *others = self.texts
+        vocabulary, forms, offered = (text.decode() for text in others)
+        arrays, dimensions = self.arrays, self.facts.dimensions
+        # Encoding many strings would take five times as long as one long string.
+        terms = tuple(vocabulary.split(SEPARATOR)) if vocabulary else ()
+        return IndexEntry(
+            record=record,
+            chunks=RecordLines(lines, *arrays[:2]),
+            terms=ChunkTerms(terms, *arrays[2:6]),
+            headings=HeadingRows(*[*arrays[6:11], heading_texts]),
+            links=LinkKeys(*arrays[11:14]),
+            forms=FormCounts(forms, arrays[14]),
+            offered=offered,
+            vectors=None if dimensions is None else ChunkVectors(dimensions, *arrays[_ARRAYS:]),
+        )
+
+    @property
+    def chunk_count(self) -> int:
+        """Number of its chunks."""
+        return len(self.entry.chunks.ids) // 8
+
+    @property
+    def embedded(self) -> int:
+        """Number of its chunks that have vectors."""
+        return 0 if self.facts.dimensions is None else self.chunk_count
+
+    def read(self) -> tuple[Document, tuple[Chunk, ...]]:
+        """Return the full document with its chunks.
+
+        Raises ValueError if it is invalid: unlike the other parts, it was not validated when the
+        worker returned it.
+        """
+        document, stored = _STORED.validate_json(_unpack(self.packed).rpartition(b"\n")[2])
+        text = document.reading.text
+        spans = [(start, end) for _, _, start, end, *_ in stored]
+        if any(not 0 <= start <= end <= len(text) for start, end in spans):
+            raise ValueError("a chunk is outside the text")
+        if sum(end - start for start, end in spans) > MAX_UNPACKED_BYTES:
+            raise ValueError("too much")
+        return document, tuple(
+            Chunk(chunk[0], document.id, text[start:end], *chunk[1:])
+            for chunk, (start, end) in zip(stored, spans, strict=True)
+        )
+
+
 def encode(result: PreparedDocument | Skipped) -> bytes:
-    """Encode a result as bytes, beginning with the signature unless the document was skipped."""
+    """Encode a result as bytes, beginning with the signature unless the document was skipped.
+
+    Raises ValueError for invalid text.
+    """
     if isinstance(result, Skipped):
         content = zlib.compress(_SKIPPED.dump_json(result), ZLIB_LEVEL)
-        return _LENGTHS.pack(0, len(content)) + content
-    terms, links, vectors = result.terms, result.links, result.vectors
-    arrays = [terms.offsets, terms.numbers, terms.counts, terms.lengths]
-    arrays += [links.first, links.other, links.addresses, result.forms.counts]
+        return _LENGTHS.pack(0, len(content), 0) + content
+    document, entry, reading = result.document, IndexEntry.of(result), result.document.reading
+    terms, headings, links, vectors = entry.terms, entry.headings, entry.links, entry.vectors
+    arrays = [entry.chunks.lengths, entry.chunks.ids]
+    arrays += [terms.offsets, terms.numbers, terms.counts, terms.lengths]
+    arrays += [headings.hashes, headings.chunks, headings.terms, headings.kinds, headings.lengths]
+    arrays += [links.first, links.other, links.addresses, entry.forms.counts]
     if vectors is not None:
         arrays += [vectors.rows, vectors.scales, vectors.offsets, vectors.pieces]
-    stored = _Stored(
-        result.document,
-        tuple(map(_of_chunk, result.chunks)),
-        SEPARATOR.join(terms.vocabulary),
-        result.forms.forms,
-        result.headings,
-        None if vectors is None else vectors.dimensions,
-        tuple(map(len, arrays)),
+    texts = [entry.record, entry.chunks.lines, headings.texts]
+    texts += [SEPARATOR.join(terms.vocabulary).encode()]
+    texts += [entry.forms.forms.encode(), entry.offered.encode()]
+    whole = _STORED.dump_json(_Stored(document, tuple(map(_of_chunk, result.chunks))))
+    facts = Facts(
+        remarks=Remarks.of(document),
+        characters=sum(len(chunk.text) for chunk in result.chunks),
+        words=reading.words.source if reading.words else 0,
+        has_seen=bool(reading.seen),
+        hurried=reading.looked_at if reading.is_hurried else None,
+        dimensions=None if vectors is None else vectors.dimensions,
+        texts=tuple(map(len, texts)),
+        arrays=tuple(map(len, arrays)),
     )
-    signature = Signature.of(result.document).to_bytes()
-    content = zlib.compress(_STORED.dump_json(stored), ZLIB_LEVEL)
-    return b"".join((_LENGTHS.pack(len(signature), len(content)), signature, content, *arrays))
+    signature = Signature.of(document).to_bytes()
+    before = b"".join((_FACTS.dump_json(facts), b"\n", *texts, b"\n"))
+    content = zlib.compress(before + whole, ZLIB_LEVEL)
+    lengths = _LENGTHS.pack(len(signature), len(content), len(before))
+    return b"".join((lengths, signature, content, *arrays))
 
 
 def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes:
@@ -112,32 +199,19 @@ def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes
         )
 
 
-def decode(content: bytes) -> PreparedDocument | Skipped:
+def decode(content: bytes) -> StoredDocument | Skipped:
     """Decode the bytes of `encode`. Raises ValueError for any other bytes."""
-    signature, packed, rest = _cut(content)
-    text = _unpack(packed)
+    signature, packed, rest, size = _cut(content)
     if not signature:
-        skipped = _SKIPPED.validate_json(text)
-        return replace(skipped, reason=Reason(skipped.reason))
-    stored = _STORED.validate_json(text)
-    document, arrays = stored.document, [*_split(rest, stored.sizes)]
-    if len(arrays) != (8 if stored.dimensions is None else 12):
-        raise ValueError("wrong number of arrays")
-    passages = document.reading.text
-    spans = [(start, end) for _, _, start, end, *_ in stored.chunks]
-    if any(not 0 <= start <= end <= len(passages) for start, end in spans):
-        raise ValueError("a chunk is outside the text")
-    if sum(end - start for start, end in spans) > MAX_UNPACKED_BYTES:
-        raise ValueError("too much")
-    chunks = tuple(
-        Chunk(chunk[0], document.id, passages[start:end], *chunk[1:])
-        for chunk, (start, end) in zip(stored.chunks, spans, strict=True)
-    )
-    vocabulary = tuple(stored.vocabulary.split(SEPARATOR)) if stored.vocabulary else ()
-    terms, links = ChunkTerms(vocabulary, *arrays[:4]), LinkKeys(*arrays[4:7])
-    forms, dimensions = FormCounts(stored.forms, arrays[7]), stored.dimensions
-    vectors = None if dimensions is None else ChunkVectors(dimensions, *arrays[8:])
-    return PreparedDocument(document, chunks, terms, stored.headings, links, forms, vectors)
+        skipped = _SKIPPED.validate_json(_unpack(packed))
+        return Skipped(skipped.source, skipped.path, Reason(skipped.reason), skipped.detail)
+    head, _, texts = _unpack(packed, size).partition(b"\n")
+    facts = _FACTS.validate_json(head)
+    columns = _ARRAYS + (0 if facts.dimensions is None else _VECTORS)
+    if (len(facts.texts), len(facts.arrays)) != (_TEXTS, columns):
+        raise ValueError("wrong number of parts")
+    parts = _split(texts[:-1], facts.texts)
+    return StoredDocument(facts, parts, _split(rest, facts.arrays), packed)
 
 
 def decode_signature(content: bytes) -> Signature | None:
@@ -145,102 +219,39 @@ def decode_signature(content: bytes) -> Signature | None:
 
     Raises ValueError like `decode`.
     """
-    signature, _, _ = _cut(content)
+    signature, *_ = _cut(content)
     return Signature.from_bytes(signature) if signature else None
 
 
-def _cut(content: bytes) -> tuple[bytes, bytes, bytes]:
-    """Return the signature, the compressed JSON, and the arrays."""
+def _cut(content: bytes) -> tuple[bytes, bytes, bytes, int]:
+    """Return signature, compressed texts, arrays, and the length of what precedes the document."""
     if len(content) < _LENGTHS.size:
         raise ValueError("cut off")
-    signature, packed = _LENGTHS.unpack_from(content)
+    signature, packed, before = _LENGTHS.unpack_from(content)
     middle = _LENGTHS.size + signature
     end = middle + packed
-    return content[_LENGTHS.size : middle], content[middle:end], content[end:]
+    return content[_LENGTHS.size : middle], content[middle:end], content[end:], before
 
 
-def _unpack(packed: bytes) -> bytes:
+def _unpack(packed: bytes, size: int | None = None) -> bytes:
+    """Return texts, or their first `size` bytes."""
     try:
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(packed, MAX_UNPACKED_BYTES)
+        text = unpacker.decompress(packed, size or MAX_UNPACKED_BYTES)
     except zlib.error as error:
         raise ValueError(str(error)) from None
-    if unpacker.unconsumed_tail or not unpacker.eof:
+    if len(text) != size if size else unpacker.unconsumed_tail or not unpacker.eof:
         raise ValueError("truncated or too large")
     return text
 
 
-def _split(content: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
+def _split(content: bytes, sizes: Sequence[int]) -> list[bytes]:
     if min(sizes, default=0) < 0 or sum(sizes) != len(content):
-        raise ValueError("the arrays have the wrong length")
-    for start, end in pairwise(accumulate(sizes, initial=0)):
-        yield content[start:end]
+        raise ValueError("the parts have the wrong length")
+    return [content[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
 
 
 def content_key(raw: RawDocument) -> bytes:
     """Return the SHA-256 of everything that a source delivers for a document, except its stamp."""
     named = json.dumps(raw.describe(), sort_keys=True).encode()
     return hashlib.sha256(hashlib.sha256(named).digest() + raw.content).digest()
-
-
-def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> PreparedDocument | Skipped:
-    """Validate and return a worker's result, which is not trusted.
-
-    An invalid result, or one for another document, becomes Skipped.
-    """
-    try:
-        result = decode(answer)
-        if isinstance(result, Skipped):
-            return Skipped(raw.source, raw.path, result.reason, result.detail)
-        document, signature = result.document, decode_signature(answer)
-        check_document(document, raw)
-        if signature is None or signature[:2] != (document.source, document.path):
-            raise ValueError("another document's signature")
-        _check_parts(result, recipe)
-        return result
-    except (ValueError, TypeError, OverflowError) as error:
-        return Skipped(raw.source, raw.path, Reason.READER_FAILED, type(error).__name__)
-
-
-def _check_parts(result: PreparedDocument, recipe: Recipe) -> None:
-    count, terms, links = len(result.chunks), result.terms, result.links
-    numbers = unpack(terms.numbers, np.uint32)
-    _check_matrix(unpack(terms.offsets, np.uint32), count, len(numbers))
-    _check_lengths(count, unpack(terms.lengths, np.uint32))
-    _check_lengths(len(numbers), unpack(terms.counts, np.uint32))
-    if not count or (len(numbers) and int(numbers.max()) >= len(terms.vocabulary)):
-        raise ValueError("a term number is out of range")
-    for heading in result.headings:
-        is_known = 0 <= heading.chunk < count and -1 <= heading.term < len(terms.vocabulary)
-        if not is_known or heading.kind not in _KINDS:
-            raise ValueError("a heading has no chunk, term or kind")
-    forms = find_forms(result.forms.forms)
-    _check_lengths(len(forms), unpack(result.forms.counts, np.uint32))
-    if SEPARATOR.join(forms) != result.forms.forms:
-        raise ValueError("the forms are not words")
-    _check_lengths(len(unpack(links.first, np.uint64)), unpack(links.other, np.uint64))
-    unpack(links.addresses, np.uint64)
-    if (result.vectors is not None) != bool(recipe.dimensions):
-        raise ValueError("vectors are missing or unexpected")
-    if result.vectors is not None:
-        vectors = result.vectors
-        rows = unpack(vectors.rows, np.int8)
-        scales = unpack(vectors.scales, np.float32)
-        _check_lengths(recipe.dimensions, range(vectors.dimensions))
-        _check_lengths(count * recipe.dimensions, rows)
-        _check_lengths(count, scales)
-        pieces = unpack(vectors.pieces, np.uint32)
-        _check_matrix(unpack(vectors.offsets, np.uint32), count, len(pieces))
-        if not np.isfinite(scales).all():
-            raise ValueError("not a number")
-
-
-def _check_matrix(offsets: NDArray[Any], rows: int, entries: int) -> None:
-    _check_lengths(rows + 1, offsets)
-    if offsets[0] != 0 or offsets[-1] != entries or (offsets[1:] < offsets[:-1]).any():
-        raise ValueError("the offsets do not ascend")
-
-
-def _check_lengths(length: int, *columns: Sequence[Any] | NDArray[Any]) -> None:
-    if any(len(column) != length for column in columns):
-        raise ValueError("the columns have unequal lengths")

@@ -25,7 +25,6 @@ from foundry.building.documents.unchanged import (
 from foundry.building.documents.workers import Made, Preparing, Result
 from foundry.config.sources import FolderSource, RecordsSource
 from foundry.documents import RawDocument, Skipped
-from foundry.documents.prepared import PreparedDocument
 from foundry.documents.reasons import AnyReason, Reason
 from foundry.progress import Progress
 from foundry.readers import make_id
@@ -240,17 +239,18 @@ class _Collector:
         """Store a prepared document."""
         entry, result = self._entries.pop(place), made.result
         problem = _problem_for_now(result)
-        entry = entry._replace(recipe="" if problem else self._keys.of(result))
+        reader = None if isinstance(result, Skipped) else result.fields.reader
+        entry = entry._replace(recipe="" if problem else self._keys.of(reader))
         if problem is not None:
             self._failures.append((place, *problem))
         number = self._cache.store(raw.source, raw.key, entry, made.content)
         self.inputs.settle(place, number, is_for_now=problem is not None)
-        if isinstance(result, PreparedDocument) and result.document.reading.seen:
-            # Reading a page takes seconds, so the next commit may be far away.
-            self._cache.commit()
         self.inputs.read += 1
-        if isinstance(result, PreparedDocument) and result.vectors is not None:
-            self.inputs.embedded += len(result.chunks)
+        if not isinstance(result, Skipped):
+            if result.facts.has_seen:
+                # Reading a page takes seconds, so the next commit may be far away.
+                self._cache.commit()
+            self.inputs.embedded += result.embedded
         self._progress.advance()
 
 
@@ -258,8 +258,8 @@ def _problem_for_now(result: Result) -> tuple[AnyReason, str] | None:
     """Return why a document was not read in full, if another build may read more of it."""
     if isinstance(result, Skipped):
         return (result.reason, result.detail) if result.reason in FOR_NOW else None
-    reading = result.document.reading
-    return (Reason.TOO_MUCH, str(reading.looked_at)) if reading.is_hurried else None
+    hurried = result.facts.hurried
+    return None if hurried is None else (Reason.TOO_MUCH, str(hurried))
 
 
 def _read_unknown(

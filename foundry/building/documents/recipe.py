@@ -12,8 +12,6 @@ from foundry.building.documents.programs import program_hash, reader_hashes
 from foundry.config.file import ChunkingSection
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource
-from foundry.documents import Skipped
-from foundry.documents.prepared import PreparedDocument
 from foundry.embedding.static import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import EncoderLayout
 
@@ -33,11 +31,10 @@ class Keys:
         """Return all keys: a document prepared under any of them is up to date."""
         return frozenset((self.whole, *self.by_reader.values()))
 
-    def of(self, result: PreparedDocument | Skipped) -> str:
-        """Return the key for a result; that of a skipped document covers all programs."""
-        if isinstance(result, Skipped):
-            return self.whole
-        return self.by_reader.get(result.document.reader, self.whole)
+    def of(self, reader: str | None) -> str:
+        """Return the key for a result of this reader; None, for a skipped document, stands for all
+        programs."""
+        return self.whole if reader is None else self.by_reader.get(reader, self.whole)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Protocol, Self
 
-from foundry.building.documents.encoding import check_answer, decode, encode, encode_result
+from foundry.building.documents.answers import check_answer
+from foundry.building.documents.encoding import StoredDocument, decode, encode, encode_result
 from foundry.building.documents.preparer import Preparer
 from foundry.building.documents.recipe import Recipe
 from foundry.documents import RawDocument, Skipped
-from foundry.documents.prepared import PreparedDocument
 from foundry.progress import Progress
 from foundry.readers import reads_apart
 from foundry.readers.contract import UnreadableError
@@ -40,7 +40,7 @@ LOOK_SECONDS = 1.0
 
 LIMITS = Limits(seconds_per_megabyte=5)
 
-Result = PreparedDocument | Skipped
+Result = StoredDocument | Skipped
 Task = tuple[int, RawDocument]
 
 

@@ -12,11 +12,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.documents.prepared import ChunkTerms, NamedHeading
+from foundry.documents.prepared import ChunkTerms, HeadingRows, NamedHeading, unpack
 from foundry.indexing.carried.carried import Carried
 from foundry.indexing.keyword.names import ChunkNames, Namer
 from foundry.indexing.keyword.vocabulary import NO_TERM
-from foundry.runtime.index.lines import hash_key
 
 KNOWN_ITEMS = 5
 MAX_KNOWN_ITEM_LENGTH = 200
@@ -56,15 +55,13 @@ class HeadingsBuilder:
         # Columns: hash, chunk within the document, number of the heading term, kind.
         self._headings = carried.table("headings", "QIII", has_texts=True)
 
-    def add(self, headings: Sequence[NamedHeading], numbers: Sequence[int]) -> None:
+    def add(self, headings: HeadingRows, numbers: NDArray[np.uint32]) -> None:
         """Add the headings of the next document, with the term numbers of its vocabulary."""
-        self._headings.add_texts(heading.text for heading in headings)
-        self._headings.add(
-            [hash_key(heading.text) for heading in headings],
-            [heading.chunk for heading in headings],
-            [NO_TERM if heading.term < 0 else numbers[heading.term] for heading in headings],
-            [heading.kind for heading in headings],
-        )
+        known = np.append(numbers, np.uint32(NO_TERM))
+        terms = known[np.minimum(unpack(headings.terms, np.uint32), len(numbers))]
+        self._headings.add(headings.hashes, headings.chunks, terms.tobytes(), headings.kinds)
+        assert self._headings.texts is not None
+        self._headings.texts.add_many(headings.lengths, headings.texts)
 
     def samples(self) -> list[str]:
         """Return an evenly spread sample of the distinct headings."""

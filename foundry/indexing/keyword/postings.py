@@ -49,14 +49,14 @@ class PostingsBuilder:
         self._lengths = carried.table("lengths", "I")
         self._terms, self._chunks, self._counts = array("I"), array("I"), array("I")
 
-    def add(self, terms: ChunkTerms) -> list[int]:
+    def add(self, terms: ChunkTerms) -> NDArray[np.uint32]:
         """Add the terms of the next document's chunks; return its vocabulary's term numbers."""
         places = self.vocabulary.numbers(terms.vocabulary)
         own, first = unpack(terms.numbers, np.uint32), self._lengths.entries
         self._lengths.add(terms.lengths)
         chunks = np.arange(first, self._lengths.entries, dtype=np.uint32)
         distinct = np.diff(unpack(terms.offsets, np.uint32))
-        self._terms.frombytes(np.array(places, dtype=np.uint32)[own].tobytes())
+        self._terms.frombytes(places[own].tobytes())
         self._chunks.frombytes(np.repeat(chunks, distinct).tobytes())
         self._counts.frombytes(terms.counts)
         if len(self._terms) >= RUN_POSTINGS:

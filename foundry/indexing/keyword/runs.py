@@ -111,8 +111,7 @@ class PostingRuns:
         first, then those of `pump`.
         """
         frequencies = np.bincount(terms, minlength=len(vocabulary))
-        found = np.flatnonzero(frequencies).tolist()
-        ordered = np.array(vocabulary.sorted(found), dtype=np.uint32)
+        ordered = vocabulary.sorted(np.flatnonzero(frequencies)).astype(np.uint32)
         places = np.zeros(len(vocabulary), dtype=np.uint32)
         places[ordered] = np.arange(len(ordered), dtype=np.uint32)
         order = np.argsort(places[terms], kind="stable")

@@ -6,7 +6,9 @@ files, so most are neither looked up nor written one by one.
 
 from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,48 +43,63 @@ class Vocabulary:
     """
 
     def __init__(self, before: IndexLayout | None = None) -> None:
-        self._numbers = _Numbers(self._number)
-        # For each new term: the old term that follows it, and its text.
-        self._new: list[tuple[int, bytes]] = []
+        # For each new term: its text, and the old term that follows it.
+        self._new: list[bytes] = []
+        self._places: list[int] = []
         self._old, self._offsets = b"", np.zeros(1, dtype=np.uint64).data
         if before is not None:
             self._old = before.terms.read_bytes()
             self._offsets = open_stored(before.term_offsets).astype(np.uint64).data
         self._old_count = len(self._offsets) - 1
+        self._ordered = np.zeros(0, dtype=np.int64)
+        # Without old terms, numbering is a matter of counting.
+        self._numbers: dict[str, int] = defaultdict(count().__next__)
+        if self._old_count:
+            self._numbers = _Numbers(self._number)
 
     def __len__(self) -> int:
-        return self._old_count + len(self._new)
+        return self._old_count + len(self._new) if self._old_count else len(self._numbers)
 
-    def numbers(self, terms: Sequence[str]) -> list[int]:
-        """Return the numbers of terms, assigning new ones."""
-        return [*map(self._numbers.__getitem__, terms)]
+    def numbers(self, terms: Sequence[str]) -> NDArray[np.uint32]:
+        """Return the numbers (n,) of terms, assigning new ones."""
+        return np.fromiter(map(self._numbers.__getitem__, terms), np.uint32, len(terms))
 
     def _number(self, term: str) -> int:
         text = term.encode()
         number = place = self._place_of(text)
         if place == self._old_count or self._text_of(place) != text:
             number = len(self)
-            self._new.append((place, text))
+            self._new.append(text)
+            self._places.append(place)
         return number
 
-    def sorted(self, numbers: Iterable[int]) -> list[int]:
-        """Return numbers sorted by the bytes of their terms."""
-        return sorted(numbers, key=self._key if self._old_count else self._text_of)
+    def sorted(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return numbers (n,) sorted by the bytes of their terms."""
+        if not self._old_count:
+            added = islice(self._numbers, len(self._new), None)
+            self._new += [term.encode() for term in added]
+        # Numbers that were sorted before come first: sorting is fast for sorted beginnings.
+        others = np.setdiff1d(numbers, self._ordered, assume_unique=True)
+        begun = self._ordered[np.isin(self._ordered, numbers, assume_unique=True)]
+        given = np.concatenate([begun, others]).tolist()
+        key = self._key if self._old_count else self._new.__getitem__
+        self._ordered = np.array(sorted(given, key=key), dtype=np.int64)
+        return self._ordered
 
     def write(self, layout: IndexLayout, frequencies: NDArray[np.int64]) -> NDArray[np.int64]:
         """Write the terms (v,) that occur, sorted; return their numbers."""
         is_used = frequencies > 0
         old = np.flatnonzero(is_used[: self._old_count])
         gone = np.flatnonzero(~is_used[: self._old_count]).tolist()
-        new = self.sorted((np.flatnonzero(is_used[self._old_count :]) + self._old_count).tolist())
-        inserted = [self._new[number - self._old_count] for number in new]
+        new = self.sorted(np.flatnonzero(is_used[self._old_count :]) + self._old_count)
+        inserted = [self._of_new(number) for number in (new - self._old_count).tolist()]
         places = np.searchsorted(old, np.array([place for place, _ in inserted], dtype=np.int64))
         lengths = np.diff(np.asarray(self._offsets))[old]
         added = np.array([len(text) for _, text in inserted], dtype=np.uint64)
         lengths = np.insert(lengths, places, added)
         layout.terms.write_bytes(b"".join(self._stretches(inserted, gone)))
         write_array(layout.term_offsets, offsets_of(lengths))
-        return np.insert(old, places, np.array(new, dtype=np.int64))
+        return np.insert(old, places, new)
 
     def heading_impacts(
         self, order: NDArray[np.int64], idf: NDArray[np.float64]
@@ -115,12 +132,15 @@ class Vocabulary:
     def _text_of(self, number: int) -> bytes:
         if number < self._old_count:
             return self._old[self._offsets[number] : self._offsets[number + 1]]
-        return self._new[number - self._old_count][1]
+        return self._new[number - self._old_count]
+
+    def _of_new(self, place: int) -> tuple[int, bytes]:
+        return self._places[place] if self._places else 0, self._new[place]
 
     def _key(self, number: int) -> tuple[float, bytes]:
         # New terms at the position of an old term precede it.
         is_old = number < self._old_count
-        return (number + 0.5, b"") if is_old else self._new[number - self._old_count]
+        return (number + 0.5, b"") if is_old else self._of_new(number - self._old_count)
 
     def _stretches(
         self, inserted: Iterable[tuple[int, bytes]], gone: Iterable[int]
@@ -129,8 +149,8 @@ class Vocabulary:
         start = 0
         edits = [(place, 0, text) for place, text in inserted]
         edits += [(number, 1, b"") for number in gone]
-        for place, count, text in sorted(edits):
+        for place, removed, text in sorted(edits):
             yield self._old[self._offsets[start] : self._offsets[place]]
             yield text
-            start = place + count
+            start = place + removed
         yield self._old[self._offsets[start] :]

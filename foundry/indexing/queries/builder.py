@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
-from foundry.documents.prepared import PreparedDocument
+from foundry.documents.prepared import FormCounts
 from foundry.indexing.carried.carried import Carried
 from foundry.indexing.files import write_array
 from foundry.indexing.queries.completions import CompletionsBuilder
@@ -15,7 +15,6 @@ from foundry.indexing.queries.correction import write_correction
 from foundry.indexing.queries.pinned import write_pinned
 from foundry.indexing.queries.synonyms import explained_by_title, write_synonyms
 from foundry.indexing.queries.words import WordsBuilder, count_words
-from foundry.indexing.records import chunk_headings
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
@@ -37,13 +36,12 @@ class QueryFilesBuilder:
         if options.suggested_words:
             self._completions = CompletionsBuilder(carried)
 
-    def add(self, prepared: PreparedDocument) -> None:
-        """Add the next document with its chunks."""
+    def add(self, forms: FormCounts, offered: str) -> None:
+        """Add the words of the next document, and the headings `offered` for completion."""
         if self._words is not None:
-            self._words.add(prepared.forms)
+            self._words.add(forms)
         if self._completions is not None:
-            headings = (chunk_headings(prepared.document, chunk) for chunk in prepared.chunks)
-            self._completions.add(heading for above in headings for heading in above)
+            self._completions.add(offered)
 
     def write(self, layout: IndexLayout, read_all: Callable[[], Iterator[ChunkRecord]]) -> None:
         """Write the files of each chosen stage; `read_all` returns all chunks."""

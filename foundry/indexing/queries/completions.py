@@ -12,6 +12,7 @@ import numpy as np
 from foundry.indexing.carried.carried import Carried
 from foundry.indexing.files import write_array, write_stretches
 from foundry.indexing.queries.correction import weights_of
+from foundry.indexing.queries.forms import SEPARATOR
 from foundry.indexing.queries.words import CorpusWords
 from foundry.runtime.index.lines import hash_key
 from foundry.runtime.retrieval.stages.suggestions import FOLDER, SuggestionsLayout, fold
@@ -31,13 +32,9 @@ class CompletionsBuilder:
     def __init__(self, carried: Carried) -> None:
         self._headings = carried.table("offered", "Q", has_texts=True)
 
-    def add(self, headings: Iterable[str]) -> None:
-        """Add the headings of the next document's chunks."""
-        found = {
-            heading: None
-            for heading in map(" ".join, map(str.split, headings))
-            if 0 < len(heading) <= MAX_HEADING_LENGTH
-        }
+    def add(self, offered: str) -> None:
+        """Add the result of `offered_headings` for the next document, joined by SEPARATOR."""
+        found = offered.split(SEPARATOR) if offered else []
         self._headings.add([hash_key(heading) for heading in found])
         self._headings.add_texts(found)
 
@@ -57,6 +54,12 @@ class CompletionsBuilder:
         )
         columns = [[number for _, number, _ in places], [start for *_, start in places]]
         write_array(layout.places, np.array(columns, dtype=np.uint32))
+
+
+def offered_headings(headings: Iterable[str]) -> list[str]:
+    """Return the distinct headings that are short enough, with single spaces."""
+    joined = map(" ".join, map(str.split, headings))
+    return [*dict.fromkeys(text for text in joined if 0 < len(text) <= MAX_HEADING_LENGTH)]
 
 
 def _places_in(heading: str) -> list[tuple[str, int]]:

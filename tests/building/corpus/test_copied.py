@@ -14,8 +14,8 @@ from processes import snapshot
 from foundry.building.corpus import boilerplate
 from foundry.building.corpus.input_table import longest_ascent
 from foundry.building.documents.cache import DocumentCache
+from foundry.building.documents.encoding import StoredDocument
 from foundry.documents import Skipped
-from foundry.documents.prepared import PreparedDocument
 
 ROWS = '[[sources]]\ntype = "records"\nname = "rows"\npath = "rows.csv"\n'
 COUNT = 9
@@ -146,7 +146,7 @@ def loaded_by_a_build(project: Project, monkeypatch: pytest.MonkeyPatch, *option
     loaded = []
     load = DocumentCache.load
 
-    def counted(cache: DocumentCache, number: int) -> PreparedDocument | Skipped:
+    def counted(cache: DocumentCache, number: int) -> StoredDocument | Skipped:
         loaded.append(number)
         return load(cache, number)
 

@@ -13,6 +13,7 @@ from processes import leftovers, snapshot
 
 from foundry.building.corpus import boilerplate
 from foundry.building.documents.cache import DocumentCache
+from foundry.building.documents.encoding import StoredDocument
 from foundry.indexing.carried.numbers import PreviousDocument, Span
 from foundry.indexing.writer import IndexWriter
 
@@ -90,6 +91,26 @@ def test_an_unchanged_document_that_becomes_a_copy_is_indexed_once(corpus: Corpu
     # And stands for itself once more.
     assert corpus.build({"a.md": None})["copies"] == []
     assert corpus.documents() == ["b.md", "c.md"]
+
+
+def test_a_document_that_cannot_be_read_again_is_indexed_as_it_is(
+    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(_: StoredDocument) -> None:
+        raise ValueError("a worker's invention")
+
+    config = (
+        '[project]\nname = "notes"\n[build]\nduplicates = "near"\n[[sources]]\nname = "notes"\n'
+    )
+    corpus = Corpus(make_project({}, config=f'{config}type = "folder"\npath = "sources"\n'))
+    monkeypatch.setattr(boilerplate, "MIN_DOCUMENTS", 2)
+    monkeypatch.setattr(StoredDocument, "read", read)
+    texts = {f"{name}.md": f"# {name}\n\n{name} pump.\n\n{NOTICE}\n" for name in "abc"}
+    report = corpus.build({**texts, "copy of a.md": texts["a.md"]})
+    assert corpus.documents() == ["a.md", "b.md", "c.md"]
+    assert [copy["path"] for copy in report["copies"]] == ["copy of a.md"]
+    (source,) = report["sources"]
+    assert source["boilerplate_characters"] == 0
 
 
 def test_an_unchanged_document_is_found_by_what_its_copy_says_now(corpus: Corpus) -> None:

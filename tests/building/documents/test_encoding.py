@@ -1,11 +1,20 @@
 """Prepared documents come back from bytes as they were, and what makes no sense is skipped."""
 
+import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from foundry.building.documents.encoding import check_answer, decode, decode_signature, encode
+from foundry.building.documents.answers import check_answer
+from foundry.building.documents.encoding import (
+    StoredDocument,
+    decode,
+    decode_signature,
+    encode,
+)
 from foundry.building.documents.preparer import Preparer
 from foundry.building.documents.recipe import Recipe
 from foundry.building.documents.signature import Signature
@@ -13,9 +22,11 @@ from foundry.config.file import ChunkingSection
 from foundry.documents import RawDocument, Skipped
 from foundry.documents.prepared import NamedHeading, PreparedDocument
 from foundry.documents.reasons import Completed, Reason
+from foundry.indexing.entries import IndexEntry
 
 TEXT = "# Pumps\n\nReplace D40 seals.\n\n## Valves\n\n[Pumps](a.md), étanchéité.\n".encode()
 RAW = RawDocument("manual", "pumps.md", "pumps.md", TEXT)
+SPAN = {"start": 0, "end": 1, "line_start": 1, "line_end": 1}
 
 
 @pytest.fixture(scope="module", params=[0, 256], ids=["without vectors", "with vectors"])
@@ -33,8 +44,10 @@ def prepared(recipe: Recipe) -> PreparedDocument:
 
 def test_a_document_comes_back_as_it_was(prepared: PreparedDocument, recipe: Recipe) -> None:
     content = encode(prepared)
-    assert decode(content) == prepared
-    assert check_answer(content, RAW, recipe) == prepared
+    for found in (decode(content), check_answer(content, RAW, recipe)):
+        assert isinstance(found, StoredDocument)
+        assert found.entry == IndexEntry.of(prepared)
+        assert found.read() == (prepared.document, prepared.chunks)
     signature = decode_signature(content)
     assert signature is not None
     assert signature.to_bytes() == Signature.of(prepared.document).to_bytes()
@@ -56,8 +69,6 @@ def test_what_is_cut_off_is_refused(prepared: PreparedDocument, share: float) ->
 @pytest.mark.parametrize(
     ("part", "fields"),
     [
-        ("chunk", {"end": 10_000}),
-        ("chunk", {"start": -5}),
         ("terms", {"lengths": b""}),
         ("terms", {"vocabulary": ("pump",)}),
         ("links", {"first": bytes(16)}),
@@ -72,10 +83,7 @@ def test_what_is_cut_off_is_refused(prepared: PreparedDocument, share: float) ->
 def test_parts_that_do_not_fit_together_are_skipped(
     prepared: PreparedDocument, recipe: Recipe, part: str, fields: dict[str, Any]
 ) -> None:
-    if part == "chunk":
-        first, *others = prepared.chunks
-        wrong = replace(prepared, chunks=(replace(first, **fields), *others))
-    elif part == "heading":
+    if part == "heading":
         heading = NamedHeading(**{**prepared.headings[0]._asdict(), **fields})
         wrong = replace(prepared, headings=(heading,))
     else:
@@ -103,3 +111,77 @@ def test_a_worker_has_no_reasons_of_its_own(recipe: Recipe) -> None:
     said = Skipped("guide", "a.md", Completed("call this number"))
     answer = check_answer(encode(said), RAW, recipe)
     assert answer == Skipped(RAW.source, RAW.path, Reason.READER_FAILED, "ValueError")
+
+
+@pytest.mark.parametrize("fields", [{"end": 10_000}, {"start": -5}])
+def test_a_document_whose_chunks_are_not_in_its_text_cannot_be_read(
+    prepared: PreparedDocument, recipe: Recipe, fields: dict[str, Any]
+) -> None:
+    first, *others = prepared.chunks
+    wrong = encode(replace(prepared, chunks=(replace(first, **fields), *others)))
+    answer = check_answer(wrong, RAW, recipe)
+    assert isinstance(answer, StoredDocument)
+    with pytest.raises(ValueError, match="outside"):
+        answer.read()
+
+
+def _with_records(entry: IndexEntry, **fields: object) -> IndexEntry:
+    """The entry with other fields in its first record."""
+    first, rest = entry.chunks.lines.split(b"\n", 1)
+    changed = json.dumps({**json.loads(first), **fields}).encode()
+    lengths = np.frombuffer(entry.chunks.lengths, dtype="<u8").copy()
+    lengths[0] = len(changed) + 1
+    chunks = replace(entry.chunks, lines=changed + b"\n" + rest, lengths=lengths.tobytes())
+    return replace(entry, chunks=chunks)
+
+
+def _with_chunks(entry: IndexEntry, **fields: bytes) -> IndexEntry:
+    return replace(entry, chunks=replace(entry.chunks, **fields))
+
+
+def _with_headings(entry: IndexEntry, **fields: bytes) -> IndexEntry:
+    return replace(entry, headings=replace(entry.headings, **fields))
+
+
+@pytest.mark.parametrize(
+    "forge",
+    [
+        lambda entry: _with_records(entry, document_id="other"),
+        lambda entry: _with_records(entry, source="others"),
+        lambda entry: _with_records(entry, path="other.md"),
+        lambda entry: _with_records(entry, text=None),
+        lambda entry: _with_records(entry, more=1),
+        lambda entry: _with_records(entry, position={**SPAN, "start": "1"}),
+        lambda entry: _with_records(entry, position={**SPAN, "page_label": 1}),
+        lambda entry: _with_records(entry, position={**SPAN, "parent_start": 0}),
+        lambda entry: _with_records(entry, position={"start": 0, "end": 1}),
+        lambda entry: _with_records(entry, position={**SPAN, "more": 0}),
+        lambda entry: _with_records(
+            entry,
+            also_at=[{"document_id": "", "source": "", "path": "", "url": None, "title": ""}],
+        ),
+        lambda entry: _with_chunks(entry, lines=entry.chunks.lines.replace(b"{", b" ", 1)),
+        lambda entry: _with_chunks(entry, lines=entry.chunks.lines.replace(b",", b"\n", 1)),
+        lambda entry: _with_chunks(entry, lines=entry.chunks.lines[:-1] + b" "),
+        lambda entry: _with_chunks(entry, lines=entry.chunks.lines.replace(b"D40", b"D\xff0")),
+        lambda entry: _with_chunks(entry, lengths=entry.chunks.lengths[::-1]),
+        lambda entry: _with_chunks(entry, ids=entry.chunks.ids[8:]),
+        lambda entry: _with_chunks(entry, lines=b"", lengths=b"", ids=b""),
+        lambda entry: _with_headings(entry, texts=b"\xff" * len(entry.headings.texts)),
+        lambda entry: _with_headings(entry, lengths=bytes(len(entry.headings.lengths))),
+        lambda entry: _with_headings(entry, hashes=entry.headings.hashes[8:]),
+        lambda entry: replace(entry, record=entry.record.replace(b",", b",\n", 1)),
+        lambda entry: replace(entry, record=entry.record.replace(b"pumps.md", b"valve.md")),
+    ],
+)
+def test_records_and_rows_of_something_else_are_skipped(
+    prepared: PreparedDocument,
+    recipe: Recipe,
+    forge: Callable[[IndexEntry], IndexEntry],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forged = forge(IndexEntry.of(prepared))
+    monkeypatch.setattr(IndexEntry, "of", lambda _: forged)
+    answer = check_answer(encode(prepared), RAW, recipe)
+    assert isinstance(answer, Skipped)
+    assert answer.reason == "reader failed"
