@@ -103,6 +103,7 @@ INLINE = {
     "![A plan](img/plan.png)": f"{PICTURE} A plan</span>",
     "![](img/a%20b.png)": f"{PICTURE} a b.png</span>",
     "![[plan.svg|100]]": f"{PICTURE} plan.svg</span>",
+    "![[no.md|it]] [[no|said]] [[no]]": "<i>no.md</i> said [[no]]",
     "[[b#Part|it]]": '<a href="/d/d1#Part">it</a>',
     "$5 and $6, `$x$`, a$b$c": "$5 and $6, <code>$x$</code>, a$b$c",
     r"\[14\] \(no\)": "[14] (no)",
@@ -113,6 +114,35 @@ INLINE = {
 def test_inline_markup_of_documents(page: Any, text: str) -> None:
     # A page without an address is at a path that is no folder.
     assert shown(page, text).replace("blankd/", "/d/") == f"<p>{INLINE[text]}</p>"
+
+
+def test_pictures_have_the_width_that_is_written(page: Any) -> None:
+    asked = """text => {
+      const asked = [];
+      inlineNodes(text, { picture: (...given) => String(asked.push(given)) });
+      return asked;
+    }"""
+    text = (
+        "![[a.png|100]] ![[b.jpg#x|wide]] ![200](c.png) ![A plan|300x200](d.png) ![In 1999](e.png)"
+    )
+    assert page.evaluate(asked, text) == [
+        ["a.png", "", "100"],
+        ["b.jpg#x", "wide", None],
+        ["c.png", "", "200"],
+        ["d.png", "A plan", "300"],
+        ["e.png", "In 1999", None],
+    ]
+
+
+def test_a_callout_goes_on_in_the_next_passage(page: Any) -> None:
+    html = page.evaluate("""() => {
+      const [before, after] = ["> Tip:\\n> a", "> b\\n\\n> c"].map((text) =>
+        element("div", {}, element("div", { class: "text" }, ...markdownNodes(text, {}, 0))));
+      goOn(after.querySelector("blockquote"), before);
+      return after.innerHTML;
+    }""")
+    assert html.count('<blockquote class="callout" data-kind="tip"><p>b</p></blockquote>') == 1
+    assert html.endswith("<blockquote><p>c</p></blockquote></div>")
 
 
 def test_footnotes_lead_there_and_back(page: Any) -> None:
@@ -159,6 +189,7 @@ def test_code_goes_on_in_the_next_passage(page: Any) -> None:
     opened = "text => openFence(text)"
     assert page.evaluate(opened, "a\n```py x\nb") == "```py x"
     assert page.evaluate(opened, "```\na\n```\n~~~~\nb\n~~~") == "~~~~"
+    assert page.evaluate(opened, "```\na\n    ```\n") == "```"
     assert page.evaluate(opened, "```\na\n```\n") == ""
     assert page.evaluate("text => openFence(text, '```py')", "a\n```\nb") == ""
 

@@ -28,15 +28,16 @@ function openFence(text, within = "") {
   let open = within;
   for (const line of text.split("\n")) {
     const [, , fence] = line.match(FENCE) ?? [];
-    if (!open) open = fence ? line.trim() : "";
+    if (!open) open = fence ? line.trimEnd() : "";
     else if (closesFence(open, line)) open = "";
   }
   return open;
 }
 
+/** Whether a line ends code; what is further to the right belongs to it. */
 const closesFence = (open, line) => {
-  const [fence] = open.match(/^(`+|~+)/);
-  return line.trim().startsWith(fence) && !line.replaceAll(fence[0], "").trim();
+  const [, space, fence] = open.match(FENCE);
+  return indentOf(line) < space.length + 4 && line.trim().startsWith(fence) && !line.replaceAll(fence[0], "").trim();
 };
 
 /** A block parser: each method consumes one kind of block and returns the line after it. */
@@ -99,7 +100,7 @@ class Blocks {
     };
     const [, space, fence, language] = line.match(FENCE) ?? [];
     if (fence) {
-      const end = take(at + 1, (other) => !closesFence(fence, other));
+      const end = take(at + 1, (other) => !closesFence(line, other));
       const code = dedented(lines.slice(at + 1, end), space.length).join("\n");
       const node = language === "math" ? this.formula(code) : codeNode(code, language);
       return { end: end + 1, node };

@@ -184,6 +184,7 @@ function passageNode(chunk, before) {
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }
+  goOn(body[0], nodes.get(before?.id));
   const part = partOf(inRecord(chunk));
   const isNewPart = part && (!before || part !== partOf(inRecord(before)));
   return element(

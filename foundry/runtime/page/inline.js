@@ -9,7 +9,7 @@
 const INLINE = new RegExp(
   [
     /(?<code>`+)(?<coded>.+?)\k<code>(?!`)/,
-    /!\[\[(?<embedded>[^[\]|\n]+)(?:\|[^[\]\n]*)?\]\]/,
+    /!\[\[(?<embedded>[^[\]|\n]+)(?:\\?\|(?<size>[^[\]\n]*))?\]\]/,
     /\[\[(?<wiki>[^[\]|\n]+)(?:\|(?<wikiLabel>[^[\]\n]*))?\]\](?!\()/,
     /\[\^(?<note>[^[\]\s]{1,80})\]/,
     /!\[(?<alternative>[^\]\n]*)\](?:\[[^\]\n]*\])?\((?:<(?<shownSpaced>[^<>\n]*)>|(?<shown>(?:[^()\s]|\([^()\s]*\))*))(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\s*\)/,
@@ -44,11 +44,17 @@ const ENTITIES = {
 const MAX_INLINE = 10_000;
 
 // File extensions of pictures; other targets of `![[target]]` are notes.
-const PICTURE = /\.(?:avif|bmp|gif|jpe?g|png|svg|webp)$/i;
+const PICTURE = /\.(?:avif|bmp|gif|jpe?g|png|svg|webp)(?:#.*)?$/i;
+// The width of a picture: `![[plan.png|200]]`, `![Plan|200x100](plan.png)`.
+const WIDTH = /(?:^|\|)(\d{1,4})(?:x\d{1,4})?$/;
 
 /** A formula, or its source if it cannot be rendered. */
 const formulaNode = (source, isBlock) =>
   window.mathNode?.(source, isBlock) ?? element("code", { class: "formula" }, source);
+
+/** The node of a picture, with its width if one is given. */
+const pictureOf = (target, written, made) =>
+  made.picture?.(target, written.replace(WIDTH, ""), written.match(WIDTH)?.[1] ?? null);
 
 /** The nodes of a link; links inside it stay text. */
 function linkNodes(target, label, made) {
@@ -68,12 +74,15 @@ function matchedNode(found, made) {
   if (found.coded !== undefined) return element("code", {}, found.coded);
   if (found.embedded !== undefined) {
     const target = found.embedded.trim();
-    return (PICTURE.test(target) ? made.picture?.(target, "") : made.embed?.(target)) ?? null;
+    return (PICTURE.test(target) ? pictureOf(target, found.size ?? "", made) : made.embed?.(target)) ?? null;
   }
-  if (found.wiki !== undefined) return made.link?.(found.wiki, [found.wikiLabel ?? found.wiki], true) ?? null;
+  if (found.wiki !== undefined) {
+    const label = found.wikiLabel || null;
+    return made.link?.(found.wiki, [label ?? found.wiki], true) ?? (made.link ? label : null);
+  }
   if (found.note !== undefined) return made.note?.(found.note) ?? null;
   if (found.alternative !== undefined) {
-    return made.picture?.(found.shownSpaced ?? found.shown, found.alternative) ?? found.alternative;
+    return pictureOf(found.shownSpaced ?? found.shown, found.alternative, made) ?? found.alternative;
   }
   if (found.label !== undefined) return linkNodes(found.spaced ?? found.target, found.label, made);
   if (strong !== undefined) return element("strong", {}, ...within(strong));

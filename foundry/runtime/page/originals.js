@@ -76,13 +76,13 @@ const pictureWatcher = new IntersectionObserver((entries) => {
 }, { rootMargin: "600px" });
 
 /** A picture in a passage, fetched when it is near the viewport; until then, its alternative text. */
-function pictureNode(chunkId, target, alternative) {
+function pictureNode(chunkId, target, alternative, width) {
   if (HAS_SCHEME.test(target)) return null;
   const node = untoldPicture(target, alternative);
   waiting.set(node, async () => {
     const answer = await ask(`pictures?${new URLSearchParams({ chunk: chunkId, target })}`).catch(() => null);
     if (!answer) return;
-    const image = element("img", { src: URL.createObjectURL(await answer.blob()), alt: alternative });
+    const image = element("img", { src: URL.createObjectURL(await answer.blob()), alt: alternative, width });
     image.addEventListener("load", () => node.replaceWith(image), { once: true });
   });
   pictureWatcher.observe(node);

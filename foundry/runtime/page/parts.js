@@ -8,6 +8,14 @@ function newText(chunk, before) {
   return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
 }
 
+/** Style a quotation that continues the callout at the end of the previous passage like it. */
+function goOn(node, before) {
+  const last = before?.querySelector(".text")?.lastElementChild;
+  if (node?.tagName !== "BLOCKQUOTE" || node.className || !last?.matches(".callout")) return;
+  node.className = "callout";
+  if (last.dataset.kind) node.dataset.kind = last.dataset.kind;
+}
+
 /** A placeholder for a picture, with its alternative text. */
 function untoldPicture(target, alternative) {
   const name = decode(target.split(/[?#]/)[0].split("/").at(-1));
@@ -100,8 +108,8 @@ function partOfText(text, part) {
 /** The functions that create nodes from a passage's inline Markdown. */
 const madeOf = (chunk, linker) => ({
   link: linker,
-  picture: (target, alternative) =>
-    window.pictureNode?.(chunk.id, target, alternative, linker) ?? untoldPicture(target, alternative),
+  picture: (target, alternative, width) =>
+    window.pictureNode?.(chunk.id, target, alternative, width) ?? untoldPicture(target, alternative),
   note: noteLink,
   noteText: noteNode,
   embed: (target) => embedNode(target, linker),

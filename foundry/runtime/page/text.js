@@ -65,7 +65,7 @@ function quoteNode(nodes) {
   if (!label) return element("blockquote", {}, ...nodes);
   const [line] = begin.data.slice(written.length).split("\n", 1);
   const isAlone = begin.data.includes("\n") || (!begin.nextSibling && rest.length > 0);
-  const isTitle = isAlone && line.length <= MAX_TITLE && /[^\s.!?:;,]$/.test(line);
+  const isTitle = isAlone && line.length <= MAX_TITLE && /[^\s.:;,]$/.test(line);
   const isKnown = KIND_OF.has(label.toLowerCase());
   const title = isTitle && isKnown ? line : label;
   begin.data = begin.data.slice(written.length + (title === line ? line.length : 0)).trimStart();

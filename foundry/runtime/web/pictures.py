@@ -33,7 +33,7 @@ _listings: dict[Path, tuple[float, dict[str, str]]] = {}
 def names_picture(text: str, target: str) -> bool:
     """Return whether a text contains this picture: `![...](target)` or `![[target]]`."""
     written = re.escape(target)
-    return bool(re.search(rf"!\[[^\]]*\]\(<?{written}[)>\s]|!\[\[{written}[\]|]", text))
+    return bool(re.search(rf"!\[[^\]]*\]\(<?{written}[)>\s]|!\[\[{written}\\?[\]|]", text))
 
 
 def find_picture(

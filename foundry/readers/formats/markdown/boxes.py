@@ -39,18 +39,19 @@ def quote_boxes(text: str) -> str:
 
 def _find_boxes(lines: list[str]) -> Iterator[tuple[int, int]]:
     """Yield the first line of each box, and that of its closing mark."""
-    opened, fence = list[_Box](), ""
+    opened, fence, limit = list[_Box](), "", 0
     for number, line in enumerate(lines):
         if mark := FENCE.match(line):
             sign, kind, rest = mark[2], mark[3] or "", mark[4]
             if fence:
-                fence = "" if sign.startswith(fence) and not kind and not rest else fence
+                is_end = sign.startswith(fence) and not (kind or rest) and len(mark[1]) < limit
+                fence = "" if is_end else fence
                 continue
             if kind in PROSE_FENCES:
                 opened.append(_Box(sign, kind, number))
                 continue
             if kind or rest or not (opened and sign.startswith(opened[-1].mark)):
-                fence = sign
+                fence, limit = sign, len(mark[1]) + 4
                 continue
         elif colons := COLONS.match(line) if ":::" in line and not fence else None:
             sign = colons[0].strip(" \t>")

@@ -66,7 +66,7 @@ def open_indented(text: str) -> str:
     if not any(mark in text for mark in ("!!! ", "??? ", "???+ ", "=== ", "===!", "```{", "~~~{")):
         return text
     lines, opened, prose_fences = [], list[_Opened](), list[str]()
-    fence, is_in_list, blank = "", False, 0
+    fence, limit, is_in_list, blank = "", 0, False, 0
     for line in text.split("\n"):
         indentation = len(line) - len(line.lstrip(" "))
         if not line.strip():
@@ -82,7 +82,7 @@ def open_indented(text: str) -> str:
         around, mark = list(opened), FENCE.match(line)
         kind, rest = (mark[3] or "", mark[4]) if mark else ("", "")
         if fence:
-            if mark and mark[2].startswith(fence) and not kind and not rest:
+            if mark and mark[2].startswith(fence) and not (kind or rest) and len(mark[1]) < limit:
                 fence = ""
         elif mark and mark[2] in prose_fences[-1:] and not kind and not rest:
             prose_fences.pop()
@@ -91,7 +91,8 @@ def open_indented(text: str) -> str:
             prose_fences.append(mark[2])
             line = mark[1] + _say(kind, rest)
         elif mark:
-            fence = mark[2]
+            # What is further to the right belongs to the code.
+            fence, limit = mark[2], len(mark[1]) + 4
         elif is_in_list or not line.startswith("    "):
             found = _INDENTED.match(line)
             if found and (found[3] in ADMONITIONS or found[5]):

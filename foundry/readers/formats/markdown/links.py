@@ -21,10 +21,13 @@ _INLINE = re.compile(
     r"(?:<([^<>\n]{1,1000}+)>|([^\s()<>]{1,1000}+(?:\([^\s()]{0,300}+\)[^\s()<>]{0,300}+){0,4}+))"
     r"(?:\s{1,10}+(?:\"[^\"]{0,500}+\"|'[^']{0,500}+'|\([^()]{0,500}+\)))?+\s{0,10}+\)"
 )
-_IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
+IMAGE = re.compile(r"!\[([^\[\]\n]{0,300})\]\([^()\n]{0,500}\)")
 REFERENCE = re.compile(
     r"\[(?<![!\\]\[)((?:[^\[\]\n]|\n(?![ \t]*\n)){1,300}+)\]"
     r"(?:\[((?:[^\[\]\n]|\n(?![ \t]*\n)){0,300}+)\])?+(?![(\[:])"
+)
+IMAGE_REFERENCE = re.compile(
+    r"!\[(?<!\\!\[)([^\[\]\n]{0,300}+)\](?:\[([^\[\]\n]{0,300}+)\])?+(?![(\[:])"
 )
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^\s<>]{1,1000}+)>")
 _BARE_URL = re.compile(r"http(?<![\w/<(\[\"'=]http)s?://[^\s<>\"'`\[\]{}|\\^]{1,1000}+")
@@ -111,4 +114,4 @@ def _read_bare_url(match: re.Match[str]) -> Link:
 
 
 def _clean(text: str) -> str:
-    return " ".join(_IMAGE.sub(r"\1", text).replace("*", "").split())
+    return " ".join(IMAGE.sub(r"\1", text).replace("*", "").split())

@@ -14,7 +14,13 @@ from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown.boxes import quote_boxes
 from foundry.readers.formats.markdown.directives import open_indented, remove_directives
 from foundry.readers.formats.markdown.edits import Edits
-from foundry.readers.formats.markdown.links import CODE_SPAN, REFERENCE, normalise_label
+from foundry.readers.formats.markdown.links import (
+    CODE_SPAN,
+    IMAGE,
+    IMAGE_REFERENCE,
+    REFERENCE,
+    normalise_label,
+)
 from foundry.readers.formats.markdown.myst import open_myst
 from foundry.readers.formats.markdown.tags import remove_tags
 from foundry.readers.notes import leave_out
@@ -222,10 +228,18 @@ def _inline_references(
             edits.replace(*span(reference["map"]), "")
     edits.refresh()
 
+    def show(match: re.Match[str]) -> str | None:
+        target = targets.get(normalise_label(match[2] or match[1]))
+        return f"![{match[1]}]({target})" if target else None
+
     def write(match: re.Match[str]) -> str | None:
-        # Code is hidden in the mask, and may be the text of a link.
+        # Code and pictures are hidden in the mask, and may be the text of a link.
         label = edits.text[slice(*match.span(2 if match[2] else 1))]
         target = targets.get(normalise_label(_QUOTED.sub(" ", label)))
-        return f"[{edits.text[slice(*match.span(1))]}]({target})" if target else None
+        said = edits.text[slice(*match.span(1))]
+        said = IMAGE_REFERENCE.sub(lambda shown: show(shown) or shown[0], said)
+        return f"[{said}]({target})" if target else None
 
+    edits.replace_all(IMAGE_REFERENCE, show)
+    edits.hide_all(IMAGE)
     edits.replace_all(REFERENCE, write)

@@ -31,6 +31,10 @@ _STRING = re.compile(r"\{\s*(?:\"([^\"]*)\"|'([^']*)'|`([^`$]*)`)\s*\}")
 
 _ANY_TAG = re.compile(r"<[^<>]*+>")
 _WORD = re.compile(r"\w")
+_BRACKETS = re.compile(r"[\[\]\n]")
+_LOCAL_PICTURE = re.compile(r"(?![A-Za-z][\w+.-]*:|//|\{)[^\s()<>]{1,500}")
+_NOT_BOLD = re.compile(r"\A\s|\s\Z|[*\n]")
+_TITLED = frozenset("accordion expandable tab tabitem tab-item".split())
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _SELDOM_CLOSED = frozenset("p li dt dd tr td th thead tbody tfoot".split())
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -178,7 +182,9 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
     if name in {"code", "kbd", "samp", "tt"} and partner:
         return "" if name == "kbd" else "`"
     if name == "img":
-        return tag.attributes.get("alt", "")
+        return _picture(tag.attributes)
+    if name == "summary" and partner and opening:
+        return _title_mark(opening, tag if tag.is_closing else partner, edits.text, tag)
     if name in _INLINE or not name:
         return ""
     if name in _HEADINGS and not tag.is_closing:
@@ -188,6 +194,24 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
     if tag.is_closing or not _is_component(tag.name):
         return _gap(tag, edits.text)
     return _describe(tag, edits.text)
+
+
+def _picture(attributes: Mapping[str, str]) -> str:
+    """Return a picture of the sources as Markdown, and of any other its alternative text."""
+    alternative, source = attributes.get("alt", ""), attributes.get("src", "")
+    is_shown = _LOCAL_PICTURE.fullmatch(source) and not _BRACKETS.search(alternative)
+    return f"![{alternative}]({source})" if is_shown else alternative
+
+
+def _title_mark(opening: Tag, closing: Tag, text: str, tag: Tag) -> str:
+    """Return the marks of bold type for the title of what can be opened, as HTML's reader does."""
+    title = _ANY_TAG.sub("", text[opening.end : closing.start])
+    if not title.strip() or _NOT_BOLD.search(title):
+        return _gap(tag, text)
+    if not tag.is_closing:
+        return "**"
+    after = text[tag.end : tag.end + 1]
+    return "**" if not after or after.isspace() else "** "
 
 
 def _describe(tag: Tag, text: str) -> str:
@@ -211,6 +235,8 @@ def _describe(tag: Tag, text: str) -> str:
         return _gap(tag, text)
     said += ":" if said == kind else ""
     before = "" if tag.start == 0 or text[tag.start - 1].isspace() else " "
+    if tag.name.lower() in _TITLED and said == title and not _NOT_BOLD.search(title):
+        said = f"**{title}**"
     is_last = tag.end == len(text) or text[tag.end] == "\n"
     return before + said + ("" if is_last else " " if tag.is_empty or said == f"{kind}:" else ": ")
 

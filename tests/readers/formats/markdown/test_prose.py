@@ -33,14 +33,17 @@ def prose(text: str, path: str = "a.md") -> list[str]:
         ("<div>one</div><div>two</div>", "one two"),
         ('see <a href="b.md" target=_blank>the page</a>.', "see [the page](b.md)."),
         ('<a name="here"></a>Text <a href="#here">up</a>', "Text up"),
-        ('<a href="x"><img src="y.png"></a>Text', "Text"),
-        ('<img src="x.png" alt="A pump, seen from above">', "A pump, seen from above"),
+        ('<a href="x"><img src="y.png"></a>Text', "![](y.png)Text"),
+        ('<img src="https://a.example/y.png" alt="Far">Text', "FarText"),
+        ('<img src="data:image/png;base64,AA" alt="Here">', "Here"),
+        ('<img src="x.png" alt="A pump">', "![A pump](x.png)"),
         ("press <kbd>Ctrl</kbd> in <code>vim</code>", "press Ctrl in `vim`"),
         ("a&nbsp;b &mdash; c &lt;d&gt;", "a b \u2014 c &lt;d&gt;"),
         ("text <!-- a comment\nof two lines --> more", "text"),
         ("a %%kept\nto myself%% b", "a"),
         ("is %%hidden%% not, 100%% of it %%time", "is not, 100%% of it %%time"),
-        ("<details><summary>More</summary>inside</details>", "More inside"),
+        ("<details><summary>More</summary>inside</details>", "**More** inside"),
+        ("<details><summary>*More*</summary>inside</details>", "*More* inside"),
         ("[text][Ref] and [ref]\n\n[ref]: https://e.org/a_(b)", None),
         ("A note.[^1]\n\n[^1]: word", "A note.[^1]"),
         ("## Title {#anchor}", "## Title"),
@@ -75,6 +78,17 @@ def test_html_in_markdown(written: str, expected: str | None) -> None:
 )
 def test_what_is_no_markup_stays(text: str) -> None:
     assert read_text(text).text == text
+
+
+def test_pictures_are_referred_to() -> None:
+    text = (
+        "[![Build][b]][l] ![Alt][b] ![b] [![In](x.png)][l] ![no] [![b]](y) `![b]`\n\n"
+        "[b]: b.svg\n[l]: https://a.example/\n"
+    )
+    assert read_text(text).text.strip() == (
+        "[![Build](b.svg)](https://a.example/) ![Alt](b.svg) ![b](b.svg)"
+        " [![In](x.png)](https://a.example/) ![no] [![b](b.svg)](y) `![b]`"
+    )
 
 
 def test_html_that_shows_code_becomes_a_fence() -> None:
@@ -121,6 +135,14 @@ def test_a_table_of_html_becomes_one_of_markdown() -> None:
             "!!! note\n    ```\n    a\n\n      b\n    ```",
             ["> Note:", "> ```", "> a", ">", "> b", "> ```"],
         ),
+        (
+            '````\n=== "A"\n\n    ```\n    a\n    ```\n````\n=== "B"',
+            ["````", '=== "A"', "```", "a", "```", "````", "**B**"],
+        ),
+        (
+            '```\n=== "A"\n\n    ```\n    :::note\n    ```\n```\n=== "B"',
+            ["```", '=== "A"', "```", ":::note", "```", "```", "**B**"],
+        ),
         ('=== "One"\n    !!! note\n        a', ["**One**", "> Note:", "> a"]),
         ('!!! custom "Title"\n    a', ["> **Title**", "> a"]),
         (":::{tab-item} npm\ntext\n:::", ["**npm**", "text"]),
@@ -154,7 +176,7 @@ def test_components_keep_the_prose_of_their_attributes() -> None:
         "Talk to us.",
         "name: str | None, default x, required",
         "The name.",
-        "macOS",
+        "**macOS**",
         "```sh server.sh",
         '<run a="b">',
         "```",
