@@ -50,7 +50,7 @@ HEADINGS = {
     "railway": "Run it on Railway",
     "cloud-run": "Run it on Cloud Run",
     "systemd": "Run it with systemd",
-    "procfile": "Run it where a Procfile is read",
+    "procfile": "Run it from a Procfile",
 }
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
 TOKEN = "a-token-that-is-long-enough-to-be-one"
