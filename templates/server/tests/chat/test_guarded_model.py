@@ -1,4 +1,4 @@
-"""When a language model is left alone, and asked again: by a clock that the test moves."""
+"""When a stalled model is bypassed and called again, with a fake clock."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,7 +15,7 @@ QUESTION = [{"role": "user", "content": "When is the valve replaced?"}]
 
 
 class Model:
-    """Answers, or fails as the test says; `asked` are the messages of each call."""
+    """Answers or fails as configured; `asked` has the messages of each call."""
 
     settings = SimpleNamespace()
     failure: ModelError | None = None
@@ -40,7 +40,7 @@ class Model:
 
 
 class Guarded:
-    """A model that is guarded, and the time."""
+    """A guarded model, and the time."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -77,7 +77,7 @@ def test_timeouts_in_a_row_end_the_asking_until_a_probe_is_answered() -> None:
         guarded.now += 1.0
         guarded.behind.failure = None
         guarded.behind.may_answer.clear()
-        # Whoever comes meanwhile waits for no probe, of which there is one.
+        # Meanwhile nobody waits for the probe, and there is only one.
         for _ in range(3):
             with pytest.raises(ModelStalledError):
                 await guarded.ask()

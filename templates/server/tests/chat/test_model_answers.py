@@ -1,4 +1,4 @@
-"""The events of an answer by a language model, which the test plays as it does the search."""
+"""The events of a language model's answer, with a fake model and a fake search."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -55,7 +55,7 @@ HIT = Hit(
 
 
 class PlayedModel:
-    """A language model that gives these pieces, the errors among them as errors."""
+    """A language model that yields these chunks and raises the errors among them."""
 
     def __init__(self, *pieces: ModelChunk | ModelError) -> None:
         self.settings = SimpleNamespace(max_tokens=64)
@@ -94,7 +94,7 @@ def events(
     unknown: tuple[str, ...] = (),
     **options: Any,
 ) -> list[tuple[str, dict[str, Any]]]:
-    """The events of an answer, by a search that finds passages with these texts."""
+    """The events of an answer, with a search that finds passages with these texts."""
 
     async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
         assert (top_k, filters) == (3, {"tags": "odd"})
@@ -300,7 +300,7 @@ def test_a_model_words_the_query_of_a_follow_up(
         notice,
     ]
     assert sources.get("also_searched") == (joined if origin == "model" else None)
-    # What it took is counted, also where it was not usable.
+    # Its tokens are counted even if the reply was unusable.
     assert end["usage"] == {"total_tokens": 7 if isinstance(condensed, ModelChunk) else 2}
 
 
@@ -312,7 +312,7 @@ def found_by(match: Match, *ids: str, unknown: tuple[str, ...] = ()) -> SearchRe
 @pytest.mark.parametrize(
     ("worded", "own", "ids", "match"),
     [
-        # The better match comes first, of equal ones the model's.
+        # The better match comes first; on a tie, the model's query.
         (found_by("none", "x", "y", "z"), found_by("strong", "a", "b"), "axb", "strong"),
         (found_by("weak", "x", "y", "z"), found_by("weak", "a", "b"), "xay", "weak"),
         (found_by("strong", "x", "a"), found_by("weak", "a", "b"), "xab", "strong"),

@@ -1,4 +1,4 @@
-"""What an answer by a model may hold: no invented citations, links, images or HTML."""
+"""What a model's answer may contain: no invented citations, links, images or HTML."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Prompts: what fits, what is fenced, and whose words are whose."""
+"""Prompts: what fits, what is fenced, and who said what."""
 
 from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.conversation import Conversation, Turn

@@ -1,4 +1,4 @@
-"""Sentences of a model's answer against the passages that it cites."""
+"""The sentences of a model's answer, checked against the passages that they cite."""
 
 import random
 from types import SimpleNamespace
@@ -64,7 +64,7 @@ PASSAGES = number_passages([hit(1, "Valves", VALVES), hit(2, "Pumps", PUMPS)])
 
 
 def lacks(answer: str, question: str = "") -> list[tuple[str, str, list[str]]]:
-    """The sentences that are marked, with what they lack."""
+    """The unsupported sentences, with what they lack."""
     found = find_unsupported(answer, PASSAGES, question, INDEX)
     return [(one.sentence, one.lacks, one.missing) for one in found]
 
@@ -103,7 +103,7 @@ def test_what_a_passage_says_is_not_marked(answer: str) -> None:
         ("It must be painted. [1]", "negation", []),
         ("The pump does not run on mineral oil. [2]", "negation", []),
         ("Every inspector wears thick gloves of leather. [2]", "words", []),
-        # What another passage says than the one that is cited.
+        # Something that only another passage says, not the cited one.
         ("The pump runs on mineral oil. [1]", "words", []),
         ("The safety valve is replaced by Mara Olsen. [2]", "name", ["Mara"]),
     ],
@@ -257,12 +257,12 @@ TREES = (
 @pytest.mark.parametrize(
     ("places", "lack"),
     [
-        # Half of the words in one place, or three fifths in all together.
+        # Half of the words in one place, or three fifths in all places together.
         ([TREES[:11]], None),
         ([TREES[:9]], "words"),
         ([TREES[:7], TREES[7:13]], None),
         ([TREES[:6], TREES[6:11]], "words"),
-        # A number near a third of them, where there are more elsewhere.
+        # A number near a third of the words, while other places have more of them.
         ([TREES[:11], [*TREES[:8], "40"]], None),
         ([TREES[:11], [*TREES[:6], "40"]], "number"),
     ],

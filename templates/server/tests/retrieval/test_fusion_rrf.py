@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion, by numbers worked out by hand."""
+"""Reciprocal rank fusion, with numbers computed by hand."""
 
 import numpy as np
 import pytest
@@ -42,5 +42,5 @@ def test_ranks_3_and_9_sum_as_published() -> None:
     found = Candidates(
         np.zeros(1, np.int64), semantic, keyword, np.array([3]), np.array([9]), np.zeros(1)
     )
-    # 1/63 + 1/69 = 0.0304 with weights of 1, of the 2/61 that there can be.
+    # 1/63 + 1/69 = 0.0304 with weights of 1, out of a maximum of 2/61.
     assert fuse_rrf(found, 1, 1, k=60).scores == pytest.approx([0.0304 / (2 / 61)], abs=2e-3)

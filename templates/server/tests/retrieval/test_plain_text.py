@@ -1,4 +1,4 @@
-"""Which queries look as if they had operators."""
+"""Which queries seem to contain operators."""
 
 import pytest
 

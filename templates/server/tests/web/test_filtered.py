@@ -1,4 +1,4 @@
-"""Filters of a request, by body and by query string, and what their schemas name of an index."""
+"""Filters of a request, in the body and the query string, and their schemas for an index."""
 
 import re
 from types import SimpleNamespace

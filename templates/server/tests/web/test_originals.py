@@ -86,7 +86,7 @@ def test_what_was_not_indexed_is_not_found(tmp_path: Path) -> None:
     originals = Originals(tmp_path)
     file = put(tmp_path, "a/pump.pdf")
     assert originals.find(record()) == file
-    # Of the same size and name, and then as it was.
+    # Same size and name, then restored.
     file.write_bytes(PDF.swapcase())
     assert originals.find(record()) is None
     file.write_bytes(PDF)
@@ -134,7 +134,7 @@ def test_a_name_that_is_no_text_is_found_by_what_the_index_calls_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: bytes, indexed: str
 ) -> None:
     file = put(tmp_path, os.fsdecode(name))
-    # Another one, which the index would call the same.
+    # A different file, which the index would store under the same name.
     put(tmp_path, os.fsdecode(name.replace(b"\xe9", b"\xe8")), file.read_bytes()[::-1])
     file.write_bytes(PDF)
     assert Originals(tmp_path).find(record(indexed)) == file
@@ -373,7 +373,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
 
 
 SAME = "Fri, 14 Jul 2017 02:40:00 GMT"
-"""When the file was written last."""
+"""The modification time of the file."""
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ SAME = "Fri, 14 Jul 2017 02:40:00 GMT"
         ({"If-Modified-Since": NEW}, 304),
         ({"If-Modified-Since": OLD}, 200),
         ({"If-Modified-Since": "yesterday"}, 200),
-        # The tag says more than the time.
+        # The entity tag takes precedence over the time.
         ({"If-None-Match": '"x"', "If-Modified-Since": NEW}, 200),
         ({"If-None-Match": ETAG, "If-Modified-Since": OLD}, 304),
         ({"If-Match": ETAG}, 200),
@@ -397,7 +397,7 @@ SAME = "Fri, 14 Jul 2017 02:40:00 GMT"
         ({"If-Match": f"W/{ETAG}"}, 412),
         ({"If-Unmodified-Since": SAME}, 200),
         ({"If-Unmodified-Since": OLD}, 412),
-        # Also before a range.
+        # This takes precedence over a range.
         ({"If-None-Match": ETAG, "Range": "bytes=0-9"}, 304),
     ],
 )
@@ -424,7 +424,7 @@ def test_what_a_client_has_is_not_sent_again(
         ("bytes=2000-9999", LONG[2000:]),
         ("bytes=-48", LONG[-48:]),
         ("bytes=-9999", LONG),
-        # Of several, those that there are.
+        # Of several ranges, the satisfiable ones.
         ("bytes=0-9,9999-", LONG[:10]),
         ("bytes=0-9,-0", LONG[:10]),
     ],

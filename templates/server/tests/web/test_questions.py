@@ -1,4 +1,4 @@
-"""The log of questions: what is kept, where, and what happens if nothing can be."""
+"""The question log: what is logged, where, and what happens if it cannot be written."""
 
 import json
 import logging
@@ -113,7 +113,7 @@ def test_of_what_somebody_types_the_last_question_is_kept(log: QuestionLog, file
     strong("pumps")
     log.wait()
     assert [line["query"] for line in read(file)] == ["other", "how do I?"]
-    # What was kept before is no longer being typed.
+    # Questions logged earlier are no longer being typed.
     weak("how do I? Now")
     strong("nothing like it")
     log.wait()
@@ -198,7 +198,7 @@ def test_a_full_file_is_put_aside_in_place_of_the_one_before(
         log.add_thumb(f"question {number}", "d1", "up")
     log.wait()
     before, now = read(Path(f"{file}.1")), read(file)
-    # Two lines of some 80 bytes fit, and the third exceeds the limit.
+    # Two lines of about 80 bytes fit; the third exceeds the limit.
     assert [line["query"] for line in [*before, *now]] == [f"question {n}" for n in range(3, 9)]
     assert [line["query"] for line in now] == [f"question {n}" for n in range(6, 9)]
     assert {each.name for each in file.parent.iterdir()} == {"questions.jsonl", "questions.jsonl.1"}
@@ -310,7 +310,7 @@ def test_a_thumb_is_lost_with_its_folder_and_kept_in_the_next(log: QuestionLog, 
 
 
 def test_a_thumb_is_lost_with_the_right_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Not below folders that only the user of the tests may enter.
+    # Not below folders that only the test user may enter.
     folder = Path(mkdtemp())
     try:
         if (pid := os.fork()) == 0:
@@ -336,7 +336,7 @@ def _lose_the_right(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file.parent.chmod(0o400)
     assert not log.add_thumb("seal", "d1", "up")
     file.parent.chmod(0o500)
-    # The file can be written, and not be put aside when it is full.
+    # The file is writable, but cannot be rotated.
     with pytest.raises(ConfigurationError, match="no permission to write in"):
         QuestionLog.open()
     file.parent.chmod(0o700)
@@ -377,7 +377,7 @@ def test_more_lines_than_can_wait_are_lost(
 ) -> None:
     monkeypatch.setattr(questions, "MAX_WAITING", 5)
     os.mkfifo(file)
-    # A reader that does not read: the thread waits, and nothing else does.
+    # A reader that does not read: only the thread waits.
     reader = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
     monkeypatch.setattr(questions, "_open_private", lambda _file: os.open(file, os.O_WRONLY))
     monkeypatch.setattr(questions.fcntl, "flock", lambda *_: None)
@@ -385,7 +385,7 @@ def test_more_lines_than_can_wait_are_lost(
     for _ in range(5_000):
         log._put(questions._Line(b"x" * 400))
     assert counts["lost"] > 4_000
-    # Nor does a thumb wait for a place.
+    # A thumb does not wait for room in the queue either.
     assert not log.add_thumb("seal", "d1", "up")
     os.set_blocking(reader, True)
     while sum(counts.values()) < 5_001:

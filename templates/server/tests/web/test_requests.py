@@ -1,4 +1,4 @@
-"""What a request may ask for, and what its schema says of that."""
+"""What a request may contain, and how its schema describes it."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Which rule a request is served by, and what becomes of what is written of rules."""
+"""Which rule applies to a request, and how rules are parsed."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ def digest(token: str) -> str:
 
 @pytest.fixture(autouse=True)
 def views(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a view tell of what it is; nothing is in the environment, and nothing stays installed."""
+    """Make views identifiable; clear the environment, and undo installed rights afterwards."""
     monkeypatch.setattr(Rights, "rule_of", BY_RULE)
     name = "foundry.runtime.web.rights"
     monkeypatch.setattr(f"{name}.view_of", lambda index, filters: (index, filters))
@@ -59,7 +59,7 @@ def request(*authorization: str, path: str = "/search", kind: str = "http") -> S
 
 
 def seen(rights: Rights, scope: Scope, index: Any = WHOLE) -> Any:
-    """What the application sees of the index while it serves a request."""
+    """What the application sees of the index while it handles a request."""
     found = []
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,7 +120,7 @@ def test_outside_of_requests_everything_is_seen() -> None:
 
 
 def test_what_is_no_request_sees_everything() -> None:
-    """As the start of the server, which loads the index."""
+    """For example at start-up, when the server loads the index."""
     assert seen(rights(), request(kind="lifespan")) is WHOLE
 
 
@@ -199,7 +199,7 @@ def test_the_settings_may_have_scores_depend_on_what_is_seen(
 
 
 def opened(rights: Rights) -> list[object]:
-    """What is opened with an index for views by these rights."""
+    """What is opened together with an index for views of these rights."""
     found: list[object] = []
     index: Any = SimpleNamespace(part=found.append)
     rights.prepare(index)

@@ -1,4 +1,4 @@
-"""Thumbs: only for a passage that there is, and only where they are kept."""
+"""Thumbs: only for existing passages, and only if they are logged."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ PASSAGE = {"query": " seal ", "id": "c1", "thumb": "down"}
 
 
 class Log:
-    """A log of questions that keeps what it is told."""
+    """A question log that records its calls."""
 
     def __init__(self, file: Path | None, *, is_kept: bool = True) -> None:
         self.file = file

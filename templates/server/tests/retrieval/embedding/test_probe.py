@@ -1,4 +1,4 @@
-"""A model that is not the index's is noticed by the vector that it gives of the probe text."""
+"""Another model than the index's is detected by its vector of the probe text."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -32,7 +32,7 @@ DENSE: dict[str, Any] = {
 
 
 def index(**dense: Any) -> Any:
-    """Return the files of an index with these vectors."""
+    """Return index files with these vectors."""
     return SimpleNamespace(
         layout=SimpleNamespace(root=Path("index")),
         manifest=SimpleNamespace(dense={**DENSE, **dense} if dense else None),
@@ -40,7 +40,7 @@ def index(**dense: Any) -> Any:
 
 
 def difference(probe: list[float] | None, expected: list[float] = DENSE["probe_vector"]) -> str:
-    """Return how a vector of the probe text differs from what it was, or nothing."""
+    """Return how a vector of the probe text differs from the recorded one, or None."""
     found = None if probe is None else np.array(probe, dtype=np.float32)
     return find_difference(found, DenseManifest(**{**DENSE, "probe_vector": expected})) or ""
 

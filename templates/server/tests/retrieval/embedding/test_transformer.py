@@ -1,4 +1,4 @@
-"""Parts of a transformer against their definitions; texts of a batch do not affect each other."""
+"""Parts of a transformer compared with their definitions; texts of a batch are independent."""
 
 import json
 import math
@@ -33,7 +33,7 @@ def describe(**values: Any) -> Description:
 
 
 def draw(shape: Description) -> dict[str, NDArray[np.float32]]:
-    """Return weights of a shape."""
+    """Return random weights of a shape."""
     drawn = np.random.default_rng(7)
     return {
         name: drawn.normal(0, 0.5, size).astype(np.float32)
@@ -48,7 +48,7 @@ def transformer(**values: Any) -> Transformer:
 
 
 def run_slowly(model: Transformer, numbers: list[int]) -> NDArray[np.float64]:
-    """Return the unit vector of one text by the definitions, number by number."""
+    """Return the unit vector of one text, computed number by number from the definitions."""
     shape, weights = model.shape, draw(model.shape)
     exact = {name: values.astype(np.float64) for name, values in weights.items()}
 

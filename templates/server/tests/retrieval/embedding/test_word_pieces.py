@@ -1,4 +1,4 @@
-"""Text is cut into pieces as BERT's own tokenizer cuts it."""
+"""Text is tokenized as by BERT's own tokenizer."""
 
 import pytest
 
@@ -12,7 +12,7 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def cut(text: str, most: int | None = None, **spelling: bool) -> str:
-    """Return the pieces of a text, without its frame."""
+    """Return the tokens of a text, without [CLS] and [SEP]."""
     cutter = WordPieceTokenizer(PIECES, Spelling(special=SPECIAL, **spelling))
     numbers = cutter.tokenize(text, most)
     assert (numbers[0], numbers[-1]) == (2, 3)
@@ -27,12 +27,12 @@ def cut(text: str, most: int | None = None, **spelling: bool) -> str:
         ("pump\tpump\npump\rpump\u2028pump", "pump pump pump pump pump"),
         ("Pumps pumping", "pump ##s pump ##ing"),
         ("unaffable", "un ##aff ##able"),
-        # Of a word that pieces do not make up, nothing is kept.
+        # A word that tokens cannot cover becomes [UNK] as a whole.
         ("unaffablx pump", "[UNK] pump"),
         ("pump,pump. $pump's", "pump , pump . $ pump ' [UNK]"),
         ("CAFÉ cafe\u0301", "cafe cafe"),
         ("水泵x", "水 泵 [UNK]"),
-        # Each letter by itself: at the end of a word, others write another sigma.
+        # Letter by letter: other tokenizers write another sigma at the end of a word.
         ("ΣΑΣ", "[UNK]"),
         ("σας", "σας"),
         ("\u0130", "i"),

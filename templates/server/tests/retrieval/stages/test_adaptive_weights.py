@@ -22,7 +22,7 @@ WEIGHTS = Weights(0.7, 0.3)
         ("What does 30 CFR 75.1725 require?", 3 / 4),  # 30, CFR, 75.1725; require
         ("max_connections HTTPServer limit", 2 / 3),
         ("D40", 1),
-        ("the NASA rover 7 pump", 0),  # acronyms and numbers stand beside no identifier
+        ("the NASA rover 7 pump", 0),  # acronyms and numbers that are not next to an identifier
     ],
 )
 def test_share_of_identifiers(query: str, share: float) -> None:

@@ -1,4 +1,4 @@
-"""Anchors: chunks that contain an identifier of the query, by numbers worked out by hand."""
+"""Anchors: chunks that contain an identifier of the query, with numbers computed by hand."""
 
 import re
 from itertools import pairwise
@@ -24,7 +24,7 @@ def candidates(*scores: float) -> Candidates:
 
 
 def having(**postings: list[int]) -> Any:
-    """An index of four chunks, by the terms that they have; all impacts are 1."""
+    """An index of four chunks, given the chunks of each term; all impacts are 1."""
     terms = sorted(postings)
     flat = [chunk for term in terms for chunk in postings[term]]
     ends = np.cumsum([0, *(len(postings[term]) for term in terms)]).tolist()
@@ -48,7 +48,7 @@ def test_anchors() -> None:
         Journal(),
         factor=1.5,
     )
-    # x 1.5 for chunks 1 and 3, all divided by 1.5: 0.6 * 1.5 is not above 0.9 and stays a tie.
+    # x 1.5 for chunks 1 and 3, then all divided by 1.5: 0.6 * 1.5 equals 0.9, so it remains a tie.
     assert boosted.scores == pytest.approx([0.6, 0.6, 0.2, 0.2])
     assert list(boosted.boosts["anchors"]) == [1, 1.5, 1, 1.5]
 
@@ -93,7 +93,7 @@ def test_what_only_patterns_know_is_an_anchor_as_a_whole() -> None:
 @pytest.mark.parametrize(("left", "factors"), [(0, [1.5, 1.5]), (-1, [1, 1.5])])
 def test_anchors_are_looked_for_as_far_as_the_budget_goes(left: int, factors: list[float]) -> None:
     index = having(c41=[0], d40=[1])
-    # Each of two anchors is looked for among two candidates.
+    # Two anchors are looked up in two candidates.
     journal = Journal(units=4 * LOOKUP_UNITS + left)
     tokens = tokenizer.tokenize("D40 or C41")
     boosted = boost_anchors(candidates(0.9, 0.6), index, tokens, (), journal, factor=1.5)

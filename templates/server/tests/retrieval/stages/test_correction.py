@@ -1,4 +1,4 @@
-"""Misspelt words of queries: which are looked up, what becomes of them, and what is said of it."""
+"""Misspelt query words: which are looked up, how they are corrected, and what is noted."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -36,7 +36,7 @@ FREQUENT = {"cistern", "lidar", "aboleth", "coil", "user", "metadata", "time", "
 
 
 class Words:
-    """The words that are nearest to some others, and those of the language."""
+    """The nearest words for some words, and the dictionary words."""
 
     forms = (*NEAREST,)
 
@@ -91,10 +91,10 @@ def test_what_is_corrected(index: Any, query: str, expected: str) -> None:
         *("aboleth", "the cistern of an aboleth", "lid", "zebra", ""),
         *("abolet2", "lidr-2", "a@lidr", "https://cistrn.example/lidr", "--abolet"),
         *('"abolet"', "\u201cabolet\u201d", "\u201eabolet\u201c"),
-        # Acronyms, names that no chunk has, words of the language, and words in no chunk.
+        # Acronyms, names in no chunk, dictionary words, and words without a correction.
         *("SLAN", "what did Wirre say of a coil", "wiRre", "boil", "boiling", "fortnite"),
         "ABOLET",
-        # Two edits and another first letter, contractions, words with another spelling.
+        # Two edits with another first letter, contractions, words with another spelling.
         *("bboleths", "doesnt", "doesn't", "doesn\u2019t", "meta data", "timestamp"),
         "x" * 25,
     ],
@@ -124,7 +124,7 @@ def test_the_original_can_be_asked_for(index: Any) -> None:
     journal = Journal()
     correct_query(index, '"abolet", "abolet" in a cistern', (), journal)
     assert journal.stages == {}
-    # Only where it stands alone.
+    # Only where it is a word of its own.
     correct_query(index, "abolet x-abolet.y abolet2 aboletabolet", (), journal)
     quoted = journal.stages["correction"]["original"]
     assert quoted == '"abolet" x-"abolet".y abolet2 aboletabolet'
@@ -158,7 +158,7 @@ def test_what_it_costs_to_look_a_word_up(index: Any, words: int, units: int) -> 
 def test_words_far_behind_stay_as_they_were_typed(index: Any) -> None:
     for before, last in ((63, "lidar"), (64, "lidr")):
         assert correct_query(index, "user " * before + "lidr", (), Journal()).endswith(last)
-    # So do words between joints, which are one part; those of three letters are not looked up.
+    # Words between joints count as one part; three-letter words are not looked up.
     different = [f"{one}{other}z" for one in "bcdfghjk" for other in "bcdfghjk"]
     for before, last in ((63, "lidar"), (64, "lidr")):
         query = ".".join([*different[:before], "lidr"])
@@ -171,6 +171,6 @@ def test_only_so_many_words_are_looked_up(index: Any) -> None:
     assert correct_query(index, f"{several} lidr", (), Journal()).endswith("lidar")
     assert correct_query(index, f"{several} kkkk lidr", (), Journal()).endswith("lidr")
     index.words.looked_up.clear()
-    # Words that are known, or were corrected already, do not count.
+    # Known and already corrected words do not count.
     correct_query(index, "lidar user lidr lidr abolet", (), Journal())
     assert index.words.looked_up == ["lidr", "abolet"]

@@ -11,7 +11,7 @@ BOOSTS: dict[str, dict[str, float]] = {"boosts": {}}
 
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:
-    """Return a hit whose score falls by a hundredth for each number."""
+    """Return a hit whose score decreases by a hundredth with each number."""
     chunk = ChunkRecord(
         id=f"c{number}",
         document_id=document,

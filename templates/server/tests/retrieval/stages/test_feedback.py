@@ -1,4 +1,4 @@
-"""Feedback, by numbers worked out by hand."""
+"""Feedback, with numbers computed by hand."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Passage:
 
 
 class SmallIndex:
-    """Six chunks: two of one direction, one across, between, without a vector, opposite."""
+    """Six chunks: two equal, one perpendicular, one between, one without a vector, one opposite."""
 
     def __init__(self) -> None:
         vectors = np.array([[1, 0], [1, 0], [0, 1], [1, 1], [0, 0], [-1, 0]], dtype=np.float32)
@@ -43,7 +43,7 @@ def candidates(scores: list[float]) -> Candidates:
 
 def test_what_is_near_to_the_best_gains() -> None:
     found = boost_feedback(candidates([0.9, 0.5, 0.6, 0.5, 0.3, 0.3]), SmallIndex(), gain=0.5)  # type: ignore[arg-type]
-    # Cosines to the first: 1, 1, 0, 1 / sqrt 2, and 0 for what has no vector or the opposite one.
+    # Cosines to the first: 1, 1, 0, 1 / sqrt 2, and 0 for no vector and for the opposite one.
     factors = [1.5, 1.5, 1.0, 1 + 0.5 / 2**0.5, 1.0, 1.0]
     assert found.boosts["feedback"] == pytest.approx(factors)
     expected = [0.9, 0.5, 0.6 / 1.5, 0.5 * factors[3] / 1.5, 0.3 / 1.5, 0.3 / 1.5]
@@ -51,7 +51,7 @@ def test_what_is_near_to_the_best_gains() -> None:
 
 
 def test_of_equal_scores_the_first_in_the_index_is_the_best() -> None:
-    # Chunk 1 is the best, chunk 0 is near to it, and chunk 2 across.
+    # Chunk 1 is the best, chunk 0 is close to it, and chunk 2 is perpendicular.
     found = boost_feedback(candidates([0.1, 0.8, 0.8]), SmallIndex(), gain=1.0)  # type: ignore[arg-type]
     assert found.boosts["feedback"] == pytest.approx([2.0, 2.0, 1.0], abs=1e-6)
 

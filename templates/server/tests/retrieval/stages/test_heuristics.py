@@ -1,4 +1,4 @@
-"""Heuristics: names and categories of the query that a chunk has, worked out by hand."""
+"""Heuristics: the query's names and categories in a chunk, with numbers computed by hand."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -40,7 +40,7 @@ def candidates(scores: Sequence[float]) -> Candidates:
 
 
 def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int = 1) -> Any:
-    """An index of so many chunks, of which each term stands in `holding`."""
+    """An index of `count` chunks, `holding` of which contain each term."""
     return SimpleNamespace(
         chunks=partial(map, records.__getitem__),
         tokenizer=TOKENIZER,

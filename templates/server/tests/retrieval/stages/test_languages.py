@@ -1,4 +1,4 @@
-"""Questions in another language than the documents, and others that only look like it."""
+"""Questions in another language than the documents, and questions that only look like it."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +15,7 @@ SHARE = 0.02
 def noted(
     query: str, language: str = "english", model: str | None = "static-en", frequency: int = 0
 ) -> dict[str, Any]:
-    """What the journal says of a query over 100 chunks, so many of which have each word."""
+    """What the journal notes for a query over 100 chunks, given the document frequency of words."""
     index: Any = SimpleNamespace(
         manifest=SimpleNamespace(language=language, dense=model and {"model": model}),
         tokenizer=Tokenizer(language),
@@ -35,7 +35,7 @@ def noted(
         ("\u00bfCu\u00e1l es el precio de la bomba?", "Spanish"),
         ("Qual \u00e9 o tamanho da bomba?", "Portuguese"),
         ("Welche Farbe hat der Schalter in London?", "German"),
-        # Two words tell, if there is none of the documents' language, or else one more than of it.
+        # Two words suffice if there are none of the documents' language, else one more than of it.
         ("Wie ist Pumpe P7?", "German"),
         ("Wie wird die pump of the house", "German"),
     ],
@@ -64,7 +64,7 @@ def test_another_script_is_another_language(query: str) -> None:
     "query",
     [
         "How is the pump cleaned?",
-        "De Stijl",  # One word of Dutch is a name.
+        "De Stijl",  # A single Dutch word can be a name.
         "die casting of the parts",
         "What does 'la la land' mean in the manual?",
         "pump \u03b1 flow rate",

@@ -1,4 +1,4 @@
-"""Linked documents among the results, by numbers worked out by hand."""
+"""Linked documents among the results, with numbers computed by hand."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -60,11 +60,11 @@ def link(
 def test_a_linked_document_comes_below_what_was_found() -> None:
     index = FakeIndex([3], [4], [], [], [], [])
     scores, linked, journal = link(index, candidates({0: 0.8, 2: 0.5}))
-    # Half of 0.8, by its first chunk; half of 0.5.
+    # Half of 0.8, for its first chunk; half of 0.5.
     assert scores == {0: 0.8, 2: 0.5, 6: 0.4, 8: 0.25}
     assert list(linked.boosts["links"]) == [1, 1, 0.5, 0.5]
     assert journal.stages == {"links": {"documents": 2}}
-    # No lane has scored what was linked.
+    # No lane has scored the linked chunks.
     lanes = [(linked.semantic, linked.semantic_ranks), (linked.keyword, linked.keyword_ranks)]
     for values, ranks in lanes:
         assert values is not None and values[:2].tolist() == [0.8, 0.5]
@@ -86,7 +86,7 @@ def test_it_never_passes_the_weakest_seed() -> None:
 def test_candidates_below_the_seeds_may_be_passed() -> None:
     index = FakeIndex([3], [], [], [], [], [])
     scores, linked, _ = link(index, candidates({0: 0.8, 2: 0.6, 4: 0.3, 6: 0.1, 7: 0.2}), seeds=2)
-    # The best chunk of the linked document stands for it.
+    # The linked document is represented by its best chunk.
     assert scores == {0: 0.8, 2: 0.6, 4: 0.3, 6: 0.1, 7: 0.4}
     assert list(linked.boosts["links"]) == [1, 1, 1, 1, 0.5]
 
@@ -108,7 +108,7 @@ def test_the_best_of_several_seeds_counts_and_seeds_are_left_alone() -> None:
 def test_what_links_to_a_result_comes_as_well() -> None:
     index = FakeIndex([], [], [], [0, 1], [], [0])
     scores, _, journal = link(index, candidates({0: 0.8, 2: 0.6}))
-    # Documents 3 and 5 link to the first, by half of 0.8.
+    # Documents 3 and 5 link to the first, so they get half of 0.8.
     assert scores == {0: 0.8, 2: 0.6, 6: 0.4, 10: 0.4}
     assert journal.stages == {"links": {"documents": 2}}
 
@@ -132,7 +132,7 @@ def test_neighbours_are_all_that_a_link_joins(seed: int) -> None:
         assert len(graph.neighbours(number, 2)) == min(2, len(expected))
     some = np.array([True, True, False, True, True, False])
     within = graph.within(some)
-    # The documents 0, 1, 3 and 4 have the numbers 0 to 3 there.
+    # Documents 0, 1, 3 and 4 are numbered 0 to 3 there.
     among = joined[some][:, some]
     for number in range(4):
         expected = {*np.flatnonzero(among[number] | among[:, number]).tolist()}

@@ -1,4 +1,4 @@
-"""Minimum scores: what is below them is no hit."""
+"""Minimum scores: candidates below them are dropped."""
 
 from collections.abc import Sequence
 

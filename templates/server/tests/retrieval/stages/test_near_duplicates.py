@@ -1,4 +1,4 @@
-"""Near-duplicates: one of each group is shown, and names the others."""
+"""Near-duplicates: one of each group is shown, and lists the others."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -25,7 +25,7 @@ BOOSTS: dict[str, dict[str, float]] = {"boosts": {}}
 
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:
-    """Return a hit whose score falls by a hundredth for each number."""
+    """Return a hit whose score decreases by a hundredth with each number."""
     chunk = ChunkRecord(
         id=f"c{number}",
         document_id=document,
@@ -106,7 +106,7 @@ def test_duplicates_below_the_depth_are_left_out_too() -> None:
 
 
 def test_resemblance_by_hand() -> None:
-    # Terms a..f give five pairs; x in place of f shares four of six.
+    # The terms a to f form five pairs; x instead of f shares four of six.
     words = "alpha bravo charlie delta echo foxtrot"
     first, second = (
         Shingles.of(text, tokenizer.tokenize) for text in (words, words.replace("foxtrot", "xray"))

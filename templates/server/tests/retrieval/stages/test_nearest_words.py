@@ -1,4 +1,4 @@
-"""The nearest word to a misspelt one, compared with distances worked out by their definition."""
+"""The word nearest to a misspelt one, compared with distances computed by definition."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ def write(
     forms: dict[str, str] | None = None,
     right: Sequence[str] = (),
 ) -> Words:
-    """Write words with their weights, each in the form that is given for it, and open them."""
+    """Write words with their weights and spellings, and open them."""
     layout = CorrectionLayout(root)
     words = sorted(weights, key=lambda word: (len(word), word))
     alphabet = sorted({*"".join(words)})
@@ -49,7 +49,7 @@ def write(
 
 
 def distance(one: str, other: str) -> int:
-    """Return the optimal string alignment of two words, by its recurrence."""
+    """Return the optimal string alignment distance of two words, by its recurrence."""
 
     @cache
     def table(i: int, j: int) -> int:
@@ -94,10 +94,10 @@ def test_the_nearest_is_as_near_as_by_definition(tmp_path: Path, seed: int) -> N
 def test_frequency_and_the_edit_decide_between_words_equally_near(tmp_path: Path) -> None:
     opened = write(tmp_path, {"mine": 19, "mint": 12, "pint": 12, "pints": 12, "pine": 0})
     assert opened.nearest("mink") == Nearest("mine", 1, 19)
-    # A letter left out or two that were swapped are more likely than one replaced.
+    # A missing letter, or two swapped ones, are more likely than a replaced one.
     assert opened.nearest("pnt") == Nearest("pint", 1, 12)
     assert opened.nearest("imnt") == Nearest("mint", 1, 12)
-    # A word that is in no chunk is the nearest only where no other is as near.
+    # A word in no chunk is the nearest only if no other is as near.
     assert opened.nearest("sine") == Nearest("mine", 1, 19)
     assert opened.nearest("pine") == Nearest("pine", 0, 0)
 
@@ -108,7 +108,7 @@ def test_frequency_and_the_edit_decide_between_words_equally_near(tmp_path: Path
 def test_how_much_more_frequent_a_word_must_be(
     tmp_path: Path, more: int, is_preferred: bool
 ) -> None:
-    # Of equals, the first: the shorter one.
+    # Among equals, the first: the shorter one.
     opened = write(tmp_path, {"cast": 1 + more, "coast": 1})
     found = opened.nearest("cost")
     assert found is not None and (found.form == "coast") == is_preferred
@@ -118,7 +118,7 @@ def test_how_much_more_frequent_a_word_must_be(
     ("word", "form"),
     [
         ("lidr", "Lidar"),
-        # Two edits are for words of eight letters.
+        # Two edits need a word of eight letters.
         ("cisxxrn", None),
         ("cistxxns", "cisterns"),
         ("istrn", None),

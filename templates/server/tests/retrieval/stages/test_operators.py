@@ -1,4 +1,4 @@
-"""Operators in queries over a few chunks: what is one, and what each leaves to be found."""
+"""Operators in queries over a few chunks: how they are parsed, and what they exclude."""
 
 import random
 import re
@@ -48,7 +48,7 @@ VALUES = {
 
 
 class Filters:
-    """Filters by a table: the chunks that have a value."""
+    """Filters given as a table of the chunks that have a value."""
 
     columns = ("team",)
 
@@ -64,7 +64,7 @@ class Filters:
 
 
 class SmallIndex:
-    """An index of the texts, each a chunk of its own, under a heading."""
+    """An index with one chunk for each text, under a heading."""
 
     tokenizer = Tokenizer("english")
     chunk_count = len(TEXTS)
@@ -133,7 +133,7 @@ def word(text: str, *, is_excluded: bool = False) -> Item:
         ("-seal, pump", Operators(", pump", (word("seal", is_excluded=True),))),
         ("pump +seal.", Operators("pump seal.", (word("seal"),))),
         ("pump -C++", Operators("pump", (word("C++", is_excluded=True),))),
-        # Also of stop words, which are no terms.
+        # Also for stop words, which are not terms.
         (
             '-"the of" pump +seal',
             Operators("pump seal", (phrase("the of", is_excluded=True), word("seal"))),
@@ -142,7 +142,7 @@ def word(text: str, *, is_excluded: bool = False) -> Item:
         ("pump -team:core", Operators("pump", excluded=(("team", "core"),))),
         ("pump +team:core", Operators("pump", filters=(("team", "core"),))),
         ("pump -std::vector", Operators("pump", (word("std::vector", is_excluded=True),))),
-        # A filter alone is searched for by its value, where some text has it.
+        # A query of a filter alone searches for its value, if some text contains it.
         ('tag:"two oil"', Operators("two oil", filters=(("tags", "two oil"),))),
         ("pump team:core", Operators("pump", filters=(("team", "core"),))),
         ("TEAM:core pump", Operators("pump", filters=(("team", "core"),))),
@@ -174,7 +174,7 @@ def test_what_is_plain_text(index: Any, query: str) -> None:
 
 
 def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
-    """Return the numbers of the chunks that a query's operators let through."""
+    """Return the chunks that pass a query's operators."""
     operators = parse_operators(index, query, Journal())
     passing = apply_operators(allowed, operators, index, Journal(), phrase_chunks=10)
     assert passing is not None
@@ -192,7 +192,7 @@ def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
         ('"pump"', [0, 1]),
         ('"note 4" seals', [4]),
         ('"\u4e95\u6238\u30dd"', [3]),
-        # It ends in a mark that makes a vowel long, which is no letter of its own.
+        # It ends with a mark that lengthens a vowel, which is not a separate letter.
         ('"\u30bb\u30f3\u30b5\u30fc"', [3]),
         ('"std::vector and"', [2]),
         ('"max size"', [2]),
@@ -235,7 +235,7 @@ def test_callers_keep_their_own_filters(index: Any) -> None:
     assert found_by(index, "pump -oily", own) == [1, 2]
     assert found_by(index, 'pump "seal"', own) == [1]
     assert found_by(index, "pump team:core", own) == []
-    # What may not be found is not even read.
+    # Chunks that may not be found are not even read.
     assert set(index.read) <= {1, 2}
 
 
@@ -267,10 +267,10 @@ def test_chunks_that_the_budget_does_not_cover_are_unread(
         # "Oil" is in two chunks, "seal" in three.
         ("pump +seal", 2_000 + 3),
         ("pump -seal", 2_000 + 3),
-        # Of each term as many as the rarest has, and to choose the best of them all its postings.
+        # For each term as many as the rarest has, plus all postings for choosing the best.
         ('"oil the seal"', 6_000 + 2 * 2 + (2 + 3)),
         ("pump team:core", 2_000),
-        # Whether a field has a value costs the same if it has not.
+        # Checking whether a field has a value costs the same if it has not.
         ("pump team:nobody", 2_000),
     ],
 )

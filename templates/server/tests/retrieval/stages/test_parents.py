@@ -1,4 +1,4 @@
-"""Parents put together from chunks made by hand."""
+"""Parent passages joined from handmade chunks."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from types import SimpleNamespace
@@ -21,7 +21,7 @@ BOOSTS: dict[str, Any] = {"boosts": {}}
 def record(
     number: int, *, document: str = "d", parent: int | None, section: tuple[str, ...] = ("A",)
 ) -> ChunkRecord:
-    """A chunk of ten characters on a line of its own."""
+    """A chunk of ten characters on its own line."""
     start = number * 11
     position = {
         "start": start,
@@ -53,13 +53,13 @@ CHUNKS = [
     record(2, parent=0, section=("A", "E", "C")),
     record(3, parent=22),
     record(4, parent=None),
-    # Of another document, whose parent begins where that of the one before it does.
+    # From another document, whose parent begins at the same offset as the previous one's.
     record(5, document="e", parent=22),
 ]
 
 
 class FakeIndex:
-    """An index of chunks made by hand; `asked` are the numbers of those read together."""
+    """An index of handmade chunks; `asked` records the numbers read together."""
 
     def __init__(self, chunks: Sequence[ChunkRecord], *, alike: Sequence[int] = ()) -> None:
         documents = [chunk.document_id for chunk in chunks]
@@ -70,7 +70,7 @@ class FakeIndex:
         self.asked: list[list[int]] = []
 
     def _numbers(self, name: str) -> list[int]:
-        """The chunks with this id, and with them those `alike`, as if they had the same hash."""
+        """The chunks with this id, plus those in `alike`, as if their hashes collided."""
         return [n for n, one in enumerate(self._chunks) if one.id == name or n in self._alike]
 
     def part(self, _kind: object) -> SimpleNamespace:
@@ -129,7 +129,7 @@ def test_ids_of_which_hashes_are_the_same_are_told_apart() -> None:
 def test_neighbours_of_all_chunks_are_read_together() -> None:
     index = index_of(CHUNKS)
     assert None not in find_passages(index, [CHUNKS[1], CHUNKS[5], CHUNKS[3]])
-    # As many as a parent of 100 characters may have at each side, and the one after them.
+    # As many as a parent of 100 characters can have on each side, plus the next one.
     assert index.asked == [[0, 2, 3, 4, 2, 1, 4]]
 
 

@@ -1,4 +1,4 @@
-"""Answers that the owner has pinned: what comes first, and when nothing does."""
+"""Pinned answers: what comes first, and when nothing is pinned."""
 
 import json
 from collections.abc import Sequence
@@ -63,7 +63,7 @@ class FakeIndex:
 def pin(
     index: Any, query: str, scores: dict[int, float], allowed: Sequence[bool] | None = None
 ) -> tuple[list[Hit], Journal]:
-    """Return the hits for a query, where a search has found chunks with these scores."""
+    """Return the hits for a query if the search found chunks with these scores."""
     values = np.array([scores[chunk] for chunk in sorted(scores)])
     ranks = np.arange(1, len(scores) + 1)
     chunks = np.array(sorted(scores), dtype=np.int64)
@@ -91,7 +91,7 @@ def test_documents_come_first_in_their_order_and_by_their_best_chunks(
 ) -> None:
     found = {0: 0.3, 1: 0.5, 2: 0.9}
     hits, journal = pin(FakeIndex(tmp_path), query, found)
-    # Nothing of d2 was found, so that its first chunk stands for it.
+    # No chunk of d2 was found, so its first chunk represents it.
     assert shown(hits) == [("c4", 1, True), ("c1", 1, True), ("c2", 0.9, False), ("c0", 0.3, False)]
     assert {*hits[0].scores.to_json().values(), *hits[0].ranks.to_json().values()} == {None}
     assert (hits[1].scores.keyword, hits[1].ranks.keyword) == (0.5, 2)
@@ -116,7 +116,7 @@ def test_what_may_not_be_found_is_not_pinned(tmp_path: Path) -> None:
     index = FakeIndex(tmp_path)
     second = [False, True] * 3
     assert shown(pin(index, "vpn", {}, second)[0]) == [("c5", 1, True), ("c1", 1, True)]
-    # Candidates are of those that may be found.
+    # Candidates are limited to chunks that may be found.
     only = [True, True, False, False, False, False]
     assert shown(pin(index, "vpn", {1: 0.2}, only)[0]) == [("c1", 1, True)]
     hits, journal = pin(index, "vpn", {}, [False] * 6)

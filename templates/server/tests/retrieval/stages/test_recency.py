@@ -1,4 +1,4 @@
-"""Recency by tiers and by decay, by numbers worked out by hand."""
+"""Recency by tiers and by decay, with numbers computed by hand."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +22,7 @@ def candidates(*scores: float) -> Candidates:
 
 
 def dated(modified: NDArray[np.int64]) -> Any:
-    """An index of chunks that were modified at these times."""
+    """An index of chunks modified at these times."""
     return SimpleNamespace(part=lambda _: SimpleNamespace(modified=modified))
 
 
@@ -43,7 +43,7 @@ def test_recency_by_decay() -> None:
     boosted = boost_by_decay(
         candidates(*[0.8] * 7), dated(modified), now // DAY, half_life_days=7, floor=0.1
     )
-    # 28 days would be a sixteenth; the floor is a tenth. What has no date counts as old.
+    # 28 days would be a sixteenth, but the floor is a tenth. Chunks without a date count as old.
     factors = [1, 0.5, 0.25, 0.125, 0.1, 1, 0.1]
     assert list(boosted.boosts["recency"]) == factors
     assert boosted.scores == pytest.approx([0.8 * factor for factor in factors])

@@ -1,4 +1,4 @@
-"""How a query that is being typed may go on, by a few words and headings."""
+"""Completions of a query, from a few words and headings."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ HEADINGS = [
 
 @pytest.fixture
 def index(tmp_path: Path) -> Any:
-    """An index whose completions are these words and headings."""
+    """An index with these words and headings as completions."""
     return write(tmp_path, HEADINGS)
 
 
@@ -67,7 +67,7 @@ def write(tmp_path: Path, headings: Sequence[str]) -> Any:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        # The most frequent first, at most four.
+        # Most frequent first, at most four.
         ("ven", ["ventilation", "vent", "venvPath", "ventilatoren"]),
         ("vent", ["ventilation", "ventilatoren", "ventilate", "ventilator"]),
         ("venv", ["venvPath"]),
@@ -75,7 +75,7 @@ def write(tmp_path: Path, headings: Sequence[str]) -> Any:
         ("VENTILATION", []),
         ("max_", ["max_size"]),
         ("safety req", ["Safety Requirements"]),
-        # The shortest first, and those that begin so before others.
+        # Shortest first; headings that begin with the query come before others.
         ("safety", ["Safety in Mines", "Safety Requirements"]),
         ("Requ", ["Requirements", "Safety Requirements"]),
         ("room", [f"Room {number}" for number in range(6)]),
@@ -85,7 +85,7 @@ def write(tmp_path: Path, headings: Sequence[str]) -> Any:
         ("vent ", []),
         ("vent-", []),
         ("\u00dcBER", ["\u00fcbersicht", "\u00dcbersicht der R\u00e4ume"]),
-        # A word that completes the query to a heading is not said twice.
+        # If completing a word yields a heading, it is listed once.
         ("requirem", ["Requirements", "Safety Requirements"]),
         ("\u00fcbersicht der r\u00e4um", ["\u00dcbersicht der R\u00e4ume"]),
         ("afety", []),

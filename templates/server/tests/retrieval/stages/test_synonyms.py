@@ -39,7 +39,7 @@ FREQUENCIES = {
 
 @pytest.fixture
 def index(tmp_path: Path) -> Any:
-    """An index with these forms, whose terms are in so many chunks."""
+    """An index with these forms and document frequencies."""
     (tmp_path / FOLDER).mkdir()
     SynonymsLayout(tmp_path / FOLDER).forms.write_text(json.dumps(FORMS))
     index: Any = SimpleNamespace(
@@ -52,7 +52,7 @@ def index(tmp_path: Path) -> Any:
 
 
 def widen(index: Any, query: str) -> tuple[str, list[str], list[str], Any]:
-    """Return the text, the tokens, the new terms, and what is said of them."""
+    """Return the text, the tokens, the added terms, and the notes."""
     searched, tokens = index.tokenizer.tokenize_query(query)
     journal, own = Journal(), query_terms(tokens)
     text, kept, terms = add_synonyms(index, searched, tokens, own, journal)
@@ -63,7 +63,7 @@ def widen(index: Any, query: str) -> tuple[str, list[str], list[str], Any]:
 
 def test_both_forms_of_an_acronym_stand_for_each_other(index: Any) -> None:
     text, tokens, terms, said = widen(index, "FK of a leg")
-    # More chunks have the long form, so that it may lead the vector.
+    # The long form is in more chunks, so it may affect the vector.
     assert text == "FK of a leg Forward kinematics"
     assert tokens == ["FK", "of", "a", "leg"]
     assert terms == ["forward", "kinemat", "=forward kinemat leg"]
@@ -77,7 +77,7 @@ def test_a_heading_stays_as_it_is_named(index: Any) -> None:
     # A longer and rarer form would outweigh it.
     assert widen(index, "MCP server") == ("MCP server", ["MCP", "server"], [], {})
     assert widen(index, "MCP tools")[3] == {"MCP": ["Model Context Protocol"]}
-    # One that more chunks have is not rarer.
+    # A form that is in more chunks is not rarer.
     assert widen(index, "FK solver")[2:] == (["forward", "kinemat"], {"FK": ["Forward kinematics"]})
 
 
@@ -85,7 +85,7 @@ def test_a_form_that_no_chunk_has_is_not_searched_for(index: Any) -> None:
     text, tokens, _, said = widen(index, "K8S restarts")
     assert (text, tokens) == ("K8S restarts kubernetes", ["restarts"])
     assert said == {"K8S": ["kubernetes"]}
-    # One way is one way.
+    # A one-way synonym works in one direction only.
     assert widen(index, "kubernetes restarts")[3] == {}
 
 

@@ -1,4 +1,4 @@
-"""Weights by how good the match is, and what the response says of them."""
+"""Weights by the match, and what the response reports."""
 
 import re
 from types import SimpleNamespace
@@ -35,7 +35,7 @@ def candidates(*, coverage: float, doubted: bool = False) -> Candidates:
         (candidates(coverage=0.1), Weights(0.7, 0.3), (0.9, 0.1)),
         (candidates(coverage=0.2), Weights(0.7, 0.3), (0.7, 0.3)),
         (candidates(coverage=0.2, doubted=True), Weights(0.7, 0.3), (0.9, 0.1)),
-        # The weights of a search need not add up to 1.
+        # The weights of a search need not sum to 1.
         (candidates(coverage=0.1), Weights(7, 3), (0.9, 0.1)),
         (candidates(coverage=0.1), Weights(19, 1), (19, 1)),
         (candidates(coverage=0.1), Weights(1, 0), (1, 0)),

@@ -1,4 +1,4 @@
-"""Parts of words: what a result has of the query's words, by numbers worked out by hand."""
+"""Parts of words: which of the query's parts a result contains, with numbers computed by hand."""
 
 import math
 from collections.abc import Sequence
@@ -51,13 +51,13 @@ def test_a_compound_is_found_by_its_parts() -> None:
     found = boost_word_parts(
         candidates([0.9, 0.8, 0.7, 0.6]), index_of(texts), tokens, Journal(), hits=3, gain=0.5
     )
-    # The third has ` rohr`, and none has `rohr `; the fourth is not read.
+    # The third contains ` rohr`, and none contains `rohr `; the fourth is not read.
     assert found.boosts["word_parts"].tolist() == pytest.approx([1, 1, 1.5, 1])
     longer = TOKENIZER.tokenize("Rohre")
     found = boost_word_parts(
         candidates([0.9, 0.8, 0.7, 0.6]), index_of(texts), longer, Journal(), hits=3, gain=0.5
     )
-    # The third has ` rohr`, the second `rohre` and `ohre `: each is in one of three.
+    # The third contains ` rohr`, the second `rohre` and `ohre `: each is in one of three.
     assert found.boosts["word_parts"].tolist() == pytest.approx([1, 1.5, 1.25, 1])
     assert found.scores == pytest.approx([0.6, 0.8, 0.7 * 1.25 / 1.5, 0.4], abs=1e-6)
 
