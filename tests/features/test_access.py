@@ -51,7 +51,7 @@ REFUSED = {
     ),
     "same_name": (
         KEEP + ACCESS.format("") + '[[server.access_rules]]\nname = "a"\nfilters = {}\n',
-        "server.access_rules[1].name: 'a' is there twice",
+        "server.access_rules[1].name: 'a' is used twice",
     ),
     "default_alone": (KEEP + '[server]\naccess_default = "all"\n', "server.access_default"),
     "statistics_alone": (
