@@ -18,7 +18,7 @@ def choose_query_encoder(config: Config, manifest: Manifest) -> Provider:
     hint = f"build it again: {config.build_command}"
     if manifest.dense is None:
         raise IndexUnusableError(
-            f"{config.root}: foundry.toml asks for vectors, but the index has none", hint=hint
+            f"{config.root}: the index has no vectors, but foundry.toml asks for them", hint=hint
         )
     if manifest.dense["query"]["encoder"] != "same":
         return PROVIDERS[Static.name]
