@@ -63,9 +63,9 @@ class NearDuplicates(Stage):
     name = "near_duplicates"
     summary = "shows one result of several with nearly the same text"
     description = (
-        "of results with nearly the same words (a Jaccard index of word pairs of at least"
-        " `similarity`) and the same numbers, of which none says the opposite of another (`must`,"
-        " `must not`), only the best is shown; it lists the ids of the others in"
+        "of the best 200 results with nearly the same words (a Jaccard index of word pairs of at"
+        " least `similarity`) and the same numbers, of which none says the opposite of another"
+        " (`must`, `must not`), only the best is shown; it lists the ids of the others in"
         " `near_duplicates`, and names their documents in `also_at`. Results with equal texts,"
         " titles and headings are always merged so"
     )

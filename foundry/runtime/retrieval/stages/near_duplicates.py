@@ -13,11 +13,15 @@ better than single words, longer shingles, a 64-bit simhash or the cosine of the
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice, pairwise
+from heapq import nsmallest
+from itertools import chain, islice, pairwise
+from zlib import crc32
 
+from ...index.letters import normalise
 from ...index.reader import Index
 from ...index.records import count_of
 from ...index.tokens import Token
@@ -25,11 +29,13 @@ from ..journal import Journal
 from ..opposites import is_opposed
 from ..results import Hit
 
-MOST_COMPARED = 4  # Hits to compare, as a multiple of those wanted.
-MAX_COMPARED = 400  # On any page: each takes 0.3 ms.
-KEPT_TEXTS = 512  # Cached shingles, 10 KB each; computing them takes 0.1 ms.
+MOST_SEEN = 4  # Hits that are looked at, as a multiple of those wanted.
+MAX_SEEN = 200  # However far down a page begins: what is below is shown as it is.
+KEPT_TEXTS = 512  # Size of the cache of shingles, 10 KB each; computing them takes 0.3 ms.
+KEPT_SKETCHES = 4_096  # Of 0.5 KB, 0.05 ms each.
+SKETCHED, LEAST_SHARED = 8, 3  # Pairs of words in a sketch; of two near-duplicates, 4 and more.
 
-_DIGIT = re.compile(r"\d")
+_DIGIT, _DIGITS, _WORD = re.compile(r"\d"), re.compile(r"\d+"), re.compile(r"[^\W\d]+")
 
 Tokenize = Callable[[str], Sequence[Token]]
 
@@ -70,38 +76,66 @@ class Shingles:
         return is_alike and not is_opposed(self.text, other.text)
 
 
+@lru_cache(KEPT_SKETCHES)
+def sketch_of(text: str) -> list[tuple[frozenset[str], int]]:
+    """Return keys of which near-duplicates share LEAST_SHARED, all but surely.
+
+    They are the numbers of the text, with each of the least hashes of its pairs of words (a bottom
+    sketch: Cohen and Kaplan 2007, Summarizing data using bottom-k sketches).
+    """
+    folded = normalise(text).casefold()
+    numbers, words = frozenset(_DIGITS.findall(folded)), _WORD.findall(folded)
+    pairs = {*pairwise(words)} or {tuple(words)}
+    hashes = {crc32(" ".join(pair).encode(errors="replace")) for pair in pairs}
+    return [(numbers, least) for least in nsmallest(SKETCHED, hashes)]
+
+
 def merge_near_duplicates(
     hits: Iterable[Hit], count: int, index: Index, journal: Journal, *, similarity: float
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those that resemble a better one.
 
-    The first 2 * `count` hits are grouped before any is yielded, so that each lists the hits merged
-    into it, best first.
+    The first hits, of this page and as many below it, are grouped before any is yielded, so that
+    each lists the hits merged into it, best first.
     """
-    remaining, tokenize, depth = iter(hits), index.tokenizer.tokenize, 2 * count
+    remaining, tokenize = iter(hits), index.tokenizer.tokenize
+    depth = count + min(count, journal.top_k)
     kept: list[Hit] = []
-    # Only texts with the same numbers and identifiers can be near-duplicates.
-    shingles: dict[frozenset[str], list[tuple[int, Shingles]]] = {}
+    shingles: list[Shingles | str] = []  # Of a text once it is compared.
+    sketched: dict[tuple[frozenset[str], int], list[int]] = {}
     duplicates: list[list[Hit]] = []
-    removed = compared = 0
+    removed = seen = 0
+    most = min(MOST_SEEN * depth, MAX_SEEN)
+
+    def shingles_of(number: int) -> Shingles:
+        found = shingles[number]
+        if isinstance(found, str):
+            found = shingles[number] = Shingles.of(found, tokenize)
+        return found
 
     def find_original(hit: Hit) -> int | None:
         """Return the position of the hit that this one resembles, if any."""
-        nonlocal compared, removed
-        if compared == min(MOST_COMPARED * depth, MAX_COMPARED):
-            journal.stop("near_duplicates")
+        nonlocal removed, seen
+        if seen == most:
             return None
-        compared += 1
-        found = Shingles.of(hit.text, tokenize)
-        rivals = shingles.setdefault(found.names, [])
-        for number, other in rivals:
-            if found.resembles(other, similarity):
+        seen += 1
+        sketch, own = sketch_of(hit.text), len(shingles)
+        shared = Counter(chain.from_iterable(sketched.get(key, ()) for key in sketch))
+        shingles.append(hit.text)
+        for number in sorted(shared):
+            if shared[number] < min(LEAST_SHARED, len(sketch)):
+                continue
+            if shingles_of(own).resembles(shingles_of(number), similarity):
+                shingles.pop()
                 removed += 1
                 duplicates_found = count_of(removed, "near duplicate")
                 sentence = f"{duplicates_found} merged into similar passages."
                 journal.note("near_duplicates", sentence, removed=removed)
                 return number
-        rivals.append((len(kept), found))
+        for key in sketch:
+            sketched.setdefault(key, []).append(own)
+        if seen == most < MAX_SEEN:
+            journal.stop("near_duplicates")
         return None
 
     for hit in islice(remaining, depth):

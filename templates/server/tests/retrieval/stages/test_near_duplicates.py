@@ -11,7 +11,11 @@ from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
-from foundry.runtime.retrieval.stages.near_duplicates import Shingles, merge_near_duplicates
+from foundry.runtime.retrieval.stages.near_duplicates import (
+    MAX_SEEN,
+    Shingles,
+    merge_near_duplicates,
+)
 
 tokenizer = Tokenizer("english")
 INDEX: Any = SimpleNamespace(tokenizer=tokenizer)
@@ -103,6 +107,28 @@ def test_duplicates_below_the_depth_are_left_out_too() -> None:
     assert [hit.id for hit in shown] == ["c0", "c1"]
     assert shown[0].near_duplicates == ()
     assert journal.stages == {"near_duplicates": {"removed": 1}}
+
+
+@pytest.mark.parametrize("other", ["", "dusty", "dusty deep"])
+def test_a_copy_with_any_words_changed_is_found(other: str) -> None:
+    words = TEXT.split()
+    alike = 0
+    for place in range(len(words)):
+        text = " ".join([*words[:place], other, *words[place + 1 :]])
+        first, second = (Shingles.of(each, tokenizer.tokenize) for each in (TEXT, text))
+        is_alike = first.resembles(second, 0.8)
+        shown, _ = merge([TEXT, text])
+        assert [hit.near_duplicates for hit in shown] == ([("c1",)] if is_alike else [(), ()])
+        alike += is_alike
+    assert alike > 0
+
+
+def test_only_the_best_hits_are_compared() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    others = [f"Note {a}{b} of {b}{a}." for a in letters for b in letters][:MAX_SEEN]
+    shown, _ = merge([TEXT, *others[: MAX_SEEN - 2], TEXT, TEXT], count=100)
+    assert shown[0].near_duplicates == (f"c{MAX_SEEN - 1}",)
+    assert shown[-1].id == f"c{MAX_SEEN}"
 
 
 def test_resemblance_by_hand() -> None:
