@@ -58,7 +58,7 @@ class SourceOfAnswer(CitedPassage):
 
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
-    """A hit that can be cited as `source`; `text` is cut to the available room."""
+    """A hit that can be cited as `source`; `text` is cut to fit the limit."""
 
     source: SourceOfAnswer
     hit: Hit
@@ -66,7 +66,7 @@ class NumberedPassage:
 
 
 def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
-    """Number the hits from 1, best first, until the room is used up; the last may be cut."""
+    """Number the hits from 1, best first, up to the length limit; the last may be cut."""
     passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):

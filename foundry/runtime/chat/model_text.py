@@ -137,8 +137,7 @@ class CitationFilter(_Filter):
     """Removes citations of nonexistent passages; `[1-3]` becomes `[1][2][3]`.
 
     Other numbers in brackets are unchanged: indexes, intervals, character classes. Citations in
-    other
-    kinds of brackets become `[1]`.
+    other kinds of brackets become `[1]`.
     """
 
     mark, growing = _CITATION, _GROWING_CITATION

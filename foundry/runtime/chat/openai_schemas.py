@@ -50,7 +50,7 @@ class Annotation(BaseModel):
 
 
 class AnswerMessage(BaseModel):
-    """An answer."""
+    """The message of a complete answer."""
 
     role: Literal["assistant"]
     content: str

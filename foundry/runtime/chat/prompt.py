@@ -43,7 +43,7 @@ def answer_messages(
     *,
     is_hedged: bool = False,
 ) -> list[Message]:
-    """Return the messages for an answer; only the owner gives instructions, callers have wishes."""
+    """Return the messages for an answer; callers' wishes are not treated as instructions."""
     fence = draw_fence()
     system = _INSTRUCTIONS.format(fence=fence) + (f"\n{instructions}" if instructions else "")
     said = ""

@@ -75,8 +75,7 @@ def keep_plain(text: str) -> str:
     """Return one line of Markdown so that all but its code is displayed literally.
 
     If Markdown would format part of it, or an answer's reader would see a citation, the whole line
-    is
-    shown as code.
+    is shown as code.
     """
     if not _BEGINS_BLOCK.match(text) and not _CHANGED.search(_blank_spans(text)):
         return text

@@ -28,8 +28,7 @@ def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: st
     """Serve until standard input ends; other output goes to standard error.
 
     `load` opens the index and returns the search function. Raises what `load` raises, ServerError
-    if
-    standard input or output is closed, and ConfigurationError.
+    if standard input or output is closed, and ConfigurationError.
     """
     if sys.stdin is None or sys.stdout is None:
         raise ServerError("standard input or output is closed; an MCP client opens both")
@@ -61,8 +60,7 @@ class Connection:
     """The streams of messages, and the requests being handled.
 
     `begun` is set once a message was answered, `listed` once the tools were listed or one is
-    called,
-    and both at the end of input; calls wait until `ready` is set.
+    called, and both at the end of input; calls wait until `ready` is set.
     """
 
     def __init__(self, session: Session, source: int, output: int) -> None:

@@ -44,8 +44,7 @@ def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float |
     """Return the distance of the unit `vector` (d,) from the mean (d,), in standard deviations.
 
     `spread` is the standard deviation of the dot products of all chunk vectors with their mean;
-    None
-    where the distance says nothing.
+    None where the distance says nothing.
     """
     return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
 
@@ -55,8 +54,7 @@ class Candidates:
     """Chunks (m,), ascending, with their scores per lane and overall, (m,) each.
 
     Scores are None for a lane that was not searched, and NaN for chunks that a stage added. Ranks
-    count
-    from 1; 0 means that the lane did not find the chunk.
+    count from 1; 0 means that the lane did not find the chunk.
     """
 
     chunks: Numbers
@@ -96,8 +94,7 @@ class Candidates:
         """Return positions of candidates, best first, ties in index order.
 
         Candidates that lanes find only below the first page's depth come after all others,
-        regardless
-        of score, so that further pages continue where the first one ends.
+        regardless of score, so that further pages continue where the first one ends.
         """
         order = np.argsort(-self.scores, kind="stable")
         lanes = self.semantic_ranks, self.keyword_ranks

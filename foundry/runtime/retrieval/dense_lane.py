@@ -134,7 +134,7 @@ class DenseLane:
 
 
 def _least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) -> Numbers:
-    """Return the positions of about the `depth` smallest distances of every `step`th."""
+    """Return the positions of the smallest distances, about `depth * step` of them."""
     # There are few distinct values, so counting takes half as long as partitioning.
     within = np.bincount(distances[::step]).cumsum()
     # With a Python int, NumPy need not widen the distances.

@@ -51,9 +51,8 @@ class FilterColumns:
     """The values that chunks can be filtered by; `columns` are the metadata columns.
 
     `modified` (n,) has the time of each chunk in seconds since 1970, or UNKNOWN_TIME;
-    `chunk_sources`
-    (n,) are positions in `sources`. The chunks with tag i of `tags` (t,) start at `tag_offsets[i]`
-    (t + 1,) in `tag_chunks`. `document_lengths` (m,) are numbers of chunks.
+    `chunk_sources` (n,) are positions in `sources`. The chunks with tag i of `tags` (t,) start at
+    `tag_offsets[i]` (t + 1,) in `tag_chunks`. `document_lengths` (m,) are numbers of chunks.
     """
 
     columns: tuple[str, ...]

@@ -8,8 +8,8 @@ The grade depends on two observations: how much closer the best hit is to the qu
 usually are to any question (the `background` of the index), and the share of the query's terms in
 the best keyword hit, weighted by rarity. If much of that weight belongs to terms that no chunk
 contains, the match is never strong, since passages near such a question are about something else.
-The threshold for `none` is low: a question in other words than the documents' has as little
-evidence as most questions without an answer.
+The threshold for `none` is low: a question that is worded differently from the documents has as
+little evidence as most questions without an answer.
 """
 
 import math

@@ -86,8 +86,7 @@ class Journal:
         """Note what a stage changed, or why it failed: as sentences, and as JSON.
 
         The details `notice` and `failed` are shown with the results in every interface; `original`
-        is a
-        query that the user may want instead. Interfaces need not know any stage by name.
+        is a query that the user may want instead. Interfaces need not know any stage by name.
         """
         self.stages[stage], self.told[stage] = details, sentences
 

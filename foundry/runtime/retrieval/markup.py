@@ -71,7 +71,7 @@ def strip_marks(text: str, *, keeps_code: bool = False) -> str:
 
 
 def _unwrap(names: frozenset[str], keeps_code: bool, mark: re.Match[str]) -> str:
-    kind = mark.lastgroup or ""  # The last of its groups
+    kind = mark.lastgroup or ""  # The last group that matched
     if kind == "code" or kind == "coded":
         return mark[0] if keeps_code else mark[kind]
     if kind in ("address", "escaped", "picture"):

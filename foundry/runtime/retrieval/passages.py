@@ -32,8 +32,7 @@ class _Side:
     """The chunks before or after a chunk in its document.
 
     `left` are the numbers of chunks to read, nearest first. `reach` estimates how many of them
-    share
-    the parent, plus the first that does not.
+    share the parent, plus the first that does not.
     """
 
     parent: int

@@ -235,8 +235,7 @@ def merge_equal_texts(hits: Iterator[Hit], count: int) -> Iterator[Hit]:
     """Merge hits, given best first, with equal text, title and headings.
 
     White space is ignored. Among equal hits with the best score, the newest is shown. Each of the
-    first
-    `count` hits absorbs equal ones up to the next.
+    first `count` hits absorbs equal ones up to the next.
     """
     groups: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:

@@ -56,8 +56,7 @@ class ValueTable:
         """Yield the paths directly in a folder ("" for the root), in byte order, with documents.
 
         A path that ends with a slash is a folder, with all documents below it. Paths up to `after`,
-        the
-        last path of the previous page, are skipped.
+        the last path of the previous page, are skipped.
         """
         prefix = encode_value("path", folder)
         first, last = self._range(prefix)
@@ -98,7 +97,7 @@ class ValueTable:
 def find_entries(
     starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the positions of `wanted` entries (e,), and which list each is in.
+    """Return the positions of the entries (e,) that are in `wanted`, and the list of each.
 
     List i of k spans `starts[i]` to `starts[i + 1]`, both less `starts[0]`.
     """

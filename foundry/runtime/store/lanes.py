@@ -27,8 +27,7 @@ class StoredKeywordLane:
     """BM25 search over the postings of one version in an engine.
 
     Vocabulary and frequencies are files of the index, so the engine is queried only for terms that
-    it
-    has. Scores are the same as without an engine. Every search raises StoreError.
+    it has. Scores are the same as without an engine. Every search raises StoreError.
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
@@ -102,8 +101,7 @@ class StoredDenseLane:
     """Cosine search over the vectors of one version in an engine.
 
     Query and rows are quantised to int8, as without an engine, so scores are equal within the
-    engine's
-    precision. Every search raises StoreError.
+    engine's precision. Every search raises StoreError.
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
@@ -164,8 +162,7 @@ class StoredSearch:
     """One search, which queries the engine for both lanes at once.
 
     Terms and `count` are as in `TermLane.search`, `unknown` as in `compare_with_terms`. `only`
-    restricts
-    the chunks that may be found. Every method raises StoreError.
+    restricts the chunks that may be found. Every method raises StoreError.
     """
 
     def __init__(

@@ -66,8 +66,7 @@ class Found:
     """The hits of both lanes for one query.
 
     `complete` returns the cosines of the chunks that only the keyword lane found, and the BM25
-    scores
-    of those that only the dense lane found, both ordered by chunk number.
+    scores of those that only the dense lane found, both ordered by chunk number.
     """
 
     keyword: LaneHits
@@ -108,9 +107,8 @@ class Engine(Protocol):
     """A client of an engine; threads can share one.
 
     Searches return chunks within `only`, or any if it is None. A query is a `vector`, int8 (d,)
-    with
-    the `scale` that makes it a unit vector, or `terms`, given as numbers with their counts in the
-    query. Every method raises StoreError.
+    with the `scale` that makes it a unit vector, or `terms`, given as numbers with their counts in
+    the query. Every method raises StoreError.
     """
 
     def search_vector(
@@ -178,8 +176,7 @@ class Store:
     """One version in an engine, with its last known state.
 
     After a failed call, further calls fail immediately for the same reason until a probe succeeds,
-    so
-    callers do not wait for an engine that is down.
+    so callers do not wait for an engine that is down.
     """
 
     def __init__(self, engine: Engine, edition: Edition) -> None:

@@ -64,8 +64,7 @@ def rate_checks(limits: Limits) -> Mapping[str, Check]:
     """Return checks, by kind of work, that raise HTTPException 429 for callers above their rate.
 
     A caller is a valid token, or else an address; behind a proxy, all callers without a token share
-    the
-    proxy's address. Searches and MCP calls count together.
+    the proxy's address. Searches and MCP calls count together.
     """
     has_tokens = bool(read_tokens())
 

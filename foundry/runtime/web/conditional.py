@@ -60,8 +60,7 @@ def wanted_ranges(headers: Headers, size: int, etag: str, last_modified: str) ->
     """Return the requested ranges of a file of `size` bytes; none means the whole file.
 
     Ranges that cannot be parsed, or are for another version of the file (If-Range), are ignored.
-    Raises
-    HTTPException 416.
+    Raises HTTPException 416.
     """
     written = headers.getlist("range")
     unit, equals, specified = (written or [""])[0].partition("=")

@@ -58,8 +58,7 @@ class Middleware:
     """Passes requests to the application, or responds with a problem document.
 
     The application gets a request once its whole body has arrived, up to `max_body_bytes`, and gets
-    HEAD
-    as GET. Every response has an X-Request-ID: the client's, if it sent a valid one.
+    HEAD as GET. Every response has an X-Request-ID: the client's, if it sent a valid one.
     """
 
     app: ASGIApp
@@ -171,8 +170,7 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
     """Raise HTTPException 400, 403, 421 or 431 for a head that is invalid or for another server.
 
     Accepted hosts are loopback names, the address of the connection, and the allowed hosts, each
-    with
-    or without a port. This blocks DNS rebinding: web pages that point their own name at this
+    with or without a port. This blocks DNS rebinding: web pages that point their own name at this
     machine.
     """
     if len(scope["headers"]) > MAX_HEADERS:
@@ -212,8 +210,7 @@ class _Answer:
     """Sends one response, holding back its head until it is known whether the body is streamed.
 
     The slot of the work is released when the body begins, so that a slow reader does not occupy a
-    slot
-    that searches need. A streamed body then takes a slot of `streams`, if there are any.
+    slot that searches need. A streamed body then takes a slot of `streams`, if there are any.
     """
 
     send_on: Send

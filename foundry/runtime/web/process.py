@@ -28,8 +28,7 @@ def loading() -> Iterator[None]:
     """Load modules and an index, in the main thread of a command.
 
     SIGINT ends the process, since a KeyboardInterrupt during an import may turn into another error.
-    The
-    garbage collector ignores what was loaded, so that forked workers keep sharing its memory.
+    The garbage collector ignores what was loaded, so that forked workers keep sharing its memory.
     """
     # Searches are too small for OpenBLAS's threads, which spin when idle.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -47,8 +46,7 @@ class JsonHandler(logging.Handler):
     """Writes JSON in ASCII, so that clients cannot inject line ends or terminal colours.
 
     A record is written only if the descriptor accepts it immediately: a slow reader loses lines,
-    but
-    delays no request.
+    but delays no request.
     """
 
     def __init__(self, descriptor: int) -> None:

@@ -51,8 +51,7 @@ class Rights:
     """The rules by name, the rule of each token by its SHA-256, and the default; a `Viewer`.
 
     `default` is None if other callers may see everything. With `own_statistics`, scores depend only
-    on
-    documents that the caller may see.
+    on documents that the caller may see.
     """
 
     rules: Mapping[str, Filters]

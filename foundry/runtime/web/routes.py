@@ -76,8 +76,7 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     """Run searches in the event loop, one after the other.
 
     Searches only compute, for a millisecond or so. At 32 connections, threads handled a third fewer
-    per
-    second, because they contend for the interpreter lock. An encoder that waits would block all
+    per second, because they contend for the interpreter lock. An encoder that waits would block all
     requests here: use `in_threads` with one.
     """
 
@@ -159,8 +158,7 @@ def health_routes(
         """Return whether the index is open and undamaged; 503 until then.
 
         `problem` explains a `status` of `degraded`. `verified` means that every file matches its
-        hash, which
-        READY_UNVERIFIED=1 does not wait for.
+        hash, which READY_UNVERIFIED=1 does not wait for.
         """
         for _ in range(VERIFYING_TURNS):
             index, state = current_index(), served.state

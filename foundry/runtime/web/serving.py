@@ -55,8 +55,7 @@ def serve(
 
     Requests get `grace` seconds; longer streams end with an event that reports it. Port 0 means any
     free port, None the port in the settings. `follow` verifies the index in a thread, and may
-    replace
-    it with newer ones. Raises ServerError for a port in use; IndexUnusableError; and
+    replace it with newer ones. Raises ServerError for a port in use; IndexUnusableError; and
     ConfigurationError, for example for an address that others can reach without a token, unless
     `insecure_no_auth`.
     """

@@ -26,7 +26,6 @@ class Slots:
         """Release the slot, in the next iteration of the event loop.
 
         A search never awaits anything, so without this pause all waiting requests would be answered
-        before
-        the loop polls its sockets again, delaying even health checks.
+        before the loop polls its sockets again, delaying even health checks.
         """
         asyncio.get_running_loop().call_soon(self._free.release)

@@ -37,8 +37,8 @@ class Unit:
 
     `words` is its text with the sentence or the column names that introduce it. `stem` is that
     sentence; `block` distinguishes lists and tables. `above` is the heading or label above the
-    unit,
-    `question` a question before it, and `is_answer` means that the question is directly before it.
+    unit, `question` a question before it, and `is_answer` means that the question is directly
+    before it.
     """
 
     text: str

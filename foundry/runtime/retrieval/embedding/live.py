@@ -58,8 +58,7 @@ class EmbedderState:
     """Whether queries can be embedded.
 
     `mismatch` means that the service serves another model than the index was built with. `detail`
-    is
-    shown to callers; the service's own message is only logged.
+    is shown to callers; the service's own message is only logged.
     """
 
     status: Literal["ok", "unavailable", "mismatch"]
@@ -85,8 +84,7 @@ class LiveQueryEncoder:
         """Embed the probe text to verify the model.
 
         Raises IndexUnusableError if the service has another model. A service that does not respond
-        is
-        not an error, since it may recover later.
+        is not an error, since it may recover later.
         """
         self._client = client
         self._dense = dense

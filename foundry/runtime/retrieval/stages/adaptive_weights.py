@@ -28,8 +28,7 @@ def adapt_weights(
 
     A share of identifiers above `mostly`, or else above `partly`, sets the corresponding semantic
     weight; keywords get the rest to 1. Otherwise the weights are unchanged, as they are if the
-    index
-    lacks an identifier of the query, since keywords could only find its parts.
+    index lacks an identifier of the query, since keywords could only find its parts.
     """
     if journal.unknown_identifiers:
         return weights

@@ -103,8 +103,7 @@ def to_probabilities(logits: NDArray[np.float64], count: int) -> NDArray[np.floa
     """Convert the output of a model to probabilities (n,) of relevance.
 
     One logit per passage goes through a sigmoid, two ("no", "yes") through a softmax, which equals
-    the
-    sigmoid of their difference. Raises ValueError for anything else.
+    the sigmoid of their difference. Raises ValueError for anything else.
     """
     if logits.shape == (count, 2):
         logits = logits[:, 1] - logits[:, 0]

@@ -40,7 +40,7 @@ COMMON_WORDS["english"] = ENGLISH_STOP_WORDS | {"what", "which", "who", "how", "
 
 @stage("languages")
 def note_language(index: Index, query: str, journal: Journal, *, share: float) -> None:
-    """Note it if a query seems to be in another language than the documents.
+    """Note in the journal if a query seems to be in another language than the documents.
 
     Nothing is noted if such words occur, on average, in more than a `share` of the chunks.
     """

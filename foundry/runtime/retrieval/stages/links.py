@@ -87,8 +87,7 @@ def add_linked(
 
     A linked document is represented by its best candidate, or else by its first chunk, among chunks
     that pass the filters (`allowed`, (n,), if given). A candidate that already scores higher keeps
-    its
-    score, and the seeds' own documents do not change.
+    its score, and the seeds' own documents do not change.
     """
     seed_places = candidates.best_places()[:seeds]
     if not len(seed_places):

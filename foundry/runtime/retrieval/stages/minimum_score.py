@@ -21,8 +21,7 @@ def require_lane_score(
 
     The semantic score is a cosine, comparable between queries; the keyword score is relative to the
     best hit's, which is 1 unless an identifier of the query is unknown. Lanes that were not
-    searched,
-    or did not score a candidate, are ignored.
+    searched, or did not score a candidate, are ignored.
     """
     lanes = [(candidates.semantic, semantic), (candidates.keyword, keyword)]
     passed = [

@@ -191,10 +191,8 @@ class Words:
         """Return the number of edits (c,) between a word and each of `numbers` (c,), ascending.
 
         A column of a distance matrix is stored as bits, the differences between its rows, and all
-        words
-        advance by a column at once (Hyyrö 2003, A bit-vector algorithm for computing Levenshtein
-        and
-        Damerau edit distances).
+        words advance by a column at once (Hyyrö 2003, A bit-vector algorithm for computing
+        Levenshtein and Damerau edit distances).
         """
         bounds = np.searchsorted(numbers, self.starts).tolist()
         groups = {

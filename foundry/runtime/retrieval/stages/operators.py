@@ -158,7 +158,7 @@ def _is_searchable(index: Index, text: str, *, has_filter: bool) -> bool:
     if has_vectors(index):
         return any(map(str.isalnum, text))
     terms = [term for token in searched for term in token.terms]
-    # A query of filters alone searches for their values, which may occur in no text.
+    # A query that has only filters searches for their values, which may occur in no text.
     return any(map(index.keyword_lane.frequency, terms)) if has_filter else bool(terms)
 
 

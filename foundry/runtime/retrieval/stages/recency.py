@@ -45,8 +45,7 @@ def boost_by_tiers(
     """Multiply scores by the factor of the first tier that includes a chunk's age.
 
     A tier has a maximum age in days and a factor; ages ascend and factors descend. Older chunks,
-    and
-    chunks without a date, have factor 1. `day` is the current day.
+    and chunks without a date, have factor 1. `day` is the current day.
     """
     age, known = _ages(candidates, index, day)
     factors = np.ones(len(age))

@@ -82,10 +82,8 @@ def prefer_version(
     """Yield the hits, best first, without those from other versions of the same page.
 
     The version shown is the one that the query names, or the first in the order of `folders` whose
-    best
-    hit scores at least `share` of the page's best hit. It takes the position and score of that hit.
-    The
-    other versions found are in `also_at`.
+    best hit scores at least `share` of the page's best hit. It takes the position and score of that
+    hit. The other versions found are in `also_at`.
     """
     named = find_named(query, folders)
     order = sorted(folders, key=lambda folder: folder not in named)

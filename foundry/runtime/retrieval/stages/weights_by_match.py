@@ -1,7 +1,7 @@
 """Lane weights by the match: unless it is strong, keywords count less.
 
-A query in other words than the documents' shares only common words with passages, mostly with
-unrelated ones. Unless the match is strong, the cosine is the better guide.
+A query that is worded differently from the documents shares only common words with passages, most
+of them unrelated. Unless the match is strong, the cosine is the better guide.
 """
 
 import re
@@ -28,9 +28,8 @@ def weigh_by_match(
     """Return the weights of the lanes for a query, given the candidates of both lanes.
 
     Unless the match is strong, keywords get `keyword_weight` and the semantic lane the rest to 1.
-    The
-    weights do not change if the keyword weight is lower already, or if the query has an identifier,
-    which embeddings blur.
+    The weights do not change if the keyword weight is lower already, or if the query has an
+    identifier, which embeddings blur.
     """
     share = weights.keyword / (weights.semantic + weights.keyword)
     if share <= keyword_weight or find_identifiers(tokens, patterns):

@@ -24,8 +24,7 @@ def open_client(settings: StoreSettings) -> QdrantClient:
     """Return a client for QDRANT_URL, with QDRANT_API_KEY if that is set.
 
     A file:// URL selects the client's local mode in a folder, for one process at a time: suitable
-    for
-    trials, not for serving. Raises ConfigurationError.
+    for trials, not for serving. Raises ConfigurationError.
     """
     address = read_address("QDRANT_URL", "http://localhost:6333")
     parts = urlsplit(address)

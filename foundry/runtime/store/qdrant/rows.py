@@ -33,8 +33,7 @@ class HeldVersion:
     """The version that a marker describes.
 
     The slot of a term, its index in sparse vectors, is the low 32 bits of its key. Terms whose
-    slots
-    would collide were `reassigned`: key -> slot.
+    slots would collide were `reassigned`: key -> slot.
     """
 
     number: int

@@ -142,7 +142,7 @@ def word(text: str, *, is_excluded: bool = False) -> Item:
         ("pump -team:core", Operators("pump", excluded=(("team", "core"),))),
         ("pump +team:core", Operators("pump", filters=(("team", "core"),))),
         ("pump -std::vector", Operators("pump", (word("std::vector", is_excluded=True),))),
-        # A query of a filter alone searches for its value, if some text contains it.
+        # A query that is only a filter searches for its value, if some text contains it.
         ('tag:"two oil"', Operators("two oil", filters=(("tags", "two oil"),))),
         ("pump team:core", Operators("pump", filters=(("team", "core"),))),
         ("TEAM:core pump", Operators("pump", filters=(("team", "core"),))),
