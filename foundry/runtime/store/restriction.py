@@ -14,7 +14,8 @@ class Restriction:
     """The chunks (n,) that are `allowed`."""
 
     allowed: NDArray[np.bool_]
-    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # All allowed pass.
+    # All allowed chunks pass these.
+    filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_picked: bool = True  # Whether some chunks that pass are not allowed.
 
 
