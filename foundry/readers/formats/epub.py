@@ -67,7 +67,13 @@ def read(content: bytes) -> Reading:
     items = {item.get("id"): item for item in book.iter(f"{_OPF}item")}
     navigation = _read_navigation(package, dirname(path), list(items.values()))
     chapters = _Chapters(navigation, described["title"] or "")
-    for reference in list(book.iter(f"{_OPF}itemref"))[:MAX_CHAPTERS]:
+    spine = list(book.iter(f"{_OPF}itemref"))[:MAX_CHAPTERS]
+    listed = {reference.get("idref") for reference in spine}
+    for unlisted in (each for identity, each in items.items() if identity not in listed):
+        if "nav" in unlisted.get("properties", "").split():
+            name = _resolve(dirname(path), unlisted.get("href", ""))
+            leave_out(Omission.DUPLICATE, _words_of(_member(package, name) or b""), name)
+    for reference in spine:
         item = items.get(reference.get("idref"))
         if item is None:
             continue
@@ -109,9 +115,12 @@ class _Chapters:
             shift = 0 if goes_on else level - reading.headings[0].level
             begins_late = reading.text[: reading.headings[0].start].strip() != ""
             is_named = first and any(_same(first.title, each.text) for each in reading.headings)
-            if first and begins_late and not inner and not is_named:
+            if first and begins_late and not is_named:
                 self._name(first, None)
-            reading = _shifted(reading, shift)
+                # Those that the navigation names have its levels.
+                shift = 0 if inner else shift
+            levels = {point.title: point.level for point in inner.values()}
+            reading = _shifted(reading, shift, levels)
         self.composer.include(reading)
 
     def _name(self, point: Point | None, title: str | None) -> None:
@@ -129,8 +138,8 @@ def _same(title: str, heading: str) -> bool:
     return bool(one and other) and (one in other or other in one)
 
 
-def _shifted(reading: Reading, shift: int) -> Reading:
-    """Return a reading with shifted heading levels, in its text as well."""
+def _shifted(reading: Reading, shift: int, levels: Mapping[str, int]) -> Reading:
+    """Return a reading with shifted heading levels, in its text as well, or those by their text."""
     if not shift:
         return reading
     composer, end, blocks = Composer(), 0, list(reading.blocks)
@@ -145,7 +154,8 @@ def _shifted(reading: Reading, shift: int) -> Reading:
             )
             composer.include(Reading(piece, blocks=moved))
         if heading:
-            composer.heading(min(max(heading.level + shift, 1), 6), heading.text)
+            level = levels.get(heading.text, heading.level + shift)
+            composer.heading(min(max(level, 1), 6), heading.text)
             end = heading.end
     return composer.finish(title=reading.title)
 
@@ -234,7 +244,8 @@ def _member(package: Package, name: str) -> bytes | None:
 def _words_of(content: bytes) -> str:
     text, _ = decode(content, declared_charset(content))
     page = html.parse(text)
-    return page.body.text(separator=" ") if page and page.body else ""
+    seen = (page.css_first("title"), page.body) if page else ()
+    return " ".join(node.text(separator=" ") for node in seen if node)
 
 
 def _modified(book: Element) -> str | None:
@@ -250,4 +261,4 @@ def _modified(book: Element) -> str | None:
     return next(filter(None, map(normalise_date, found)), None)
 
 
-READER = FileReader("epub/2", {"EPUB": _TYPE}, {".epub": _TYPE}, read, texts=book_texts)
+READER = FileReader("epub/3", {"EPUB": _TYPE}, {".epub": _TYPE}, read, texts=book_texts)

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.readers.formats import epub
+from foundry.readers.notes import taking_notes
 from tests.document_files import pack
 
 CONTAINER = (
@@ -105,3 +107,23 @@ def test_notes_and_headers_of_chapters_are_read() -> None:
 )
 def test_the_date_is_that_of_the_last_change(metadata: str, modified: str) -> None:
     assert read({"a": "<p>x</p>"}, "", metadata).modified == modified
+
+
+def test_text_before_a_named_section_belongs_to_its_own_chapter() -> None:
+    navigation = NAVIGATION.format(
+        '<li><a href="t/a.xhtml">One</a></li><li><a href="t/b.xhtml">Two</a>'
+        '<ol><li><a href="t/b.xhtml#s">Wasps</a></li></ol></li>'
+    )
+    chapters = {"a": "<h1>One</h1><p>x</p>", "b": "<p>y</p><div id='s'><p>z</p></div>"}
+    assert read(chapters, navigation).text == "# One\n\nx\n\n# Two\n\ny\n\n## Wasps\n\nz"
+    named = {**chapters, "b": "<p>y</p><h2>Two</h2><div id='s'><p>z</p></div>"}
+    assert outline(read(named, navigation))[1:] == [(1, "Two"), (2, "Wasps")]
+
+
+def test_a_navigation_outside_the_text_is_told() -> None:
+    navigation = NAVIGATION.format('<li><a href="t/a.xhtml">One</a></li>')
+    with taking_notes() as notes:
+        read({"a": "<h1>One</h1><p>x</p>"}, navigation)
+    assert (Omission.DUPLICATE, "One", "o/nav.xml") in {
+        (each.reason, each.text.strip(), each.place) for each in notes.left_out
+    }

@@ -344,3 +344,12 @@ def test_equations_keep_indices_apart(sandbox: Sandbox) -> None:
 
 def math(text: str) -> str:
     return f"<m:r><m:t>{text}</m:t></m:r>"
+
+
+def test_a_letter_over_several_lines_begins_its_word(sandbox: Sandbox) -> None:
+    drop = '<w:pPr><w:framePr w:dropCap="drop" w:lines="3" w:wrap="around"/></w:pPr>'
+    body = line(drop, run("P")) + line(run("lums ripen late.")) + line(run("Figs do not."))
+    assert text_of(docx(body), sandbox) == "Plums ripen late.\n\nFigs do not."
+    framed = line('<w:pPr><w:framePr w:w="20"/></w:pPr>', run("Beside")) + line(run("the text"))
+    assert text_of(docx(framed), sandbox) == "Beside\n\nthe text"
+    assert text_of(docx(line(run("Figs")) + line(drop, run("P"))), sandbox) == "Figs\n\nP"

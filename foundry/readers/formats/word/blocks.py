@@ -64,6 +64,8 @@ class Blocks:
         self._notes = {kind: _load_notes(parts, part, kind) for kind in ("footnote", "endnote")}
         self._lines: list[str] = []
         self._base = 0
+        # A letter that the next paragraph begins with, set over several of its lines.
+        self._initial = ""
         self._code: list[str] = []
         self._referred: list[Element | Note] = []
 
@@ -71,6 +73,8 @@ class Blocks:
         """Add everything below an element."""
         self._add(composer, parent)
         self._flush(composer)
+        composer.text(self._initial)
+        self._initial = ""
 
     def _add(self, composer: Composer, parent: Element) -> None:
         for element in parent:
@@ -119,6 +123,7 @@ class Blocks:
 
     def _read_paragraph(self, element: Element) -> Paragraph:
         style, outline, numbered = self._styles.get(None), None, None
+        is_initial = False
         properties = element.find(PARAGRAPH_PROPERTIES)
         if properties is not None:
             for each in properties:
@@ -129,10 +134,15 @@ class Blocks:
                     outline = number(each.get(VAL), BODY_LEVEL)
                 elif tag == _NUMBERED:
                     numbered = each
+                elif tag == f"{W}framePr":
+                    is_initial = each.get(f"{W}dropCap", "none") != "none"
         heading = style.heading if outline is None else (outline + 1) % (BODY_LEVEL + 1)
         if heading and not style.is_contents:
             self.inline.end_contents()
-        text = self.inline.read(element, style)
+        text = self._initial + self.inline.read(element, style)
+        self._initial = text.strip() if is_initial else ""
+        if is_initial:
+            return Paragraph("")
         if not text.strip() and not style.is_code:
             return Paragraph("")
         num, level = self._numbered(style, numbered)
