@@ -23,7 +23,7 @@ def main() -> int:
 
 def _commands() -> "list[AddCommand]":
     if sys.argv[1:] == ["mcp"]:
-        # An assistant waits for its first answer, which needs nothing of the others.
+        # An assistant waits for the first response, which does not need the other commands.
         return [add_mcp]
     from .evaluation.command import add_eval
     from .terminal import add_search
@@ -39,7 +39,7 @@ def _load_search() -> "Search":
 
 
 def _serve(chosen: Namespace) -> None:
-    # Imported when needed: the web framework takes longer to load than a search takes in all.
+    # Imported late, since importing the web framework takes longer than a whole search.
     from .web.workers import run_workers, share_counts
 
     share_counts(chosen.workers)
@@ -67,7 +67,7 @@ def _serve(chosen: Namespace) -> None:
 
 def add_mcp(commands: Any) -> None:
     """Add the command `mcp`."""
-    about = "answer an MCP client over standard input and output"
+    about = "serve an MCP client over standard input and output"
     commands.add_parser("mcp", help=about).set_defaults(serve=_serve_mcp)
 
 
@@ -84,7 +84,7 @@ def _load_for_mcp() -> "Search":
         from .retrieval.hybrid import weights
         from .web.citations import public_url
 
-        # Impossible variables are reported now, and not by the first search.
+        # Report invalid variables now instead of in the first search.
         public_url()
         weights()
         load()

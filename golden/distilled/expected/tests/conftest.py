@@ -1,4 +1,4 @@
-"""What the tests share: an environment that says nothing, and the application in process."""
+"""Shared fixtures: a clean environment, and the application in process."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ ADDRESS = "http://127.0.0.1:8000"
 
 @pytest.fixture(autouse=True)
 def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let settings.json alone say what this server does."""
+    """Clear the environment, so that only settings.json configures the server."""
     settings.cache_clear()
     for variable in (
         "ALLOWED_HOSTS",
@@ -28,13 +28,13 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def callers_headers() -> dict[str, str]:
-    """What all callers send: a header that your `authorise` in custom.py asks for belongs here."""
+    """Headers that all callers send: add what your `authorise` in custom.py requires."""
     return {}
 
 
 @pytest.fixture
 def new_client(callers_headers: dict[str, str]) -> Callable[[], TestClient]:
-    """Make a client of the application as it is configured then."""
+    """Create a client of the application with the current configuration."""
     return lambda: TestClient(app.create_app(), base_url=ADDRESS, headers=callers_headers)
 
 
@@ -49,7 +49,7 @@ def client(new_client: Callable[[], TestClient]) -> Iterator[TestClient]:
 def limited(
     monkeypatch: pytest.MonkeyPatch, new_client: Callable[[], TestClient]
 ) -> Callable[..., TestClient]:
-    """Make a client of the application with other limits than those of settings.json."""
+    """Create a client of the application with other limits than in settings.json."""
 
     def make(**limits: int) -> TestClient:
         chosen = replace(settings(), limits=replace(settings().limits, **limits))

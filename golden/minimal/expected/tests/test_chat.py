@@ -1,4 +1,4 @@
-"""The chat: answers cite what a search finds."""
+"""The chat: answers cite the results of a search."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def test_six_passages_may_be_cited_unless_another_number_is_asked_for(client: Te
 
 
 def ask(client: TestClient, messages: list[dict[str, str]] = MESSAGES) -> tuple[str, Any, Any]:
-    """The text of an answer, the data of its sources, and that of its end."""
+    """The text of an answer, and the data of its first and last event."""
     response = client.post("/chat", json={"messages": messages, "top_k": 3})
     assert response.status_code == 200
     (_, sources), *deltas, (_, done) = events_of(response.text)
@@ -55,7 +55,7 @@ def test_extract_is_made_of_the_words_of_passages(client: TestClient) -> None:
     *sentences, notice = text.split("\n\n")
     assert done["notice"] in (None, notice) or done["reason"] == "nothing_found"
     if notice.startswith("Extracted"):
-        # Before the sentences, a weak match is said to be one.
+        # A caution about a weak match precedes the sentences.
         quoted = sentences[1:] if sources["match"] == "weak" else sentences
         assert all(words_of(re.sub(r" \[\d+\]$", "", s)) <= words for s in quoted)
 

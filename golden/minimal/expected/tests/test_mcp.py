@@ -1,4 +1,4 @@
-"""MCP, in process: clients of either era of the protocol find what other interfaces find."""
+"""MCP, in process: clients of both protocol eras get the same results as other interfaces."""
 
 import asyncio
 import json
@@ -22,7 +22,7 @@ CHUNK = INDEX.chunk(0)
 
 
 def connect(mode: str = "legacy") -> Client:
-    """A client of this server, by an era of the protocol."""
+    """A client of this server in one protocol era."""
     search = in_event_loop(search_hybrid)
     return Client(create_server(search, __version__), mode=mode)
 

@@ -1,4 +1,4 @@
-"""The pages and what agents read: pages hold no data, texts are those of the index."""
+"""The pages, which contain no data, and the texts for agents, which come from the index."""
 
 import base64
 import hashlib
@@ -35,7 +35,7 @@ def test_page_runs_its_own_scripts_and_nothing_else(client: TestClient, path: st
     blocks = re.findall(r"(?s)<(script|style)>(.*?)</\1>", page.text)
     hashes = {base64.b64encode(hashlib.sha256(text.encode()).digest()) for _, text in blocks}
     assert hashes == {found.encode() for found in re.findall(r"'sha256-(.+?)'", policy)}
-    # It holds no data: the page of any other document is the same.
+    # It contains no data, so the page of any other document is the same.
     other = client.get(path.replace(quote(DOCUMENT.id, safe=""), "other"), headers=BROWSER)
     assert other.text == page.text
 

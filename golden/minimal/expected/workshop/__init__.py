@@ -1,6 +1,6 @@
-"""Search as a library: `search_hybrid` answers from the index beside this file."""
+"""Search as a library: `search_hybrid` searches the index in this package."""
 
-# As in `typing`, which takes long to import.
+# Not imported from `typing`, which is slow to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .errors import InvalidRequestError
@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    # Loaded when first asked for: every command imports this file before it can do anything.
+    # Loaded on first use, since every command imports this file first.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .custom import HOOKS

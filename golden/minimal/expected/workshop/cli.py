@@ -21,17 +21,17 @@ GRACE_SECONDS, MAX_GRACE_SECONDS = 30.0, 3600
 EXIT_CODES = """\
 exit codes:
   0    done
-  1    the server cannot do it: index unusable, port in use, a check that fails
-  2    impossible arguments, settings or environment variables
+  1    failure: index unusable, port in use, a failed check
+  2    invalid arguments, settings or environment variables
   130  interrupted"""
 
 # Characters that JSON need not escape but terminals interpret: controls, line ends, bidi marks.
 _COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 Search = Callable[..., "SearchResponse"]
 Serve = Callable[[argparse.Namespace], None]
-Answer = tuple[object, str, int]  # Answer of a command: JSON, text, exit code.
+Answer = tuple[object, str, int]  # A command's JSON, text and exit code
 AddCommand = Callable[[Any], None]
-"""Adds a command to subparsers, whose `serve` or `answer` defaults to the function that runs it."""
+"""Adds a command to subparsers; its default `serve` or `answer` is the function to run."""
 
 
 def run(
@@ -56,7 +56,7 @@ def run(
         sys.stdout.flush()
         return int(code)
     except BrokenPipeError:
-        # Flushing at exit would fail again, since nobody reads the output any more.
+        # Flushing at exit would fail again, since nobody reads the output.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
@@ -66,10 +66,10 @@ def run(
         sys.stderr.write(f"{name}: {error.message}\n{hint}")
         return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
     except Exception:
-        # Not above, since what needs no index starts without what opens it.
+        # Imported late, since some commands need no index and should start fast.
         from .index.reader import served
 
-        # Files are not hashed when an index is opened, so damage may show up at any time.
+        # Files are not hashed when an index is opened, so damage can appear at any time.
         findings = served.whole().verify()
         if not findings:
             raise
@@ -85,19 +85,19 @@ def _parser(
     parser.add_argument("--version", action="version", version=f"{name} {version}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    serving = commands.add_parser("serve", help="answer HTTP requests until stopped")
+    serving = commands.add_parser("serve", help="serve HTTP requests until stopped")
     serving.set_defaults(serve=serve)
     add = serving.add_argument
     add("--host", default="127.0.0.1", help="address to bind (%(default)s)")
-    add("--port", type=int, help="port to bind, 0 for any (PORT or settings.json)")
-    no_auth = "answer everyone who can reach the address, without a token"
+    add("--port", type=int, help="port to bind, 0 for any free port (PORT or settings.json)")
+    no_auth = "accept requests without a token from everyone who can reach the address"
     add("--insecure-no-auth", action="store_true", help=no_auth)
-    finish = "time for current requests after SIGTERM; chats end before (%(default)s)"
+    finish = "seconds for running requests after SIGTERM; chats end earlier (%(default)s)"
     add("--grace", type=_read_seconds, default=GRACE_SECONDS, metavar="SECONDS", help=finish)
 
     for add_command in more:
         add_command(commands)
-    checked = "check the files of the index, and that it answers known queries"
+    checked = "check the files of the index, and run known queries"
     verify = commands.add_parser("verify", help=checked)
     verify.set_defaults(answer=_verify)
     verify.add_argument("--json", action="store_true", help="print the findings as JSON")
@@ -128,7 +128,7 @@ def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
     findings = index.verify()
     # A damaged index is not searched.
     for item in () if findings else index.manifest.known_items:
-        # At the largest top_k, since stages may rank newer or closer chunks above a known item.
+        # With the largest top_k, since stages may rank newer or closer chunks above a known item.
         chunk = index.find_chunk(item.chunk_id)
         if not chunk or not ask(item.query, MAX_TOP_K).covers(chunk):
             findings.append(f"the query {item.query!r} does not find {item.chunk_id}")

@@ -1,13 +1,13 @@
-"""Errors that the owner of a server can fix, and what clients are told about them."""
+"""Errors that the owner of a server can fix, and the reasons that clients see."""
 
 
 class ServerError(Exception):
     """A failure that the owner of the server can understand and fix.
 
-    The message may name files and machines; clients are told `reason` instead.
+    The message may name files and machines; clients see `reason` instead.
     """
 
-    reason = "The index cannot be used now."
+    reason = "The index is not available."
     hint: str | None = None
 
     def __init__(self, message: str, *, hint: str | None = None, reason: str | None = None) -> None:
@@ -18,17 +18,17 @@ class ServerError(Exception):
 
 
 class IndexUnusableError(ServerError):
-    """The index cannot be served; files are left as they are."""
+    """The index cannot be served; its files are left unchanged."""
 
-    hint = "build the index again, or restore the folder from a trusted copy"
+    hint = "rebuild the index, or restore the folder from a trusted copy"
 
 
 class ConfigurationError(ServerError):
-    """A setting has a value that cannot be used."""
+    """A setting has an unusable value."""
 
 
 class InvalidRequestError(ServerError):
-    """A request is invalid; `field` is the part of it to correct."""
+    """A request is invalid; `field` is the part to correct."""
 
     def __init__(self, message: str, *, field: str) -> None:
         super().__init__(message)
@@ -36,5 +36,5 @@ class InvalidRequestError(ServerError):
 
 
 def cause_of(error: Exception) -> str:
-    """Return the type and the message of an error; its repr may contain all that was read."""
+    """Return the type and the message of an error; its repr might quote the whole input."""
     return f"{type(error).__name__}: {error}"

@@ -14,7 +14,7 @@ HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 
 @lru_cache(maxsize=1024)
 def plain_host(written: str) -> str:
-    """Return the canonical form of a host: an address as IPv4 if it maps one; a name unchanged.
+    """Return the canonical form of a host: mapped addresses become IPv4; names are unchanged.
 
     An IPv6 address gets brackets, and loses its zone.
     """
@@ -27,12 +27,12 @@ def plain_host(written: str) -> str:
 
 
 def plain_host_and_port(written: str) -> str:
-    """Return the canonical form of a match of HOST."""
+    """Return the canonical form of a host that matches HOST, with its port."""
     found = HOST.fullmatch(written)
     return written if found is None else plain_host(found["name"]) + written[found.end("name") :]
 
 
 def plain_address(written: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
-    """Return an address, as IPv4 if it maps one. Raises ValueError if it is none."""
+    """Return an address; a mapped one becomes IPv4. Raises ValueError for anything else."""
     address = ipaddress.ip_address(written.partition("%")[0])
     return getattr(address, "ipv4_mapped", None) or address

@@ -31,12 +31,12 @@ _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.err
 class Limits:
     """Limits of one worker process."""
 
-    connections: int  # Above it, the connection that is idle longest is closed.
-    searches: int  # Concurrent searches; more wait up to a second. Reading a chunk counts too.
-    streams: int  # Concurrent streamed responses.
-    chats: int = 0  # Concurrent; not counted as streams.
+    connections: int  # Above it, the longest-idle connection is closed.
+    searches: int  # Concurrent; more wait up to a second. Includes reading a chunk.
+    streams: int  # Concurrent streamed responses
+    chats: int = 0  # Concurrent; not counted as streams
     mcp_calls: int = 0
-    requests_per_minute: int = 0  # Per token, or per address without one; 0 for no limit.
+    requests_per_minute: int = 0  # Per token, or per address without one; 0 means no limit.
     chat_requests_per_minute: int = 0
 
 
@@ -58,7 +58,7 @@ class Settings:
 
 @cache
 def settings(file: Path = SETTINGS_FILE) -> Settings:
-    """Read the settings from a file and the environment, once. Raises ConfigurationError."""
+    """Read the settings once, from a file and the environment. Raises ConfigurationError."""
     with reading(file) as values:
         port = read_number("PORT", most=65535, whole=True)
         return Settings(
@@ -110,7 +110,7 @@ def read_address(name: str) -> str | None:
     written = read_variable(name)
     if written is not None and not ADDRESS.fullmatch(written):
         message = f"{name} must be an address like https://docs.example.com"
-        hint = f"write scheme, host, and port or path if there is one, or unset {name}"
+        hint = f"write scheme and host, with port and path if needed, or unset {name}"
         raise ConfigurationError(message, hint=hint)
     return written and written.rstrip("/")
 

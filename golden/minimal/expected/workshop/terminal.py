@@ -23,8 +23,10 @@ def add_search(commands: Any) -> None:
     add = searching.add_argument
     add("query", metavar="QUERY")
     add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
-    add("--offset", type=int, default=0, metavar="N", help="pass over the first (%(default)s)")
-    grouped = "a result is a document or a passage (document; passage with --json)"
+    add(
+        "--offset", type=int, default=0, metavar="N", help="number of results to skip (%(default)s)"
+    )
+    grouped = "group results by document or by passage (document; passage with --json)"
     add("--group", choices=(*GROUPS, "passage"), help=grouped)
     add("--mode", choices=MODES, default="hybrid")
     add("--source", action="append", help="only from this source; repeatable")
@@ -34,14 +36,16 @@ def add_search(commands: Any) -> None:
     fields = "only with this path, media_type or column of metadata; repeatable"
     add("--filter", action="append", metavar="FIELD=VALUE", help=fields)
     output = searching.add_mutually_exclusive_group()
-    output.add_argument("--json", action="store_true", help="print what POST /search answers")
+    output.add_argument(
+        "--json", action="store_true", help="print the response as JSON, as from POST /search"
+    )
     output.add_argument("--explain", action="store_true", help="print where each score comes from")
 
 
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     names = ("source", "tags", "modified_after", "modified_before")
     wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
-    # What programs read is what POST /search answers by default.
+    # Programs get what POST /search returns by default.
     group = chosen.group or ("passage" if chosen.json else "document")
     response = search(
         chosen.query.strip(),
@@ -62,10 +66,7 @@ def printable(text: str) -> str:
 
 
 def format_response(response: SearchResponse, *, explain: bool = False, first: int = 1) -> str:
-    """Return a paragraph for each hit, with the parts of its score if `explain`.
-
-    They are numbered from `first` on.
-    """
+    """Return a paragraph for each hit, numbered from `first`; `explain` adds score details."""
     paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
     paragraphs += [
         _describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, first)
@@ -85,9 +86,9 @@ def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     elif response.degraded:
         yield f"Searched by keywords only ({response.reason})."
     if response.match in HEDGES and response.hits:
-        yield f"{HEDGES[response.match]}; the nearest passages are:"
+        yield f"{HEDGES[response.match]}; the closest passages are:"
     for name in response.unknown_identifiers:
-        yield f"{name} is nowhere in these documents."
+        yield f"{name} occurs nowhere in these documents."
     for stage, details in response.stages.items():
         if "notice" in details:
             yield details["notice"]

@@ -1,6 +1,6 @@
-"""How this server opens an index: with the lanes that search it, and what embeds queries.
+"""How this server opens an index: its lanes and the query encoder.
 
-Whoever searches imports `current_index` from here, so that there is one.
+Search code imports `current_index` from here, so that it is set up first.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ PARTS = Documents.open, FilterColumns.open
 
 
 def open_index(directory: Path) -> OpenedIndex:
-    """Open the version that a folder publishes. Raises IndexUnusableError."""
+    """Open the current version in a folder. Raises IndexUnusableError."""
     return OpenedIndex.open(directory, KeywordLane.open, DenseLane.open, open_encoder, parts=PARTS)
 
 

@@ -1,4 +1,4 @@
-"""How this server searches: every step of it, in order."""
+"""How this server searches, step by step."""
 
 from .index.tokens import query_terms
 from .opening import current_index
@@ -43,13 +43,13 @@ def search_hybrid(
     group: Group | None = None,
     lane_weights: tuple[float, float] | None = None,
 ) -> SearchResponse:
-    """Find the `top_k` best chunks for a query, by meaning and by keywords.
+    """Find the `top_k` best chunks for a query, with semantic and keyword search.
 
     A hybrid score is 0.7 x cosine + 0.3 x BM25, each from 0 to 1; `prefer_named` adds to it.
-    Keywords alone answer a query that cannot be embedded, and an identifier that they find.
-    `lane_weights` are other weights of meaning and keywords, for this search alone.
-    The first `offset` are passed over. With `group`, a hit is the best chunk of a document, with
-    the next best ones of the same document as its `more`.
+    A query that cannot be embedded, or an identifier that is found, is answered by keywords only.
+    `lane_weights` override the weights of the semantic and the keyword lane for this search.
+    The first `offset` hits are skipped. With `group`, a hit is the best chunk of a document, and
+    its `more` are the next best ones of the same document.
     Raises InvalidRequestError for arguments out of range.
     """
     journal = Journal.begin(query, top_k, mode, offset, group)
@@ -78,7 +78,7 @@ def search_hybrid(
     tell_of_filters(index, filters, allowed, journal)
     note_unknown_identifiers(index, query, tokens_of(index, query, journal), patterns, journal)
 
-    # Ten times as many, because some are left out further down.
+    # Ten times as many, because stages below leave some out.
     times = 10
     depth = times * candidate_count(wanted)
     keyword = index.keyword_lane.search(terms, depth, allowed)

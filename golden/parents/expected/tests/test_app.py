@@ -1,4 +1,4 @@
-"""The HTTP application, in process: every endpoint answers, and refusals say why."""
+"""The HTTP application, in process: every endpoint responds, and rejections give reasons."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from lighthouse.settings import settings
 ADDRESS = "http://127.0.0.1:8000"
 INDEX = load()
 DOCUMENT = INDEX.chunk(0)
-# A title may be a word that every text has; signs may be operators.
+# A title may be a word in every text; punctuation may be operators.
 QUERY = " ".join(re.findall(r"\w+", f"{DOCUMENT.title} {DOCUMENT.text}")[:20])
 
 
@@ -30,6 +30,13 @@ def test_every_endpoint_finds_the_same(client: TestClient) -> None:
     for response in (posted, got):
         assert response.status_code == 200
         assert {**response.json(), "took_ms": 0} == {**wanted, "took_ms": 0}
+
+
+def test_a_word_that_is_there_is_not_completed(client: TestClient) -> None:
+    word = next(word for word in QUERY.split() if search_hybrid(word, 1, mode="keyword").hits)
+    whole = client.post("/search", json={"query": word}).json()
+    begun = client.post("/search", json={"query": word, "prefix": True}).json()
+    assert {**begun, "took_ms": 0} == {**whole, "took_ms": 0}
 
 
 def test_snippets_can_be_left_out(client: TestClient) -> None:

@@ -1,4 +1,4 @@
-"""MCP, in process: clients of either era of the protocol find what other interfaces find."""
+"""MCP, in process: clients of both protocol eras get the same results as other interfaces."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ CHUNK = INDEX.chunk(0)
 
 
 def connect(mode: str = "legacy") -> Client:
-    """A client of this server, by an era of the protocol."""
+    """A client of this server in one protocol era."""
     search = in_event_loop(search_hybrid)
     return Client(create_server(search, __version__), mode=mode)
 
@@ -44,7 +44,7 @@ def test_client_finds_and_reads(era: str) -> None:
             assert all(result["url"] for result in results)
             assert json.loads(getattr(found.content[0], "text", "")) == found.structured_content
             read = await client.call_tool("fetch", {"id": CHUNK.id})
-            # What is read is the larger passage around what is found.
+            # Fetching returns the larger passage around the hit.
             assert (
                 read.structured_content["text"] == (find_passages(INDEX, [CHUNK])[0] or CHUNK).text
             )

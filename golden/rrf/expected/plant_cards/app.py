@@ -13,12 +13,13 @@ from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_s
 from .web.openapi import Application
 from .web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
 from .web.routes import health_routes, in_event_loop, search_routes
+from .web.unfinished import completing
 
 
 def create_app() -> FastAPI:
-    """Compose the application.
+    """Create the application.
 
-    Raises ConfigurationError for settings or environment variables that cannot be used.
+    Raises ConfigurationError for invalid settings or environment variables.
     """
     chosen = settings()
     app = Application(
@@ -27,7 +28,7 @@ def create_app() -> FastAPI:
         version=__version__,
         asks_for_tokens=bool(read_tokens()),
         telemetry=TELEMETRY,
-        # The interactive pages would load their scripts from other people's servers.
+        # FastAPI's interactive pages load scripts from third-party servers.
         docs_url=None,
         redoc_url=None,
         # A redirect would be built from the Host header.
@@ -35,10 +36,10 @@ def create_app() -> FastAPI:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
         responses=PROBLEM_RESPONSES,
     )
-    # What cannot be used is reported now, and not by the first search.
+    # Report invalid configuration now instead of in the first search.
     weights()
 
-    find = search_hybrid
+    find = completing(search_hybrid)
     find = observe_search(find)
     search = in_event_loop(find)
     app.include_router(search_routes(search))

@@ -1,4 +1,4 @@
-"""What the environment may set, and what is refused."""
+"""What environment variables can set, and what is rejected."""
 
 import json
 from pathlib import Path

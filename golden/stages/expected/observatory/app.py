@@ -32,12 +32,13 @@ from .web.questions import QuestionLog
 from .web.routes import health_routes, in_event_loop, search_routes
 from .web.suggest import suggest_routes
 from .web.thumbs import thumb_routes
+from .web.unfinished import completing
 
 
 def create_app() -> FastAPI:
-    """Compose the application.
+    """Create the application.
 
-    Raises ConfigurationError for settings or environment variables that cannot be used.
+    Raises ConfigurationError for invalid settings or environment variables.
     """
     chosen = settings()
     app = Application(
@@ -47,7 +48,7 @@ def create_app() -> FastAPI:
         servers=public_servers(),
         asks_for_tokens=bool(read_tokens()),
         telemetry=TELEMETRY,
-        # The interactive pages would load their scripts from other people's servers.
+        # FastAPI's interactive pages load scripts from third-party servers.
         docs_url=None,
         redoc_url=None,
         # A redirect would be built from the Host header.
@@ -55,11 +56,11 @@ def create_app() -> FastAPI:
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
         responses=PROBLEM_RESPONSES,
     )
-    # What cannot be used is reported now, and not by the first search.
+    # Report invalid configuration now instead of in the first search.
     weights()
     questions = QuestionLog.open(count_question)
 
-    find = search_hybrid
+    find = completing(search_hybrid)
     find = observe_search(find)
     find = questions.keep(find)
     search = in_event_loop(find)

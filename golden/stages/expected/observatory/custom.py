@@ -1,8 +1,8 @@
 """Your own code, called through every interface; updates keep what you write here.
 
-`Hooks` takes `before_search`, `after_search`, `authorise` and `add_routes`, which are described in
-`retrieval/hooks.py`. The first two only concern searches: by its id, any document can still be read
-unless `authorise` refuses. This adds an endpoint:
+`Hooks` takes `before_search`, `after_search`, `authorise` and `add_routes`; see
+`retrieval/hooks.py`. The first two apply only to searches: any document can still be read by its
+id, unless `authorise` rejects the request. This adds an endpoint:
 
     from fastapi import FastAPI
 
@@ -13,7 +13,7 @@ unless `authorise` refuses. This adds an endpoint:
 
     HOOKS = Hooks(add_routes=add_routes)
 
-And this finds only what is tagged `public`, by `Hooks(before_search=only_public)`:
+This restricts searches to documents tagged `public`, with `Hooks(before_search=only_public)`:
 
     from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The chat: answers cite what a search finds, whether a language model writes them or nobody."""
+"""The chat: answers cite the results of a search, with or without a language model."""
 
 import json
 import re
@@ -18,7 +18,7 @@ KEY = "a-key-that-nobody-else-may-see"
 
 
 class LanguageModel:
-    """An endpoint on this machine that answers with `status` and streams `pieces`."""
+    """An endpoint on this machine that responds with `status` and streams `pieces`."""
 
     def __init__(self) -> None:
         self.status = 200
@@ -27,13 +27,13 @@ class LanguageModel:
         self.keys: list[str | None] = []
 
     def said(self) -> str:
-        """What the last call's messages say."""
+        """The text of the latest call's messages."""
         return "\n".join(message["content"] for message in self.calls[-1]["messages"])
 
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
-    """A language model that the application is told to ask."""
+    """A language model that the application is configured to use."""
     model = LanguageModel()
 
     class Handler(BaseHTTPRequestHandler):
@@ -68,7 +68,7 @@ def model(monkeypatch: pytest.MonkeyPatch) -> Iterator[LanguageModel]:
 def client_of_model(
     model: LanguageModel, new_client: Callable[[], TestClient]
 ) -> Iterator[TestClient]:
-    """A client of the application that asks the model."""
+    """A client of the application that uses the model."""
     with new_client() as client:
         yield client
 
@@ -102,7 +102,7 @@ def test_six_passages_may_be_cited_unless_another_number_is_asked_for(client: Te
 
 
 def ask(client: TestClient, messages: list[dict[str, str]] = MESSAGES) -> tuple[str, Any, Any]:
-    """The text of an answer, the data of its sources, and that of its end."""
+    """The text of an answer, and the data of its first and last event."""
     response = client.post("/chat", json={"messages": messages, "top_k": 3})
     assert response.status_code == 200
     (_, sources), *deltas, (_, done) = events_of(response.text)
@@ -115,7 +115,7 @@ def test_extract_is_made_of_the_words_of_passages(client: TestClient) -> None:
     *sentences, notice = text.split("\n\n")
     assert done["notice"] in (None, notice) or done["reason"] == "nothing_found"
     if notice.startswith("Extracted"):
-        # Before the sentences, a weak match is said to be one.
+        # A caution about a weak match precedes the sentences.
         quoted = sentences[1:] if sources["match"] == "weak" else sentences
         assert all(words_of(re.sub(r" \[\d+\]$", "", s)) <= words for s in quoted)
 
@@ -193,7 +193,7 @@ def test_question_that_follows_up_is_condensed(
     asked = "\n".join(message["content"] for message in model.calls[0]["messages"])
     assert QUESTION in asked
     assert asked.count("And why?") == 1
-    # Of nothing but spaces no answer can be made either.
+    # A reply of only spaces is not an answer either.
     assert (done["mode"] == "model") == is_used
 
 

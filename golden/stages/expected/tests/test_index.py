@@ -1,4 +1,4 @@
-"""The index: it is whole, damage to it is noticed, and another one is served when published."""
+"""The index: it is undamaged, damage is detected, and a newly published one is served."""
 
 import json
 import os
@@ -28,7 +28,7 @@ ADDRESS = re.compile(r"Serving .* on (http://\S+?:[0-9]+)")
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Iterator[Path]:
-    """A copy of the index to be damaged; the index itself is served again afterwards."""
+    """A copy of the index to damage; the original is served again afterwards."""
     yield Path(shutil.copytree(INDEX.layout.root, tmp_path / "index"))
     load()
 
@@ -115,7 +115,7 @@ def test_index_that_proves_damaged_answers_nothing(
 
 @contextmanager
 def serving(*options: str, **variables: str) -> Iterator[str]:
-    """Run the server as its owner does, on a free port; yields its address."""
+    """Run the server like its owner, on a free port; yields its address."""
     command = [sys.executable, "-m", "observatory", "serve", "--port", "0", *options]
     root = Path(__file__).parent.parent
     with subprocess.Popen(
@@ -138,7 +138,7 @@ def test_workers_answer_and_stop_together(callers_headers: dict[str, str]) -> No
             asked = urllib.request.Request(f"{address}/search?q=a", headers=callers_headers)
             with urllib.request.urlopen(asked) as answer:
                 assert answer.status == 200
-        # Both count together, a moment after an answer was sent.
+        # Both are counted together, a moment after the response was sent.
         counted = 'http_requests_total{method="GET",route="/search",status="200"} 8.0'
         for _ in range(1000):
             asked = urllib.request.Request(f"{address}/metrics", headers=callers_headers)
@@ -151,7 +151,7 @@ def test_workers_answer_and_stop_together(callers_headers: dict[str, str]) -> No
 
 
 def wait_for(address: str, **wanted: object) -> None:
-    """Wait until the server says this of itself."""
+    """Wait until the server reports this state."""
     state: Any = {}
     for _ in range(1000):
         with urllib.request.urlopen(f"{address}/readyz") as answer:
@@ -164,7 +164,7 @@ def wait_for(address: str, **wanted: object) -> None:
 
 def test_index_that_is_published_is_served_without_a_restart(tmp_path: Path) -> None:
     def publish(name: str) -> str:
-        """Publish a copy of the index with a version of its own."""
+        """Publish a copy of the index as a new version."""
         shutil.copytree(INDEX.layout.root, tmp_path / name)
         manifest = replace(INDEX.manifest, config_sha256=name)
         (tmp_path / name / "manifest.json").write_bytes(manifest.to_bytes())

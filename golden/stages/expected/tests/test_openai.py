@@ -1,4 +1,4 @@
-"""The chat for OpenAI's clients: the same answers, in their shape."""
+"""The chat for OpenAI's clients: the same answers, in OpenAI's format."""
 
 import json
 import re
@@ -17,7 +17,7 @@ MESSAGES = [{"role": "user", "content": load().chunk(0).title}]
 
 @pytest.fixture
 def body(client: TestClient) -> dict[str, Any]:
-    """A question to the one model that there is."""
+    """A question to the only model."""
     (model,) = client.get("/v1/models").json()["data"]
     assert client.get(f"/v1/models/{model['id']}").json() == model
     return {"model": model["id"], "messages": MESSAGES}

@@ -36,7 +36,7 @@ def _load_search() -> "Search":
 
 
 def _serve(chosen: Namespace) -> None:
-    # Imported when needed: the web framework takes longer to load than a search takes in all.
+    # Imported late, since importing the web framework takes longer than a whole search.
     from .web.workers import run_workers, share_counts
 
     share_counts(chosen.workers)

@@ -1,4 +1,4 @@
-"""The index: it is whole, damage to it is noticed, and another one is served when published."""
+"""The index: it is undamaged, damage is detected, and a newly published one is served."""
 
 import shutil
 from collections.abc import Iterator
@@ -11,13 +11,13 @@ from harbour import load
 from harbour.errors import IndexUnusableError
 
 INDEX = load()
-# The engine holds the others.
+# The engine stores the others.
 FILES = sorted(name for name in INDEX.manifest.files if (INDEX.layout.root / name).is_file())
 
 
 @pytest.fixture
 def copied(tmp_path: Path) -> Iterator[Path]:
-    """A copy of the index to be damaged; the index itself is served again afterwards."""
+    """A copy of the index to damage; the original is served again afterwards."""
     yield Path(shutil.copytree(INDEX.layout.root, tmp_path / "index"))
     load()
 

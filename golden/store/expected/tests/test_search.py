@@ -1,4 +1,4 @@
-"""The search: what holds for every query, and what this index must know."""
+"""The search: properties of every query, and queries that this index must answer."""
 
 import json
 import os
@@ -28,11 +28,11 @@ INDEX = load()
 CONTENTS = INDEX.part(Documents.open)
 DOCUMENTS = [*CONTENTS.page(limit=20)]
 LANES: list[dict[str, Any]] = [{"mode": mode} for mode in MODES]
-"""The options of a search that decide which lanes it asks."""
+"""The search options that determine which lanes are searched."""
 UNKNOWN = "QZXJV-98765-XQZKW"
 QUESTIONS, _ = resolve(INDEX, read_questions(FILE).questions)
 EXPECTED = [json.loads(line) for line in FILE.read_text("utf-8").split("\n") if line]
-"""Of some questions, their lines say more than which documents are relevant."""
+"""The lines of some questions contain more than the relevant documents."""
 
 
 def documents_of(response: SearchResponse) -> set[str]:
@@ -52,7 +52,7 @@ def test_results_are_ordered_and_unique(lanes: dict[str, Any]) -> None:
         assert all(rank is None or rank >= 1 for rank in ranks)
         assert scores == sorted(scores, reverse=True)
         assert all(0 <= score <= 1 for score in scores)
-        # Milliseconds: no search ends within ten microseconds.
+        # In milliseconds: no search ends within ten microseconds.
         assert response.took_ms > 0.01
         assert response.mode == lanes["mode"] or response.reason != "requested"
         assert response.degraded == (response.reason in ("no_vectors", "embedder_unavailable"))
@@ -85,7 +85,7 @@ def records(ids: set[str]) -> list[DocumentRecord]:
 
 
 def has(document: DocumentRecord, name: str, value: str) -> bool:
-    """Whether a document has what a filter names, itself or where a copy of it lies."""
+    """Whether a document, or a copy of it, has the value of a filter."""
     places: list[Any] = [document.to_json(), *document.also_at]
     if name == "path":
         return any(place["path"].startswith(value) for place in places)
@@ -184,7 +184,7 @@ def test_lanes_say_the_same_of_a_passage_in_every_mode() -> None:
             for mode in MODES
         )
         for hit in hybrid.values():
-            # A stage may have brought it in beside what one of the lanes has found.
+            # A stage may have added it to the results of a lane.
             near = hit.scores.semantic, semantic.get(hit.id, hit).scores.semantic
             worded = hit.scores.keyword, keyword.get(hit.id, hit).scores.keyword
             assert near[0] == near[1] or None in near
@@ -237,7 +237,7 @@ def test_identifier_is_looked_up_as_it_is_written() -> None:
 
 
 def ask_command_line(*options: str, **variables: str) -> Any:
-    """What the command line prints about the first document."""
+    """The output of the command line for the first document."""
     command = [sys.executable, "-m", "harbour", "search", DOCUMENTS[0].title, "--json"]
     done = subprocess.run(
         [*command, *options],

@@ -1,4 +1,4 @@
-"""Which messages of a conversation follow up, and what is searched for then."""
+"""Which messages of a conversation are follow-ups, and the queries made from them."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +18,7 @@ INDEX: Any = SimpleNamespace(
 
 
 def after(text: str, *earlier: str, cited: tuple[str, ...] = ()) -> list[Turn]:
-    """The turns of a conversation that has `text` as its last message."""
+    """A conversation whose last message is `text`."""
     turns = []
     for question in earlier or (FIRST,):
         turns += [Turn("user", question), Turn("assistant", "Lamps. [1]", cited)]
@@ -108,7 +108,7 @@ def test_a_question_that_goes_on_has_at_most_two_words_of_its_own() -> None:
 def test_follow_up_is_searched_for_with_what_it_refers_to() -> None:
     turns = after("And where does she live?", cited=("Lamp Shrine > Keepers", "Refunds"))
     assert query_of(turns, INDEX) == f"{FIRST} And where does she live? Lamp Shrine > Keepers"
-    # What has no words of its own adds nothing, and what was asked before is another matter.
+    # A message without content words adds nothing, and earlier questions are not used.
     turns = after("give me an example", "Refund policy", FIRST, "Who keeps it?", "thanks")
     assert query_of(turns, INDEX) == f"{FIRST} Who keeps it?"
 

@@ -1,4 +1,4 @@
-"""Event streams in process: when they begin, what keeps them open, and when they are closed."""
+"""Event streams, in process: when they begin, keep-alive comments, and when they are closed."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -11,7 +11,7 @@ from workshop.chat.routes import EventStream
 
 
 class Client:
-    """The other end of one response."""
+    """The client side of one response."""
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
@@ -30,7 +30,7 @@ class Client:
 
 
 class Events:
-    """Events to be streamed; remembers that they were closed."""
+    """A stream of events that records that it was closed."""
 
     def __init__(self, *pauses: float) -> None:
         self._pauses = pauses
@@ -60,7 +60,7 @@ def test_pauses_are_filled_with_comments(monkeypatch: pytest.MonkeyPatch) -> Non
         assert client.sent[-1] == {"type": "http.response.body", "body": b"", "more_body": False}
         first, *others = client.body.split(b": ping\n\n")
         assert first == b"0;"
-        # On a busy machine any pause may be long enough for another comment.
+        # On a busy machine, any pause can be long enough for another comment.
         assert b"".join(others) == b"1;2;"
         assert events.closed
 

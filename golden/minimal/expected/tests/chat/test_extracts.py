@@ -1,4 +1,4 @@
-"""The passages that an answer may cite, and the events of an answer by their sentences."""
+"""The passages that an answer may cite, and the events of an answer made of extracts."""
 
 import asyncio
 from types import SimpleNamespace
@@ -90,7 +90,7 @@ def extracts(question: str, *hits: Hit) -> list[tuple[int, str]]:
 def test_a_passage_counts_by_the_square_of_its_score(
     best: float, score: float, is_chosen: bool
 ) -> None:
-    # The worst sentence that is chosen has 0.45 of what the best is worth: 0.671 squared.
+    # The lowest selected sentence has 0.45 of the best score: 0.671 squared.
     near = hit("The valve is replaced yearly by us.", score=best)
     other = hit("The valve is replaced daily by them.", score=score * best)
     found = extracts("When is the valve replaced?", near, other)
@@ -124,7 +124,7 @@ def test_better_passages_count_for_more() -> None:
 
 
 def test_of_equal_sentences_the_first_of_a_passage_counts_for_more() -> None:
-    # Each has a third of the question, the second also the start of another passage.
+    # Each contains a third of the question; the second also begins another passage.
     names = "mechanic foreman plumber smith painter".split()
     text = " ".join(f"The valve is replaced by the {name}." for name in names)
     found = extracts("Is the valve new, who replaces it?", hit(text, "Rooms"))
@@ -144,7 +144,7 @@ def test_what_is_said_already_is_not_said_again() -> None:
     text = "The valve is replaced yearly. Yearly, the valve is replaced."
     assert len(extracts("When is the valve replaced?", hit(text))) == 1
     assert extracts("Who?", hit("")) == []
-    # Of a question without terms, what a passage says first.
+    # For a question without terms, the first sentence of a passage.
     assert extracts("Who?", hit(text))[0] == (1, "The valve is replaced yearly.")
 
 
@@ -160,8 +160,8 @@ SPREAD = (
         ("Pump motor?", True),  # Half of the question is enough.
         ("Pump motor gasket?", False),  # A third is not.
         ("Spring motor gasket?", True),
-        ("Pump lamp gasket lever?", True),  # The lamp is in a neighbour.
-        ("Pump floor gasket lever?", False),  # The passage has half, but no two neighbours do.
+        ("Pump lamp gasket lever?", True),  # The lamp is in a neighbouring sentence.
+        ("Pump floor gasket lever?", False),  # The passage contains half, but no two neighbours do.
         ("Pump valves gasket lever?", True),  # The valves are in a heading.
     ],
 )
@@ -226,7 +226,7 @@ def events(
     unknown: tuple[str, ...] = (),
     notices: tuple[str, ...] = (),
 ) -> list[tuple[str, dict[str, Any]]]:
-    """The events of an answer, by a search that finds one passage and whose stages have notices."""
+    """The events of an answer, with a search that finds one passage and gives notices."""
     stages: dict[str, dict[str, Any]] = {notice: {"notice": notice} for notice in notices}
 
     async def search(query: str, top_k: int, *, filters: Any) -> SearchResponse:
@@ -254,7 +254,7 @@ def events(
         (
             "weak",
             (),
-            "The documents may not answer this; the nearest sentences are:\n\n"
+            "The documents may not answer this; the closest sentences are:\n\n"
             f"{SENTENCE} [1]\n\nExtracted from the documents.",
             "no_model",
             "Extracted from the documents.",
@@ -264,7 +264,7 @@ def events(
             (),
             "Nothing was found in the documents about this.",
             "nothing_found",
-            "No passage is near enough to the question.",
+            "No passage is close enough to the question.",
         ),
         *(
             (match, ("D40", "D41"), text, "nothing_found", text)
@@ -306,7 +306,7 @@ def test_what_the_question_asks_for_and_no_sentence_says_is_told(
 ) -> None:
     *_, (_, delta), (_, done) = events((Turn("user", question),))
     assert delta["text"].startswith(
-        f"The nearest sentences are these, and none says {lacking}:\n\n{SENTENCE} [1]"
+        f"The closest sentences are these, and none says {lacking}:\n\n{SENTENCE} [1]"
     )
     assert done["notice"] == f"Extracted from the documents; none of the sentences says {lacking}."
 
@@ -332,7 +332,7 @@ def test_a_sentence_with_what_is_asked_for_is_quoted_plainly(question: str, sent
 @pytest.mark.parametrize(
     ("question", "is_answered"),
     [
-        # Of three to five terms that are equally rare, a sentence has two or three.
+        # Of three to five equally rare terms, a sentence has two or three.
         ("Is the valve replaced, and oiled?", True),
         ("Is the valve replaced by a mechanic with gloves?", False),
         ("Is the valve replaced yearly by a mechanic with gloves?", True),
@@ -341,7 +341,7 @@ def test_a_sentence_with_what_is_asked_for_is_quoted_plainly(question: str, sent
 def test_a_sentence_with_less_of_the_question_is_hedged(question: str, is_answered: bool) -> None:
     *_, (_, delta), _ = events((Turn("user", question),))
     hedge = (
-        "" if is_answered else "The documents may not answer this; the nearest sentences are:\n\n"
+        "" if is_answered else "The documents may not answer this; the closest sentences are:\n\n"
     )
     assert delta["text"].startswith(f"{hedge}{SENTENCE} [1]")
 
@@ -350,8 +350,8 @@ def test_without_such_a_sentence_the_nearest_passages_are_named() -> None:
     text = "Nobody knows why the floor of the room is wet."
     asked = (Turn("user", "How often is the spring of the motor replaced?"),)
     hedges: dict[Match, str] = {
-        "strong": "The nearest passages are:",
-        "weak": "The documents may not answer this; the nearest passages are:",
+        "strong": "The closest passages are:",
+        "weak": "The documents may not answer this; the closest passages are:",
     }
     for match, hedge in hedges.items():
         *_, (_, delta), (_, done) = events(asked, text, match)

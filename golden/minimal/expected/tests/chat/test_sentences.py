@@ -1,4 +1,4 @@
-"""Where sentences end, here marked by `|`, and which a document in Markdown has."""
+"""Where sentences end, marked here by `|`, and which sentences a Markdown document has."""
 
 import time
 from itertools import accumulate

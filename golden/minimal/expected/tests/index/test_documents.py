@@ -1,4 +1,4 @@
-"""Documents as they are answered, and their texts: those of their chunks, each part once."""
+"""Documents as returned, and their texts joined from chunks without repetitions."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ CHUNK = ChunkRecord(
 
 
 def joined(*chunks: tuple[int, str, int]) -> str:
-    """Return the text of chunks, each given by its offset, its text and its first line."""
+    """Return the joined text of chunks, each given by its offset, text and first line."""
     return "".join(
         join_chunks(
             replace(

@@ -1,4 +1,4 @@
-"""The files of an index: what is read of them, and which damage is noticed."""
+"""The files of an index: what is read from them, and which damage is detected."""
 
 import errno
 import gc
@@ -78,9 +78,7 @@ def test_an_array_of_another_type_or_none_is_refused(file: Path) -> None:
         file.write_bytes(content)
         with pytest.raises(IndexUnusableError, match="unreadable") as caught:
             open_array(file, np.uint32, (2, 3))
-        assert (
-            caught.value.hint == "build the index again, or restore the folder from a trusted copy"
-        )
+        assert caught.value.hint == "rebuild the index, or restore the folder from a trusted copy"
     file.unlink()
     with pytest.raises(IndexUnusableError, match="No such file") as caught:
         open_array(file, np.uint32, (2, 3))
@@ -126,7 +124,7 @@ def test_terms_far_apart_are_found_and_let_go(tmp_path: Path) -> None:
     found = Vocabulary.open(tmp_path / "terms.bin", tmp_path / "ends.npy")
     assert [found.find(term) for term in terms] == [*range(len(terms))]
     assert {found.find(f"{number:03}") for number in range(-1, 401, 2)} == {None}
-    # Without the collector of cycles, which may not run for long: an index takes disk and memory.
+    # Without the cyclic garbage collector, which may run late: an index takes disk and memory.
     gc.disable()
     try:
         is_there = weakref.ref(found)
@@ -145,7 +143,7 @@ def test_no_terms(tmp_path: Path) -> None:
 
 @pytest.fixture
 def records(tmp_path: Path) -> RecordLines:
-    """Three records, the last two of which have one id."""
+    """Three records, the last two with the same id."""
     stored = [{"id": name, "n": n, "also_at": []} for n, name in enumerate(["a", "b", "b"])]
     lines = [json.dumps(record) + "\n" for record in stored]
     (tmp_path / "lines.jsonl").write_text("".join(lines))
@@ -228,7 +226,7 @@ def test_a_manifest_is_what_was_written(tmp_path: Path) -> None:
         (lambda _: manifest_bytes({"format": FORMAT_VERSION, "dense": None}), "unreadable"),
         (lambda _: b"[" * 100_000, "unreadable"),
         (lambda _: b"{}", "unreadable: KeyError"),
-        # The reason, and not the whole file, which Python keeps with the error.
+        # The error message, not the whole file, which the exception contains.
         (lambda text: text[:-9] + b"\xdd", r"unreadable: UnicodeDecodeError: .{,99}$"),
     ],
 )
@@ -241,7 +239,7 @@ def test_a_manifest_that_was_changed_is_refused(
     path.write_bytes(change(MANIFEST.to_bytes()))
     with pytest.raises(IndexUnusableError, match=message) as caught:
         Manifest.read(path)
-    assert caught.value.hint and "build the index again" in caught.value.hint
+    assert caught.value.hint and "rebuild the index" in caught.value.hint
 
 
 def test_current_names_the_version_to_read(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is answered: JSON and schemas of one definition."""
+"""Responses: their JSON and schemas come from one definition."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The thread that watches for a new index goes on, whatever it meets."""
+"""The thread that watches for a new index survives all errors."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 class Indexes:
-    """Indexes to be opened by name: `broken` cannot be, and all files of `damaged` are."""
+    """Indexes by name: opening `broken` fails, and all files of `damaged` are damaged."""
 
     def __init__(self) -> None:
         self.outcomes: list[str] = []
@@ -54,7 +54,7 @@ def indexes() -> Indexes:
 
 @pytest.fixture
 def served(tmp_path: Path, indexes: Indexes) -> Iterator[Served]:
-    """What is served of a folder, to which new indexes are published."""
+    """The index served from a folder to which new ones are published."""
     publish(tmp_path, "v1", "whole")
     served = Served(indexes.open)
     served.load(tmp_path, verify=False)
@@ -80,11 +80,11 @@ def test_each_index_that_is_whole_is_served(
         wait_until(lambda wanted=outcomes: len(indexes.outcomes) == wanted)  # type: ignore[misc]
         assert (served.current().version, served.state.problem) == ("v1", NOT_RELOADED)
         assert served.state.verified
-    # The file is mended in place.
+    # The file is repaired in place.
     (tmp_path / "v4" / "terms.bin").write_text("mended")
     wait_until(lambda: served.current().version == "v4")
     assert (served.state.problem, served.state.verified) == (None, True)
-    # Of an index that is whole, nothing but another one is of interest.
+    # While the served index is undamaged, only another version counts.
     (tmp_path / "v4" / "terms.bin").write_text("other")
     publish(tmp_path, "v5", "whole")
     wait_until(lambda: served.current().version == "v5")

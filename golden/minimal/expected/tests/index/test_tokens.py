@@ -1,4 +1,4 @@
-"""Which terms a text is found by."""
+"""The terms under which a text is found."""
 
 import pytest
 
@@ -162,12 +162,12 @@ def test_beginning_of_a_long_query_counts(query: str, searched: str) -> None:
 
 
 def test_a_query_is_measured_after_normalisation() -> None:
-    # One character of Arabic, which stands for a sentence of 18.
+    # One Arabic character, which normalises to 18.
     searched, tokens = english.tokenize_query("\ufdfa" * 200)
     assert len(searched) <= 1000
     assert {term for token in tokens for term in token.terms} != set()
     assert english.tokenize_query("\uff46" * 60)[0] == "\uff46" * 60
-    # Before it, too, so that little is normalised: an accented letter in two characters.
+    # Also before normalisation, to bound its work: an accented letter as two characters.
     assert english.tokenize_query("e\u0301" * 500)[0] == "e\u0301" * 500
     assert english.tokenize_query("e\u0301" * 501)[0] == "\u00e9" * 500
 

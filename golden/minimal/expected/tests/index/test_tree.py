@@ -1,4 +1,4 @@
-"""What lies below a folder: every kind of thing, every name, and no waiting."""
+"""Listing a folder: all kinds of files, all names, and no blocking."""
 
 import os
 import socket
@@ -47,7 +47,7 @@ def test_nests_end_where_nobody_looks_any_further(
         Path("d").mkdir()
         os.chdir("d")
     found = list(walk(tmp_path))
-    # Python itself does not remove them.
+    # Python's own functions cannot remove such deep folders.
     for _ in range(1_100):
         os.chdir("..")
         Path("d").rmdir()

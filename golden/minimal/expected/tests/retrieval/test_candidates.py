@@ -1,4 +1,4 @@
-"""Candidates: which are the best, and boosts of their scores, which end at 1."""
+"""Candidates: which are the best, and boosts of their scores, which are capped at 1."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The dense lane over a few chunks, by numbers worked out by hand."""
+"""The dense lane over a few chunks, with numbers computed by hand."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from workshop.retrieval.dense_lane import (
 
 
 def dense_lane(vectors: Sequence[Sequence[float] | Vector], candidates: int = 10) -> DenseLane:
-    """Return a lane of unit vectors, given in any length."""
+    """Return a lane of vectors, which are normalised first."""
     given = np.array(vectors, dtype=np.float32)
     largest = np.abs(given).max(axis=1, keepdims=True)
     rows = np.rint(127 * given / np.maximum(largest, 1e-9)).astype(np.int8)
@@ -66,7 +66,7 @@ def test_signs_by_hand() -> None:
 
 @pytest.mark.parametrize(("size", "is_exact"), [(2000, True), (2001, False)])
 def test_few_vectors_are_all_compared(size: int, is_exact: bool) -> None:
-    # A query at the corner of four octants, in each of which some of its neighbours are.
+    # A query at the corner of four octants, each with some of its neighbours.
     query = np.array([1.0, 0.001, 0.001], dtype=np.float32)
     lane = dense_lane(np.random.default_rng(11).normal(size=(size, 3)).tolist(), candidates=1)
     everything = lane.scores(query, np.arange(size))
@@ -167,7 +167,7 @@ def test_the_nearest_are_those_of_an_exact_scan(dimensions: int, size: int) -> N
     for share in (None, 1.0, 0.5, 0.1):
         allowed = None if share is None else chooser.random(size) < share
         query, *rows = chooser.standard_normal((size + 1, dimensions), dtype=np.float32)
-        # Ten are near, and all others so far away that no pass may take one of them for near.
+        # Ten are close, and all others so far away that no pass can confuse them.
         near = chooser.permutation(size if allowed is None else np.flatnonzero(allowed))[:10]
         for place, chunk in enumerate(near, start=1):
             rows[chunk] = query + 0.1 * place * rows[chunk]

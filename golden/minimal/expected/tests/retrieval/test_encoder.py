@@ -1,4 +1,4 @@
-"""Texts become vectors by the table of their pieces, by numbers worked out by hand."""
+"""Vectors of texts from a table of word pieces, with numbers computed by hand."""
 
 import json
 from dataclasses import asdict
@@ -20,7 +20,7 @@ from workshop.retrieval.encoder import (
 
 
 def encoder(common: float = 0.0) -> PieceEncoder:
-    """Return an encoder of four pieces and two dimensions; half of a text must be covered."""
+    """Return an encoder of four pieces and two dimensions; pieces must cover half of a text."""
     return PieceEncoder(
         EncoderDescription("small", 2, minimum_coverage=0.5, common=common, sha256=""),
         PieceCutter(["pump", "##s", "7", "void"]),
@@ -56,7 +56,7 @@ def test_roots_of_counts_are_whole_numbers_of_256ths() -> None:
     assert encoder().encode("pump pump pump 7") == pytest.approx(expected, abs=2e-7)
 
 
-# Two characters of Chinese count as much as a word of six letters.
+# Two Chinese characters count as much as a word of six letters.
 @pytest.mark.parametrize(
     "text", ["", "?!", "seal", "pump handle", "void", "8", "pump \u90e8\u7f72"]
 )
@@ -67,7 +67,7 @@ def test_text_without_a_vector(text: str) -> None:
 def test_common_part_of_all_vectors_is_part_of_the_cosine() -> None:
     first, second = (encoder(common=0.25).encode(text) for text in ("pump", "7"))
     assert first is not None and second is not None
-    # Less its mean, each points along (1, -1), in opposite directions.
+    # Without its mean, each points along (1, -1), in opposite directions.
     assert float(first @ second) == pytest.approx(0.25 - 0.75, abs=1e-6)
     assert float(first @ first) == pytest.approx(1.0, abs=1e-6)
 
@@ -80,7 +80,7 @@ def test_words_of_english_are_cut_in_their_american_spelling() -> None:
 
 
 def written(folder: Path, probe: object = (0.6, 0.8), **dense: Any) -> Any:
-    """Write the encoder into a folder; return the files of an index that has it, and its probe."""
+    """Write the encoder to a folder; return files of an index that uses it, and its probe."""
     table = encoder()
     (folder / "pieces.txt").write_text("".join(f"{piece}\n" for piece in table.pieces.numbers))
     np.save(folder / "table.i8.npy", table.table)
@@ -105,7 +105,7 @@ def test_an_encoder_that_was_written_is_opened(tmp_path: Path) -> None:
         (0.8, 0.6),
         (0.602, 0.8),
         (0.6, 0.798),
-        # Of another width than what the encoder gives.
+        # A different width than the encoder's.
         (0.6,),
         (0.6, 0.8, 0.0),
         (),
@@ -113,7 +113,7 @@ def test_an_encoder_that_was_written_is_opened(tmp_path: Path) -> None:
     ],
 )
 def test_an_encoder_with_another_probe_is_refused(tmp_path: Path, probe: object) -> None:
-    with pytest.raises(IndexUnusableError, match="another vector of its probe text") as caught:
+    with pytest.raises(IndexUnusableError, match="vector of the probe text differs") as caught:
         open_encoder(written(tmp_path, probe))
     assert caught.value.hint and str(tmp_path.parent) in caught.value.message
 
@@ -124,12 +124,12 @@ def test_the_probe_may_differ_by_what_is_rounded(tmp_path: Path) -> None:
 
 def test_a_probe_without_a_vector_is_all_zeros(tmp_path: Path) -> None:
     open_encoder(written(tmp_path, (0.0, 0.0), probe_text="seal"))
-    with pytest.raises(IndexUnusableError, match="another vector of its probe text"):
+    with pytest.raises(IndexUnusableError, match="vector of the probe text differs"):
         open_encoder(written(tmp_path, probe_text="seal"))
 
 
 def test_an_index_for_another_encoder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(IndexUnusableError, match="a model embeds its queries") as caught:
+    with pytest.raises(IndexUnusableError, match="its queries are embedded by a model") as caught:
         open_encoder(written(tmp_path, query={"encoder": "same"}))
     assert caught.value.hint and "export the server again" in caught.value.hint
     files = written(tmp_path)

@@ -1,4 +1,4 @@
-"""How good the best hit is said to be."""
+"""How the match of the best hit is graded."""
 
 import math
 from dataclasses import replace
@@ -18,7 +18,7 @@ INDEX: Any = SimpleNamespace(
     keyword_lane=SimpleNamespace(frequency=lambda term: int(term == "seal")),
     tokenizer=Tokenizer("english"),
 )
-"""An index of three chunks, one of which has the word `seal`."""
+"""An index of three chunks, one of which contains the word `seal`."""
 
 
 def test_weights_are_those_of_bm25_and_leave_headings_out() -> None:

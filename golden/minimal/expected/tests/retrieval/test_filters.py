@@ -1,4 +1,4 @@
-"""Which chunks filters let through, over a small table that the test writes."""
+"""Which chunks pass filters, over a small table."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from workshop.retrieval.journal import Journal
 from workshop.retrieval.values import encode_value
 
 LENGTHS = [2, 1, 1]
-"""The chunks of each document; all numbers below are those of chunks, from 0 to 3."""
+"""The number of chunks of each document; numbers below are chunks, 0 to 3."""
 
 VALUES = {
     ("media_type", "text/html"): [2],
@@ -30,7 +30,7 @@ VALUES = {
     ("path", "a.md"): [0],
     ("path", "a.md.txt"): [1],
     ("path", "b/c.md"): [2],
-    # The third document has a copy in the source of the first.
+    # The third document has a copy in the first one's source.
     ("source", "docs"): [0, 1, 2],
     ("team", "blue"): [1],
     ("team", "red"): [0, 2],

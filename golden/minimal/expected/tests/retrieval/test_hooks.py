@@ -1,4 +1,4 @@
-"""The owner's hooks of a search: what they ask for, and scores to rely on in what they return."""
+"""The owner's search hooks: replaced requests, and scores of replaced responses."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Hybrid search: the weights of both lanes, their sums, and the best match, worked out by hand."""
+"""Hybrid search: lane weights, sums, and the grade of the match, with numbers computed by hand."""
 
 import json
 import math
@@ -24,7 +24,7 @@ from workshop.retrieval.hybrid import (
 
 @pytest.fixture
 def weighted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Settings with weights of 7 and 3, and an environment that says nothing of weights."""
+    """Settings with weights of 7 and 3, and an environment without weights."""
     for variable in ("SEMANTIC_WEIGHT", "KEYWORD_WEIGHT"):
         monkeypatch.delenv(variable, raising=False)
     file = tmp_path / "settings.json"
@@ -144,7 +144,7 @@ def test_the_evidence_decides(cosine: float | None, coverage: float | None, expe
 
 
 def test_a_query_about_something_else_needs_more_evidence() -> None:
-    near = one(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80, less 0.12 for each of distance.
+    near = one(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80, minus 0.12 per unit of distance.
     for distance, expected in ((1.49, "strong"), (1.51, "weak"), (7.91, "weak"), (7.93, "none")):
         assert judge(INDEX, replace(near, distance=distance)) == expected
 
@@ -185,7 +185,8 @@ def test_what_bears_a_name_gains_a_share_of_what_it_lacks() -> None:
     plain = Candidates(numbers, None, None, numbers, numbers, np.array([0.5, 0.8, 0.2, 0.0]))
     named = prefer_named(plain, index, ["slam", "=slam", "==SLAM"])
     assert asked == ["=slam", "==SLAM"]
-    # The best by its name gains 0.8 of the 0.5 that it lacks, the other half as much of 0.2.
+    # The best match by name gains 0.8 of the 0.5 that it lacks; the other gains half of that share
+    # of 0.2.
     assert named.scores.tolist() == pytest.approx([0.9, 0.88, 0.2, 0.0])
     assert named.boosts["named"] == pytest.approx([1.8, 1.1, 1.0, 1.0])
     assert prefer_named(plain, index, ["slam"]).scores.tolist() == plain.scores.tolist()

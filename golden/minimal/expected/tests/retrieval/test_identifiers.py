@@ -1,4 +1,4 @@
-"""Which queries are nothing but identifiers."""
+"""Which queries consist only of identifiers."""
 
 import re
 

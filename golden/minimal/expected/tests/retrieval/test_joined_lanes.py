@@ -1,4 +1,4 @@
-"""Hits of the lanes made candidates, by numbers worked out by hand."""
+"""Lane hits joined into candidates, with numbers computed by hand."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def test_every_candidate_has_both_scores() -> None:
     )
     assert found.chunks.tolist() == [0, 1, 2, 3]
     assert found.semantic is not None and found.keyword is not None
-    # What points the other way is worth as little as what has nothing in common.
+    # An opposite vector scores as little as an unrelated one.
     assert found.semantic.tolist() == [0.5, 0.0, 1.0, 0.75]
     assert found.keyword.tolist() == [0.0, 3 / 8, 1 / 8, 6 / 8]
     assert found.semantic_ranks.tolist() == [3, 0, 1, 2]

@@ -1,4 +1,4 @@
-"""The bounds of a query and its budget: what that covers, and how a response says it ran out."""
+"""The limits of a query, and its budget: what it covers, and how running out is reported."""
 
 import time
 from types import SimpleNamespace
@@ -41,7 +41,7 @@ def test_it_grows_with_the_index_and_half_is_kept_for_the_terms(chunks: int) -> 
     index.chunk_count = chunks
     half = int(MIN_UNITS + UNITS_OF_CHUNK * chunks) // 2
     assert early_budget(index, "") == half
-    # A long query leaves less to its stages, and not to its terms.
+    # A long query leaves less for its stages, but not for its terms.
     for length, counted in ((1, 1), (MAX_QUERY_CHARACTERS, 1_000), (2_000, 1_000)):
         query = "x" * length
         journal = Journal(query, units=early_budget(index, query))
@@ -68,7 +68,7 @@ def test_a_response_names_each_stage_that_left_something_out_once() -> None:
 @pytest.mark.parametrize(
     ("left", "affordable"),
     [
-        # A term that is there twice counts twice.
+        # A repeated term counts twice.
         (2 * TERM_UNITS + 21, ["a", "rare", "a"]),
         (2 * TERM_UNITS + 20, ["rare"]),
         (3 * TERM_UNITS + 120, ["a", "rare", "a"]),
@@ -76,7 +76,7 @@ def test_a_response_names_each_stage_that_left_something_out_once() -> None:
     ],
 )
 def test_the_most_frequent_terms_are_left_out_first(left: int, affordable: list[str]) -> None:
-    # The index has half of the least budget, which terms bring.
+    # The index has half of the minimum budget; the terms add the other half.
     journal = Journal(units=left - MIN_UNITS // 2)
     index = index_with(often=100, a=10, rare=1)
     assert afford_terms(index, ["often", "a", "rare", "a"], journal) == affordable
@@ -121,13 +121,13 @@ def test_modes_are_those_that_there_are() -> None:
 
 def test_what_stages_did_is_told_in_sentences() -> None:
     journal = Journal()
-    journal.note("links", "1 document came nearer.", documents=1)
-    journal.note("links", "2 documents came nearer.", "Both are new.", documents=2)
+    journal.note("links", "1 document raised.", documents=1)
+    journal.note("links", "2 documents raised.", "Both are new.", documents=2)
     journal.note("my_stage", seen=["\u00e9"])
     journal.note("languages", notice="The documents are in German.")
     journal.note("rerank", failed="The model took too long.")
     journal.note("nothing")
-    told = ("2 documents came nearer.", "Both are new.", 'My stage: {"seen": ["\u00e9"]}')
+    told = ("2 documents raised.", "Both are new.", 'My stage: {"seen": ["\u00e9"]}')
     assert journal.explain() == told
     assert journal.stages["links"] == {"documents": 2}
 

@@ -1,4 +1,4 @@
-"""The keyword lane over a few chunks, by numbers worked out by hand."""
+"""The keyword lane over a few chunks, with numbers computed by hand."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ WORDS = KeywordLane(
     np.array([1, 2, 0.5, 0.25, 4, 1.25, 1, 1], dtype=np.float32),
     chunk_count=5,
 )
-"""A lane of five chunks, the second of which has no term."""
+"""A lane of five chunks, the second without terms."""
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ WORDS = KeywordLane(
         (["pump"], 10, [2, 0, 3], [2, 1, 0.5]),
         (["pump", "seal"], 10, [4, 2, 0, 3], [4, 2.25, 1, 0.5]),
         (["pump", "seal", "pump"], 2, [2, 4], [4.25, 4]),
-        # Of equal scores, the first chunks of the index.
+        # Ties are broken by index order.
         (["pump", "valve"], 1, [0], [2.25]),
         (["seal", "valve", "valve", "valve"], 2, [4, 0], [4, 3.75]),
         (["belt"], 1, [2], [1]),

@@ -1,6 +1,6 @@
-"""The keyword lane over many postings finds what a plain sum over all of them finds.
+"""The keyword lane over many postings finds the same as a plain sum over all of them.
 
-Impacts are whole sixteenths, whose sums are exact in any order, and many of which are equal.
+Impacts are multiples of a sixteenth, so sums are exact in any order; many are equal.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Allowed = NDArray[np.bool_] | None
 
 
 class Postings:
-    """Terms, each in as many chunks as `sizes` says, with impacts of at most `most` or 4."""
+    """Terms with their numbers of chunks in `sizes`; impacts are at most `most`, or 4."""
 
     def __init__(
         self, sizes: dict[str, int], chunk_count: int, most: dict[str, float], seed: int = 3
@@ -43,7 +43,7 @@ class Postings:
         )
 
     def sums(self, terms: Sequence[str]) -> NDArray[np.float64]:
-        """Return the scores of all chunks: for each term its impacts, as often as it is there."""
+        """Return the scores of all chunks: the impacts of each term, as often as it is repeated."""
         scores = np.zeros(self.chunk_count)
         for term in filter(self.of_term.__contains__, terms):
             chunks, impacts = self.of_term[term]
@@ -51,7 +51,7 @@ class Postings:
         return scores
 
     def check(self, terms: Sequence[str], *counts: int, allowed: Allowed = None) -> None:
-        """Compare searches with sorting all sums."""
+        """Compare searches with sorted sums."""
         lane, scores = self.lane(), self.sums(terms)
         found = np.flatnonzero(scores > 0 if allowed is None else (scores > 0) & allowed)
         expected = found[np.argsort(-scores[found], kind="stable")]
@@ -64,10 +64,10 @@ class Postings:
 
 
 LONG = Postings(SIZES, CHUNK_COUNT, most={"the": 1, "of": 1})
-"""Where the best have rare terms, so that frequent ones need not be added up for all chunks."""
+"""The best chunks contain rare terms, so frequent ones need not be summed for all chunks."""
 
 HEAVY = Postings(SIZES, CHUNK_COUNT, most={"the": 9, "of": 9})
-"""Where a frequent term by itself may make a chunk one of the best."""
+"""A frequent term alone can make a chunk one of the best."""
 
 
 @pytest.mark.parametrize("postings", [LONG, HEAVY], ids=["long", "heavy"])

@@ -1,4 +1,4 @@
-"""Which words of a text are marked for a query: whole ones, however they are spelt."""
+"""Which words of a text are highlighted for a query: only whole words, in any spelling."""
 
 import pytest
 
@@ -12,7 +12,7 @@ ENGLISH = Tokenizer("english")
     ("query", "text", "marked"),
     [
         ("pumps", "The Pump was pumped, the dump not.", ["Pump", "pumped"]),
-        # Numbers are not cut, and neither are identifiers.
+        # Neither numbers nor identifiers are split.
         ("1.1", "1.10, 1.1, 2.1.1 and 1.1.", ["1.1", "1.1"]),
         ("10", "1.10 10, 10.5 1,10 x10 10", ["10", "10"]),
         ("std::vector", "std::vector<int>, astd::vect", ["std::vector"]),
@@ -24,7 +24,7 @@ ENGLISH = Tokenizer("english")
         ("M8x25", "M8\u00d725, M8x25", ["M8\u00d725", "M8x25"]),
         (".NET", "the .NET, ASP.NET", [".NET", ".NET"]),
         ("C++", "C++17", ["C++"]),
-        # Words however they are written.
+        # Compounds in any spelling.
         ("backup", "Back-ups, back up, backups, go back", ["Back-ups", "back up", "backups"]),
         ("meta-data", "metadata", ["metadata"]),
         ("resume", "R\u00e9sum\u00e9s", ["R\u00e9sum\u00e9s"]),

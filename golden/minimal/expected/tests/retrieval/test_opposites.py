@@ -1,4 +1,4 @@
-"""Texts in nearly the same words that say the opposite of each other, and those that do not."""
+"""Similarly worded texts that contradict each other, and others that do not."""
 
 import pytest
 

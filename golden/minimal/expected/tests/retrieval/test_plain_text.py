@@ -1,4 +1,4 @@
-"""Which queries look as if they had operators."""
+"""Which queries seem to contain operators."""
 
 import pytest
 
@@ -21,7 +21,7 @@ from workshop.retrieval.plain_text import tell_of_operators
 def test_an_operator_is_told_to_be_plain_words(query: str, operator: str) -> None:
     journal = Journal(query)
     tell_of_operators(journal)
-    notice = f"Operators are off here: {operator} was searched for as plain words."
+    notice = f"Operators are disabled: {operator} was searched for as plain words."
     assert journal.stages == {"operators": {"notice": notice}}
 
 

@@ -1,4 +1,4 @@
-"""Which terms a query is searched for by, as the index has them."""
+"""The terms that a query is searched for by, in the spelling of the index."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ ENGLISH = Tokenizer("english")
 
 
 class Lane:
-    """The terms of some texts, each a chunk."""
+    """The terms of some texts, one chunk each."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.chunks = [Counter(ENGLISH.terms(text)) for text in texts]
@@ -32,7 +32,7 @@ class Lane:
 
 
 class SmallIndex:
-    """An index of texts; `read` are the numbers of those that were read."""
+    """An index of texts; `read` records the numbers of texts read."""
 
     tokenizer = ENGLISH
 
@@ -54,7 +54,7 @@ def spell(query: str, *texts: str) -> list[str]:
     ]
 
 
-# Several ways to write one thing: a query in one finds texts in the others.
+# Several spellings of one thing: a query in one finds texts in the others.
 SPELLINGS = [
     ("backup", "back-up", "back up", "Back-Ups"),
     ("metadata", "meta-data", "meta data"),
@@ -91,7 +91,7 @@ def test_texts_are_found_however_they_are_spelt(query: str, written: str) -> Non
     assert not found.isdisjoint(terms), (terms, found)
     if (query.isalnum() and written.isalnum()) or len(ENGLISH.terms(written)) < 2:
         return
-    # All that is searched for is there, so that nothing of it is called absent.
+    # All searched terms exist, so none is reported as absent.
     assert {*terms} - {"log", "up", "code", "500", "230", "10", "back"} <= found
 
 

@@ -1,4 +1,4 @@
-"""Hits and responses: what of the candidates is answered, and which texts are given once."""
+"""Hits and responses: what is returned for candidates, and which texts are merged."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -28,7 +28,7 @@ COPY = Place("d9", "wiki", "p", None, "Copy")
 
 
 def stored(number: int) -> dict[str, Any]:
-    """A chunk as a line of the index has it."""
+    """A chunk as stored in the index."""
     return {
         "id": f"c{number}",
         "document_id": f"d{number}",
@@ -65,7 +65,7 @@ def test_candidates_become_hits_best_first() -> None:
     hits = [hit.to_json() for hit in rank_hits(INDEX, found, 2)]
     first, second, third = hits
     assert first.items() >= {**stored(5), "score": 0.75}.items()
-    # Equal scores come in the order of the index.
+    # Equal scores are in index order.
     assert [second["id"], third["id"]] == ["c2", "c7"]
     values = [(hit["scores"]["keyword"], hit["ranks"]["keyword"]) for hit in hits]
     assert values == [(None, None), (0.123457, 2), (0.5, 1)]
@@ -108,7 +108,7 @@ def test_a_response_says_which_mode_was_used_and_why(
 
 
 def hits_of(*texts: str) -> Iterator[Hit]:
-    """Hits with ids by number, the best of which have the texts that come first."""
+    """Hits with numbers as ids; the texts of the best come first."""
     for number, text in enumerate(texts):
         values = {**stored(number), "text": text, "also_at": []}
         lanes = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE)}
@@ -120,7 +120,7 @@ def hits_of(*texts: str) -> Iterator[Hit]:
     [
         ("abc", 9, ["a", "b", "c"]),
         (["a b", " a\tb\r\n", "c", "ab"], 9, ["a b +c1 +c3", "c"]),
-        # Those after the first that is not wanted are not looked for.
+        # Nothing is searched beyond the first hit that is not wanted.
         ("abaca", 2, ["a +c2", "b", "c"]),
         ("aabab", 2, ["a +c1 +c3", "b +c4"]),
         ("abbcdd", 3, ["a", "b +c2", "c", "d"]),
@@ -149,7 +149,7 @@ def test_a_hit_names_the_places_of_those_that_it_stands_for() -> None:
     third = replace(third, document_id=first.document_id)
     (hit,) = merge_equal_texts(iter([first, second, third]), count=1)
     assert hit.near_duplicates == ("c1", "c2")
-    # Its own document is no other place.
+    # Its own document does not count as another place.
     assert hit.also_at == [Place("d1", "docs", "fans.md", "https://fans.example", "Pumps"), COPY]
 
 
@@ -170,7 +170,7 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
     chunks = [make_record(ChunkRecord, stored(number)) for number in range(4)]
     assert [response().covers(chunk) for chunk in chunks] == [True, True, True, False]
     chunks[3].document_id = "d2"
-    # A stage that chooses among the chunks of a document may have left this one out.
+    # A stage that selects among a document's chunks may have dropped this one.
     for note, is_covered in (("left_out", True), ("merged", True), ("added", False)):
         assert response(stage={note: 1}).covers(chunks[3]) is is_covered
     chunks[3].document_id = "d9"

@@ -1,4 +1,4 @@
-"""Snippets: text without markup, code as code, the words of the query marked, bounded work."""
+"""Snippets: text without markup, verbatim code, highlighted query words, bounded work."""
 
 import time
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ LOREM = "Nothing of this is what anybody asked for, and it goes on for a while. 
 
 @pytest.fixture(autouse=True)
 def as_long_as_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let snippets be as long as the examples say, whatever a server shows."""
+    """Set the snippet length that the examples assume, whatever the server's is."""
     monkeypatch.setattr("workshop.retrieval.snippets.MAX_CHARACTERS", 300)
     monkeypatch.setattr("workshop.retrieval.snippets.MAX_UNCUT_CHARACTERS", 400)
 
@@ -149,7 +149,7 @@ def test_code_keeps_its_lines_and_marks() -> None:
         ("Go.\n\n```\na **b**\n```", "Go.\na **b**", ((4, 11),)),
         ("```\na **b**\n```", "a **b**", ((0, 7),)),
         ("```\na\n```\nGo.\n```\nb\n```", "a\nGo.\nb", ((0, 1), (6, 7))),
-        # The block began in an earlier chunk.
+        # The code block began in an earlier chunk.
         ("a **b**\n```", "a **b**", ((0, 7),)),
         ("a **b**\n```\nGo **on**.", "a b\nGo **on**.", ((4, 14),)),
     ],
@@ -196,7 +196,7 @@ def test_a_window_that_begins_within_code_stays_code(depth: str) -> None:
 
 
 def words(first: int, last: int) -> str:
-    """Words of four letters, numbered; 200 of them take 999 characters."""
+    """Numbered words of four letters; 200 of them take 999 characters."""
     return " ".join(f"w{number:03}" for number in range(first, last + 1))
 
 
@@ -207,19 +207,19 @@ def words(first: int, last: int) -> str:
         ("w079", words(0, 79) + ".", words(0, 79) + "."),
         ("nothing", words(0, 80), words(0, 59) + " \u2026"),
         ("w100", words(0, 199), f"\u2026 {words(93, 151)} \u2026"),
-        # As much before the first word as there is after the last.
+        # As much before the first word as after the last.
         ("w199", words(0, 199), f"\u2026 {words(132, 199)}"),
         ("w010 w011 w150 w151 w152", words(0, 199), f"\u2026 {words(132, 199)}"),
         ("w050 w051 w052 w150", words(0, 199), f"\u2026 {words(43, 101)} \u2026"),
         ("w019", words(0, 199), words(0, 59) + " \u2026"),
         ("w020", words(0, 199), f"\u2026 {words(13, 71)} \u2026"),
-        # A window begins with a sentence, if one begins near.
+        # A window begins with a sentence if one begins nearby.
         ("w100", words(0, 90) + ". " + words(91, 199), f"\u2026 {words(91, 149)} \u2026"),
         ("w100", words(0, 90) + "\n" + words(91, 199), f"\u2026 {words(91, 149)} \u2026"),
         ("nothing", "x" * 500, "x" * 300 + " \u2026"),
-        # Markup takes room, and is not shown.
+        # Markup takes room but is not shown.
         ("nothing", "<b></b>" * 85 + "words", "words"),
-        # No more than 3,000 characters are read.
+        # Only 3,000 characters are read.
         ("w700", words(0, 999), words(0, 59) + " \u2026"),
     ],
 )
@@ -255,7 +255,7 @@ def test_the_window_has_the_most_words() -> None:
         ("C++", "In C++ and c.", ["C++"]),
         ("connect", "They disconnect.", []),
         ("copies of a body", "One copy, and many bodies.", ["copy", "bodies"]),
-        # Cut within a word, for want of spaces.
+        # Cut inside a word, since there are no spaces.
         ("valve", "opening/a/valve/" * 40, 18 * ["valve"]),
         ("stra\u00dfe", "Die Stra\u00dfe.", ["Stra\u00dfe"]),
         (
@@ -274,7 +274,7 @@ def test_words_are_marked(query: str, text: str, words: list[str]) -> None:
 
 
 def test_the_longest_of_what_begins_at_a_place_is_marked() -> None:
-    # Several, since which of the two is looked for first differs from process to process.
+    # Several, because the order of the two lookups differs between processes.
     for number in range(2, 30):
         shown = show(f"{number} {number}.7", f"From {number}.7 on, and {number} too.")
         assert marked(shown) == [f"{number}.7", str(number)]

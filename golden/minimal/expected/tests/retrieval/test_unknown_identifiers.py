@@ -1,4 +1,4 @@
-"""Identifiers that an index has, and those that it does not have though it has their parts."""
+"""Identifiers that an index has, and identifiers of which it has only the parts."""
 
 import math
 import random
@@ -34,7 +34,7 @@ CHUNKS = [
 
 
 def make_index(chunks: list[tuple[str, str]]) -> Any:
-    """Return an index of chunks, each given by its heading and its text; a term is worth 1."""
+    """Return an index of chunks, each given by heading and text; every term has impact 1."""
     postings: dict[str, list[int]] = {}
     for number, chunk in enumerate(chunks):
         for term in dict.fromkeys(TOKENIZER.terms("\n".join(chunk))):
@@ -69,7 +69,7 @@ def unknown(query: str, *patterns: str, index: Any = INDEX) -> tuple[str, ...]:
     [
         "CVE-2024-0000",
         "PII-2024-9999",
-        "PII-2024-0043",  # all parts are there, in other places
+        "PII-2024-0043",  # all parts exist, but elsewhere
         "pii-2024-9999",
         "PII-2024-004",
         "75.172",
@@ -100,7 +100,7 @@ def test_what_no_text_has_is_unknown(query: str) -> None:
         "pii_2024_0042",
         "PII20240042",
         "30 CFR 75.1725",
-        "29 CFR 75.1725",  # a number like this says enough by itself
+        "29 CFR 75.1725",  # such a number is specific enough by itself
         "802.3",
         "max-connections",
         "maxConnections",
@@ -108,7 +108,7 @@ def test_what_no_text_has_is_unknown(query: str) -> None:
         "vector::push_back",
         "WiFi",
         "PowerShell",
-        "--verbose",  # as texts are set
+        "--verbose",  # as typeset
         "what is D40?",
     ],
 )
@@ -138,7 +138,7 @@ def test_quantities_in_sentences_name_nothing(query: str, named: tuple[str, ...]
 
 
 def test_for_a_long_query_no_passage_is_read() -> None:
-    # Of the latter all parts are there, and reading would tell that the whole is not.
+    # All parts of the latter exist, and reading would show that the whole does not.
     names = "D41 PII-2024-0043"
     assert unknown(f"leaks of {names}") == ("D41", "PII-2024-0043")
     padding = " " * MAX_PATTERN_INPUT
@@ -236,8 +236,8 @@ PATHS = make_index(
         ("tools/list", ()),
         ("docs/tools/list", ()),
         ("tools/send", ("tools/send",)),
-        ("tools/break", ()),  # what words say that no text has
-        ("client/server", ()),  # no other name begins so
+        ("tools/break", ()),  # plain words, which no text contains
+        ("client/server", ()),  # no other name begins like this
         ("docs/client", ()),  # only a file
         ("https://tools/destroy", ()),
         ("ask/tools/x/destroy", ()),
@@ -294,10 +294,10 @@ def test_a_lane_that_may_not_find_the_whole_finds_no_identifier() -> None:
         return finds_identifier(hits, INDEX, query, tokens, ())
 
     assert finds("PII-2024-0042", [True] * 6)
-    # Only the note that has nothing of it but 2024.
+    # Only the note, of whose parts it contains just 2024.
     assert not finds("PII-2024-0042", [True, False, False, False, False, False])
     assert not finds("PII-2024-0042", [False] * 6)
-    # Any hit will do for an option, which no term tells.
+    # Any hit will do for an option, which has no term of its own.
     assert finds("--verbose", [True] * 6)
     assert not finds("--verbose", [False] * 6)
     assert not finds("leaks", [True] * 6)

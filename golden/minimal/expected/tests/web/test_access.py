@@ -1,4 +1,4 @@
-"""Which callers may ask, and how often, by a clock that the test moves."""
+"""Which callers may ask, and how often, with a fake clock."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ OTHER_TOKEN = "o" * 40
 
 
 def sent(*authorization: str, address: str = "10.0.0.1") -> dict[str, object]:
-    """A request with these values of the header Authorization."""
+    """A request with these Authorization headers."""
     headers = [(b"authorization", value.encode("latin-1")) for value in authorization]
     return {"headers": headers, "client": (address, 1)}
 
@@ -61,7 +61,7 @@ def test_short_token_is_refused(monkeypatch: pytest.MonkeyPatch, tokens: str) ->
 
 
 class Clock:
-    """A monotonic clock that the test moves."""
+    """A fake monotonic clock."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -75,15 +75,15 @@ def test_a_full_bucket_then_a_steady_trickle() -> None:
     limit = RateLimit(30, clock)
     assert [limit.take(b"a") for _ in range(30)] == [0.0] * 30
     assert limit.take(b"a") == pytest.approx(2.0)
-    # Being refused costs nothing.
+    # Rejected requests cost nothing.
     clock.now += 1.5
     assert limit.take(b"a") == pytest.approx(0.5)
     clock.now += 0.5
     assert limit.take(b"a") == 0.0
     assert limit.take(b"a") == pytest.approx(2.0)
-    # Others have buckets of their own.
+    # Other callers have separate buckets.
     assert limit.take(b"b") == 0.0
-    # An hour away gives a full bucket and no more.
+    # After an hour, the bucket is full, but no more than that.
     clock.now += 3600
     assert [limit.take(b"a") == 0.0 for _ in range(31)] == [True] * 30 + [False]
 
@@ -95,7 +95,7 @@ def test_the_caller_that_was_away_longest_is_forgotten_first(
     limit = RateLimit(1, Clock())
     assert [limit.take(caller) for caller in (b"a", b"b", b"a", b"b")] == [0.0, 0.0, 60.0, 60.0]
     assert limit.take(b"c") == 0.0
-    # Which began anew, while those that asked later had no turn.
+    # It was forgotten and starts again, while recent callers wait for their turn.
     assert [limit.take(caller) for caller in (b"b", b"a")] == [60.0, 0.0]
 
 
@@ -112,9 +112,9 @@ def test_an_address_of_ipv4_is_one_caller_however_it_comes() -> None:
 @pytest.mark.parametrize(
     ("tokens", "others"),
     [
-        # Whatever token somebody invents, the address is the same.
+        # The address counts, whatever tokens a client invents.
         ("", [sent(address="10.0.0.2"), {"headers": [], "client": None}]),
-        # Who sends no token, for what is open to all, is known by the address there, too.
+        # For open paths, clients without a token are identified by address too.
         (TOKEN, [sent(f"Bearer {TOKEN}"), sent(f"Bearer {OTHER_TOKEN}"), sent(address="10.0.0.2")]),
     ],
 )

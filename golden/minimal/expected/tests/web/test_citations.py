@@ -1,4 +1,4 @@
-"""The address that leads to a passage or a document."""
+"""The URLs of passages and documents."""
 
 from dataclasses import replace
 

@@ -22,7 +22,7 @@ Connect = Callable[[bytes], Awaitable[Streams]]
 
 
 class Application:
-    """Answers at once, or with 32 MiB, whole or in pieces, or when it is told to."""
+    """Responds immediately, or with 32 MiB, whole or in chunks, or when it is told to."""
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()
@@ -48,9 +48,9 @@ class Application:
 async def served(
     app: Application, most: int = 100, least_file: int = 0
 ) -> AsyncIterator[tuple[Server, Connect]]:
-    """Serve for as long as the block lasts; yields what connects and sends some bytes.
+    """Serve for the duration of the block; yields a function that connects and sends bytes.
 
-    The number of the listening socket, among the files of this process, is at least `least_file`.
+    The file descriptor of the listening socket is at least `least_file`.
     """
     with socket.create_server(("127.0.0.1", 0)) as opened:
         number = fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, least_file)
@@ -76,7 +76,7 @@ async def served(
 
 
 async def status(reader: asyncio.StreamReader) -> int:
-    """Read one response, as far as its body goes; return its status."""
+    """Read one response including its body; return its status."""
     head = (await reader.readuntil(b"\r\n\r\n")).lower()
     length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0])
     await reader.readexactly(length)
@@ -84,7 +84,7 @@ async def status(reader: asyncio.StreamReader) -> int:
 
 
 async def is_cut(reader: asyncio.StreamReader) -> bool:
-    """Read until the connection ends; return whether that was before the end of a big body."""
+    """Read until the connection ends; return whether a big body was cut off."""
     try:
         return len(await reader.read(-1)) < BIG_BYTES
     except ConnectionError:
@@ -92,7 +92,7 @@ async def is_cut(reader: asyncio.StreamReader) -> bool:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait until something holds."""
+    """Wait until a condition holds."""
     while not condition():
         await asyncio.sleep(0.005)
 
@@ -108,7 +108,7 @@ def test_a_connection_serves_one_request_after_the_other(monkeypatch: pytest.Mon
         async with served(Application()) as (_, connect):
             reader, writer = await connect(REQUEST + BIG)
             assert [await status(reader), await status(reader)] == [200, 200]
-            # It may be idle for longer than a head may take.
+            # A connection may be idle for longer than a head may take.
             await asyncio.sleep(0.3)
             writer.write(REQUEST)
             assert await status(reader) == 200
@@ -186,14 +186,14 @@ def test_client_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
         async with served(Application()) as (server, connect):
             lazy, _ = await connect(BIG)
             await until(lambda: len(server._connections.unread) == 1)
-            # However busy this machine is.
+            # Long enough for a busy machine.
             set_limit(monkeypatch, "READING_SECONDS", 30)
             keen, _ = await connect(BIG)
             assert await status(keen) == 200
             await until(lambda: len(server.server_state.connections) == 1)
             assert not server._connections.unread
             assert await is_cut(lazy)
-            # What has been read is no longer a reason to cut the connection.
+            # Bytes that were read no longer count against the connection.
             (connection,) = server.server_state.connections
             assert isinstance(connection, BoundedHttpProtocol)
             assert connection._reading_timer is not None and connection._reading_timer.cancelled()
@@ -236,7 +236,7 @@ def test_too_much_that_is_unread_costs_the_one_that_waits_longest(
 def test_what_several_clients_leave_unread_is_bounded_in_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # The kernel holds some of each answer: three are more than this, and two are less.
+    # The kernel buffers part of each response: three exceed the limit, two do not.
     set_limit(monkeypatch, "MAX_UNREAD_BYTES", 2 * BIG_BYTES)
 
     async def check() -> None:
@@ -272,7 +272,7 @@ def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
             late = await idle.read(-1)
             assert late.startswith(b"HTTP/1.1 200 ")
             assert b"\r\nconnection: close\r\n" in late.lower()
-            # Nobody needs to know what serves, and of which version.
+            # Responses should not reveal the server software and its version.
             assert b"\r\nserver:" not in late.lower()
             app.go_on.set()
             assert (await busy.read(-1)).startswith(b"HTTP/1.1 200 ")
@@ -281,7 +281,7 @@ def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
 
 
 def test_a_server_stops_whatever_the_number_of_its_socket() -> None:
-    # select(2) takes none from 1024 on.
+    # select(2) supports no descriptors from 1024 on.
     files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 1_200:
         pytest.skip("this process may not open so many files")
@@ -300,7 +300,7 @@ def test_a_server_stops_whatever_the_number_of_its_socket() -> None:
 
 @pytest.mark.parametrize(
     ("files", "wanted", "connections"),
-    # 56 files are spared, and an eighth of the connections may be one too many.
+    # 56 files are reserved, and an eighth of the connections may be excess.
     [(1024, 2048, 860), (1024, 100, 100), (40, 100, 4), (resource.RLIM_INFINITY, 9999, 9999)],
 )
 def test_there_are_no_more_connections_than_files(

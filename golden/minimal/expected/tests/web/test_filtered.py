@@ -1,4 +1,4 @@
-"""Filters of a request, by body and by query string, and what their schemas name of an index."""
+"""Filters of a request, in the body and the query string, and their schemas for an index."""
 
 import re
 from types import SimpleNamespace
@@ -75,7 +75,7 @@ def test_a_query_string_filters_as_a_body_does() -> None:
     assert asked.pop("facets") is False
     assert asked.pop("sort") == "score"
     assert asked.pop("mode") == "hybrid"
-    assert (asked.pop("offset"), asked.pop("group")) == (0, None)
+    assert (asked.pop("offset"), asked.pop("group"), asked.pop("prefix")) == (0, None, False)
     assert asked == {
         "query": "seal",
         "top_k": 10,

@@ -1,4 +1,4 @@
-"""Bodies in strict JSON, and every failure as a problem document."""
+"""Bodies in strict JSON, and failures as problem documents."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from workshop.web.routes import JsonResponse, JsonRoute
 
 
 class TeapotError(ServerError):
-    """A failure with a reason of its own."""
+    """A failure with its own reason."""
 
     reason = "It is a teapot."
 
@@ -105,10 +105,10 @@ def test_a_record_is_written_as_its_json() -> None:
     ("method", "path", "status", "detail", "headers"),
     [
         ("GET", "/fail/busy", 503, "Later.", {"retry-after": "7"}),
-        # A query string has the filters next to the query.
+        # In a query string, filters are parameters next to the query.
         ("GET", "/fail/filter", 422, "colour: is unknown", {}),
         ("PATCH", "/fail/filter", 422, "filters.colour: is unknown", {}),
-        ("GET", "/fail/unusable", 503, "The index cannot be used now.", {"retry-after": "5"}),
+        ("GET", "/fail/unusable", 503, "The index is not available.", {"retry-after": "5"}),
         ("GET", "/fail/named", 503, "The engine is away.", {"retry-after": "5"}),
         ("GET", "/fail/teapot", 503, "It is a teapot.", {"retry-after": "5"}),
         ("GET", "/body?number=0", 422, "number: input should be greater than or equal to 1", {}),

@@ -1,4 +1,4 @@
-"""What stands in front of the endpoints: Host, Origin, checks of callers, body limits."""
+"""The checks in front of the endpoints: Host, Origin, callers, body limits."""
 
 import asyncio
 from collections import deque
@@ -34,7 +34,7 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class Client:
-    """One request at a time, straight into the middleware: no library tidies it up."""
+    """Sends one request at a time to the middleware, without a library that corrects it."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Client:
         stalls: bool = False,
         goes_away: bool = False,
     ) -> int:
-        """The status of the answer; 0 if there is none."""
+        """The status of the response; 0 if there is none."""
         status = 0
         pending = deque(pieces or [b""])
 
@@ -126,7 +126,7 @@ SPELLINGS = {
 }
 ADDRESSES = {
     **SPELLINGS,
-    # What a socket of IPv6 says that takes IPv4 as well, and one of a single network.
+    # How dual-stack sockets report IPv4 addresses, and a link-local address.
     "::ffff:10.1.2.3": SPELLINGS["10.1.2.3"],
     "fe80::1%eth0": SPELLINGS["fe80::1"],
 }
@@ -190,7 +190,7 @@ def test_origin(origins: list[str], status: int, path: str) -> None:
         headers = with_host("localhost:8000", Origin=origin)
         assert (origin, client.request(headers, path=path)) == (origin, status)
         assert not [name for name in client.headers if name.startswith(b"access-control")]
-    # Names of this machine stand for each other alone.
+    # Names of this machine can only replace each other.
     headers = with_host("docs.example.com", Origin="http://localhost")
     assert client.request(headers, path=path) == 403
 
@@ -205,7 +205,7 @@ def test_a_proxy_may_leave_the_port_out_of_the_host() -> None:
             assert client.request(with_host(host, Origin=origin)) == 200, origin
         for origin in ("http://evil.example:8080", "http://localhost.evil.example", "http://:80"):
             assert client.request(with_host(host, Origin=origin)) == 403, origin
-    # A browser asks a server at a port of the web without naming it.
+    # Browsers omit the default port of a scheme.
     client.port = 80
     assert client.request(with_host("localhost", Origin="http://localhost:8080")) == 403
 
@@ -289,7 +289,7 @@ def test_too_many_headers() -> None:
 
 
 def run(middleware: Middleware, method: str, headers: Headers) -> list[Message]:
-    """What is sent for a request whose body has come in two pieces."""
+    """The messages sent for a request whose body arrived in two chunks."""
     sent: list[Message] = []
     pieces = [
         {"type": "http.request", "body": b"01", "more_body": True},
@@ -332,7 +332,7 @@ def test_application_gets_a_body_whole(
     middleware = Client(app=application, limit=4).middleware
     start, body = run(middleware, method, [*with_host("localhost"), *fields])
     assert start["status"] == 201
-    # The server leaves out the body of a response to HEAD.
+    # The server drops the body of a response to HEAD.
     assert body["body"] == b"answer"
 
 
@@ -426,7 +426,7 @@ def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     queues = {path: kind for path, kind in KINDS.items() if kind != "search"}
     assert kinds_of("POST", queues=queues) == [kind] * (kind is not None)
     assert kinds_of("GET", queues=queues) == ["search"] * (kind is not None)
-    # Interfaces that are left out have no queue of their own.
+    # Interfaces that were left out have no queue.
     assert kinds_of("POST") == ["search"] * (kind is not None)
 
 

@@ -1,4 +1,4 @@
-"""What is counted, timed and logged of requests and searches."""
+"""What is counted, timed and logged for requests and searches."""
 
 import logging
 import math
@@ -35,7 +35,7 @@ def search(query: str, top_k: int = 10) -> SearchResponse:
 
 
 def counted(line: str) -> float:
-    """The value of a line of the metrics; 0 if it is not there."""
+    """The value of a metrics line; 0 if there is none."""
     lines = (each.rpartition(" ") for each in generate_latest(REGISTRY).decode().splitlines())
     return next((float(value) for name, _, value in lines if name == line), 0.0)
 
@@ -59,7 +59,7 @@ def test_a_search_and_its_stages_are_counted_and_timed() -> None:
     (observer,) = OBSERVERS
     observer("a-stage", 2.5)
     assert counted('search_stage_seconds_sum{stage="a-stage"}') == 2.5
-    # Bounds of buckets are seconds.
+    # Bucket bounds are in seconds.
     assert counted('search_stage_seconds_bucket{le="2.5",stage="a-stage"}') == 1
     assert counted('search_stage_seconds_bucket{le="1.0",stage="a-stage"}') == 0
     metrics = generate_latest(REGISTRY).decode()

@@ -1,4 +1,4 @@
-"""How many documents and passages may be asked for at once."""
+"""How many documents and passages may be requested at once."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What a request may ask for, and what its schema says of that."""
+"""What a request may contain, and how its schema describes it."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -53,6 +53,7 @@ def test_a_query_string_asks_for_what_a_body_does() -> None:
     wanted["sort"] = "score"
     wanted["offset"] = 0
     wanted["group"] = None
+    wanted["prefix"] = False
     assert arguments == wanted
     assert dict(SearchRequest.model_validate(arguments)) == arguments
     for more in ({"mode": "psychic"}, {"colour": "red"}, {"top_k": "101"}, {"top_k": "0"}):

@@ -1,4 +1,4 @@
-"""Which addresses may be served, and what a start that cannot be says."""
+"""Which addresses may be served, and the messages of a failed start."""
 
 import os
 import signal
@@ -19,11 +19,11 @@ SERVING = "workshop.web.serving"
 
 @pytest.fixture(autouse=True)
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[str, int]]]:
-    """The addresses that a server was started on."""
+    """The addresses on which a server was started."""
     addresses: list[tuple[str, int]] = []
 
     def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
-        # Or the network would delay every second response on a connection.
+        # Otherwise the network would delay every second response on a connection.
         assert all(one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in sockets)
         addresses.extend(listener.getsockname()[:2] for listener in sockets)
 
@@ -115,7 +115,7 @@ def test_port_in_use(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        # Without a port, that of the settings is bound.
+        # Without a port, the one in the settings is used.
         monkeypatch.setattr(f"{SERVING}.settings", lambda: SimpleNamespace(port=port))
         with pytest.raises(ServerError, match=f"port {port}: Address already in use") as caught:
             serve(FastAPI, "127.0.0.1", port if is_named else None)

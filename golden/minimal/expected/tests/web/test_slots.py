@@ -1,4 +1,4 @@
-"""Who works at once, who waits, and who is refused."""
+"""Which requests run at once, wait, or are rejected."""
 
 import asyncio
 
@@ -80,7 +80,7 @@ def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPat
 
         first = asyncio.create_task(ask("/pieces"))
         await begun.wait()
-        # The search has been done, so others can begin, but no more streams.
+        # The search is done, so others can begin, but no further streams.
         await ask("/whole")
         await ask("/pieces")
         assert statuses == [200, 200, 503]

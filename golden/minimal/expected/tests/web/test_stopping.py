@@ -1,4 +1,4 @@
-"""How long work ends when the server stops."""
+"""How long-running work ends when the server stops."""
 
 import asyncio
 

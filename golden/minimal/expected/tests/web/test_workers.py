@@ -1,4 +1,4 @@
-"""How many processes serve, and what replaces one that dies."""
+"""How many processes serve, and how dead ones are replaced."""
 
 import argparse
 import os
@@ -58,10 +58,10 @@ def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
     monkeypatch.setattr("workshop.web.workers.time", SimpleNamespace(sleep=pause))
 
     def run() -> None:
-        """Let one worker fail; once there is a third, it stops its parent."""
+        """Let one worker fail; the third one stops its parent."""
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        # Nobody else can make this file.
+        # Only one process can create this file.
         with suppress(FileExistsError), (tmp_path / "failed").open("x"):
             raise RuntimeError
         (tmp_path / str(os.getpid())).touch()
@@ -74,7 +74,7 @@ def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     handler = signal.getsignal(signal.SIGCHLD)
     stop_handler = signal.signal(signal.SIGTERM, lambda *_: None)
-    # Another thread that takes signals as well as the one that waits for them.
+    # Another thread that may receive signals.
     ended = threading.Event()
     taking = threading.Thread(target=ended.wait)
     taking.start()
@@ -89,5 +89,5 @@ def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
         signal.signal(signal.SIGTERM, stop_handler)
     assert len(list(tmp_path.iterdir())) == 3
     assert caplog.messages.count("a worker died") == 1
-    # One that cannot start must not take a core.
+    # A worker that cannot start must not keep a core busy.
     assert pauses == [1.0]

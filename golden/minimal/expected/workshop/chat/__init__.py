@@ -1,1 +1,1 @@
-"""Answers to questions, with citations."""
+"""Chat: answers to questions, with citations."""

@@ -1,4 +1,4 @@
-"""An answer: the passages that it may cite, and the events that it is made of."""
+"""An answer: the passages that it may cite, and the events that it consists of."""
 
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class CitedPassage(Record):
 
 @dataclass(frozen=True, slots=True)
 class SourceOfAnswer(CitedPassage):
-    """A passage that an answer may cite; `text` is how it begins."""
+    """A passage that an answer may cite; `text` is its beginning."""
 
     document_id: str
     section: list[str]
@@ -58,7 +58,7 @@ class SourceOfAnswer(CitedPassage):
 
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
-    """A hit that may be cited as `source`; `text` is as much of it as there is room for."""
+    """A hit that can be cited as `source`; `text` is cut to fit the limit."""
 
     source: SourceOfAnswer
     hit: Hit
@@ -66,7 +66,7 @@ class NumberedPassage:
 
 
 def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
-    """Number the hits from 1, best first, as long as there is room; the last may be cut."""
+    """Number the hits from 1, best first, up to the length limit; the last may be cut."""
     passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
@@ -96,12 +96,12 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
 
 @dataclass(frozen=True, slots=True)
 class Sources(Record):
-    """First: the passages that the answer may cite, and how POST /search finds the same."""
+    """First event: the passages that the answer may cite, and the search that found them."""
 
     event: ClassVar = "sources"
-    query: str | None  # None of a message that asks nothing.
+    query: str | None  # None if the message asks nothing.
     query_from: QueryOrigin
-    query_notice: str | None  # Why the model did not word the query.
+    query_notice: str | None  # Why the model did not write the query.
     mode: Mode | None
     reason: Reason | None
     degraded: bool
@@ -109,12 +109,12 @@ class Sources(Record):
     unknown_identifiers: list[str]
     stages: dict[str, dict[str, Any]]
     sources: list[SourceOfAnswer]
-    also_searched: str | None = None  # The user's own words, beside the query of a model.
+    also_searched: str | None = None  # The user's own words, if the model wrote the query.
 
 
 @dataclass(frozen=True, slots=True)
 class Delta(Record):
-    """Then: the text of the answer, piece by piece."""
+    """Following events: the text of the answer in chunks."""
 
     event: ClassVar = "delta"
     text: str
@@ -122,7 +122,7 @@ class Delta(Record):
 
 @dataclass(frozen=True, slots=True)
 class Done(Record):
-    """Last: how the answer came about, which passages it cites, and the tokens that it took."""
+    """Last event: the origin of the answer, the passages it cites, and the tokens used."""
 
     event: ClassVar = "done"
     mode: Literal["model", "extractive"]
@@ -135,7 +135,7 @@ class Done(Record):
 
 @dataclass(frozen=True, slots=True)
 class Failed(Record):
-    """Last, instead of `Done`: why the answer broke off."""
+    """Last event instead of `Done`: why the answer broke off."""
 
     event: ClassVar = "error"
     message: str
@@ -154,7 +154,7 @@ async def find_passages(
     query_from: QueryOrigin,
     query_notice: str | None = None,
 ) -> tuple[Sources, list[NumberedPassage]]:
-    """Search; return the event that says what was found, and the passages that may be cited."""
+    """Search; return the event that describes the results, and the passages that may be cited."""
     found = await search(query, asked.top_k, filters=asked.filters)
     passages = number_passages(found.hits)
     sources = Sources(

@@ -1,8 +1,9 @@
-"""Reads conversations, and tells questions, follow-ups and thank-yous apart without a model.
+"""Reads conversations, and classifies messages as questions, follow-ups or thanks, without a model.
 
-A message is a follow-up if it has no word of its own ("why?"), a pronoun without an earlier clause
-to refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or goes on ("and if I
-wait two weeks?") without a question of its own of more than two words ("and what is a lamp for?").
+A message is a follow-up if it has no content word ("why?"), if a pronoun has no earlier clause to
+refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or if it continues ("and if
+I wait two weeks?") without being a question of more than two content words ("and what is a lamp
+for?").
 """
 
 import re
@@ -19,9 +20,9 @@ from ..retrieval.journal import MAX_QUERY_LENGTH
 Kind = Literal["question", "follow_up", "acknowledgement"]
 
 DEFAULT_CHAT_TOP_K = 6
-MAX_WORDS = 24  # A longer message is no follow-up.
+MAX_WORDS = 24  # A longer message is not a follow-up.
 MAX_ADDED_WORDS = 2
-MAX_FOLLOW_UPS = 4  # The newest, of which a query is made.
+MAX_FOLLOW_UPS = 4  # The newest ones that contribute to the query
 MAX_HEADING_CHARACTERS = 120
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
@@ -38,24 +39,24 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What is asked: the last turn is the user's question; `top_k` passages may be cited."""
+    """A request: the last turn is the user's question; `top_k` passages may be cited."""
 
     turns: Sequence[Turn]
     top_k: int = DEFAULT_CHAT_TOP_K
     filters: Filters | None = None
-    # A language model is asked with these, and an answer of extracts does without.
+    # These are for the language model; answers without one ignore them.
     wishes: str = ""
     max_tokens: int | None = None
     options: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def question(self) -> str:
-        """What the last turn asks."""
+        """The text of the last turn."""
         return self.turns[-1].content
 
 
 def heading_of(chunk: ChunkRecord) -> str:
-    """Return the title and the headings above a chunk, on one line."""
+    """Return a chunk's title and headings as one line."""
     return " > ".join(" ".join(part.split()) for part in chunk.titled_section())
 
 
@@ -64,14 +65,14 @@ class LanguageWords:
     """Words of the documents' language and of English, in lower case."""
 
     language: str
-    empty: frozenset[str]  # Grammar, or about the conversation, as in "explain that".
+    empty: frozenset[str]  # Function words, and words about the conversation, as in "explain that"
     pronouns: re.Pattern[str]
-    expletives: re.Pattern[str]  # Pronouns that refer to nothing.
+    expletives: re.Pattern[str]  # Pronouns that refer to nothing
     clauses: re.Pattern[str]
     openings: re.Pattern[str]
-    asking: re.Pattern[str]  # Words that begin a question or a request.
+    asking: re.Pattern[str]  # Words that begin a question or a request
     thanks: frozenset[str]
-    polite: frozenset[str]  # Thanks only together with one of `thanks`.
+    polite: frozenset[str]  # Thanks only together with one of `thanks`
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -122,7 +123,7 @@ ENGLISH = LanguageWords(
 
 
 def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> Kind:
-    """Return the kind of the last turn; without an earlier question it is always a question."""
+    """Return the kind of the last turn; without an earlier question, it is always a question."""
     text = turns[-1].content.lower()
     words = _WORD.findall(text)
     is_short = 0 < len(words) <= MAX_WORDS and len(text) <= MAX_QUERY_LENGTH
@@ -130,7 +131,7 @@ def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLI
         return "question"
     is_polite = (language.thanks | language.polite).issuperset(words) and "?" not in text
     if is_polite and not language.thanks.isdisjoint(words):
-        # After an offer ("Shall I go on?") it accepts.
+        # After an offer ("Shall I go on?"), it means yes.
         is_offered = turns[-2].content.rstrip().endswith("?") and "no" not in words
         return "follow_up" if is_offered else "acknowledgement"
     is_follow_up = _refers_back(text, language) or _goes_on(text, index, language)
@@ -138,7 +139,7 @@ def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLI
 
 
 def query_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> str:
-    """Return the query of a follow-up: the question that it refers to, up to the last citation."""
+    """Return the query for a follow-up, built from the turns back to the question it refers to."""
     parts: list[str] = []
     for end in range(len(turns), 0, -1):
         if turns[end - 1].role != "user":
@@ -150,7 +151,7 @@ def query_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGL
             parts.insert(0, text)
         if kind == "question":
             break
-    # With several headings, passages that resemble them rank above those that answer.
+    # Only one: with several headings, passages that resemble them would rank above answers.
     headings = (turn.cited[0] for turn in reversed(turns) if turn.cited)
     heading = next(headings, "")[:MAX_HEADING_CHARACTERS]
     return " ".join([*parts, heading])[-MAX_QUERY_LENGTH:].strip()
@@ -177,6 +178,6 @@ def _goes_on(text: str, index: Index, language: LanguageWords) -> bool:
     return (
         (len(own) <= MAX_ADDED_WORDS or is_asking is None)
         and not any(token.is_identifier for token in index.tokenizer.tokenize(text))
-        # Else a search that finds nothing is the honest answer.
+        # Otherwise, finding nothing is the honest result.
         and any(map(index.keyword_lane.frequency, index.tokenizer.terms(" ".join(own))))
     )

@@ -1,11 +1,12 @@
-"""Answers questions with sentences of the passages that a search finds.
+"""Answers questions with sentences from the passages that a search finds.
 
-A sentence is worth the share of the question's terms that it holds, weighted by their rarity in the
-index, times how well its passage ranked. Words of grammar ("does it get") count only in a question
-that has no others. It is quoted only if it and its neighbours, with the headings above them, hold
-half of the question by that weight (1 and 27 % of two collections' questions whose documents were
-taken out, 83 and 76 % of others); else passages are only named. Without a hedge an answer needs a
-strong match, and one sentence that holds most of the question and what it asks for.
+A sentence scores the share of the question's terms that it contains, weighted by rarity in the
+index, times the rank of its passage. Function words ("does it get") count only in a question
+without other words. A sentence is quoted only if it, its neighbours and their headings contain half
+of the question by weight; otherwise passages are only listed. (Of questions of two collections, 1
+and 27 % passed that test when the answering documents were removed, and 83 and 76 % otherwise.) An
+answer without a caution needs a strong match, and one sentence that contains most of the question
+and the kind of thing that it asks for.
 """
 
 import re
@@ -26,29 +27,29 @@ from .text import keep_plain
 
 MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
 MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
-# Terms in the headings count less; most passages begin by saying what they are about.
+# Terms in headings count less; most passages begin by stating their topic.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 ANSWER_SHARE, MIN_SHARE_OF_ANSWER = (
     0.8,
     0.75,
-)  # Of the terms of a question, for the sentence that answers it.
-MIN_SHARE_ASKED = 0.7  # Of the terms, in a question of the documents that is taken for the same.
-OPPOSITE_WORTH = 0.4  # Of a sentence that says "on" where the question says "off".
-MIN_ANSWERED = 0.6  # For one sentence with its headings; with less it may answer something else.
-MIN_ALIKE = 0.6  # Shared terms of sentences that may say the opposite of each other.
+)  # Share of a question's terms that the answering sentence needs
+MIN_SHARE_ASKED = 0.7  # Share of terms at which a question in a document counts as the same
+OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question says "off"
+MIN_ANSWERED = 0.6  # For one sentence with its headings; with less, it may answer something else
+MIN_ALIKE = 0.6  # Shared terms of sentences that may contradict each other
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
 
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """Answers by extracts; `language` is that of the documents."""
+    """Answers with extracts; `language` is the documents' language."""
 
     search: AsyncSearch
     language: LanguageWords = ENGLISH
 
     async def answer(self, asked: Conversation) -> AsyncGenerator[ChatEvent, None]:
-        """Yield the events of an answer. May first raise InvalidRequestError."""
+        """Yield the events of an answer. May raise InvalidRequestError before the first."""
         index = current_index()
         kind = kind_of(asked.turns, index, self.language)
         if kind == "acknowledgement":
@@ -64,7 +65,7 @@ class Chat:
                 stages={},
                 sources=[],
             )
-            yield Delta("You are welcome. Ask whatever else you want to know.")
+            yield Delta("You are welcome. Feel free to ask another question.")
             yield _done("acknowledgement", notice=None, cited=[])
             return
         is_follow_up = kind == "follow_up"
@@ -80,22 +81,22 @@ class Chat:
 def extract_answer(
     sources: Sources,
     passages: Sequence[NumberedPassage],
-    failure: str = "",  # Why no model has written it, if one was asked.
+    failure: str = "",  # Why no model wrote it, if one was asked
     language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
-    """Return an answer made of the passages' own sentences, or one that only names passages."""
+    """Return an answer made of sentences from the passages, or one that only lists passages."""
     if sources.unknown_identifiers:
-        # Sentences that resemble a question about what is unknown are about something else.
+        # Sentences that resemble a question about an unknown identifier are about something else.
         text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
         return text, _done("nothing_found", notice=text, cited=[])
     if sources.match == "none" or not passages:
-        notice = "No passage is near enough to the question."
+        notice = "No passage is close enough to the question."
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
     question = sources.query or ""
     extracts, share = extract(question, passages, current_index(), language.empty)
     is_doubtful = sources.match == "weak" or (extracts and share < MIN_ANSWERED)
-    hedge = f"{HEDGES['weak']}; the nearest" if is_doubtful else "The nearest"
+    hedge = f"{HEDGES['weak']}; the closest" if is_doubtful else "The closest"
     if extracts:
         quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
         shown = [passage for passage, _ in extracts]
@@ -120,13 +121,13 @@ def extract_answer(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A unit that may be quoted, with its worth, and the terms of what is quoted with it."""
+    """A unit that may be quoted, with its score, and the terms of what is quoted with it."""
 
     worth: float
     passage: NumberedPassage
     unit: Unit
     terms: frozenset[str]
-    share: float  # Of the question, that it holds with what is quoted with it and headings.
+    share: float  # Of the question, including headings and what is quoted with it
 
 
 def extract(
@@ -135,12 +136,12 @@ def extract(
     index: Index,
     empty: frozenset[str] = ENGLISH.empty,
 ) -> tuple[list[tuple[NumberedPassage, Quote]], float]:
-    """Return quotations of the best sentences that each say something new, in their order.
+    """Return quotations of the best sentences that each add something new, in text order.
 
-    Also returns the greatest share of the question's terms, by rarity, that one of them holds.
+    Also returns the largest share of the question's terms, by rarity, in one of them.
     """
 
-    @cache  # Items of a list share their stem, and all units of a section what is above them.
+    @cache  # Items of a list share their lead-in, and units of a section share its headings.
     def terms_of(text: str) -> frozenset[str]:
         return frozenset(index.tokenizer.terms(text))
 
@@ -169,7 +170,7 @@ def extract(
             around = above.union(*whole[max(0, place - 1) : place + 2])
             if weights and coverage(around) < MIN_SHARE_TOGETHER:
                 continue
-            # A list as a whole answers what none of its items does.
+            # The list as a whole may answer what none of its items does.
             if unit.stem and own <= coverage(terms_of(unit.stem.words)):
                 continue
             is_asked = unit.is_answer and coverage(terms_of(unit.question)) >= MIN_SHARE_ASKED
@@ -188,11 +189,11 @@ def extract(
 
 
 def _choose(found: Sequence[_Found]) -> list[_Found]:
-    """Return the units of most worth that say something new, or the opposite of what is said."""
+    """Return the best units that each add something new, or contradict what was said."""
     ranked = sorted(found, key=lambda one: -one.worth)
     chosen: list[_Found] = []
     said: set[str] = set()
-    # Where the question itself is answered, little else is.
+    # If a unit answers exactly this question, few others are needed.
     share = MIN_SHARE_OF_ANSWER if ranked and ranked[0].unit.is_answer else MIN_SHARE_OF_BEST
     least = share * max((one.worth for one in found), default=0.0)
     for one in ranked:

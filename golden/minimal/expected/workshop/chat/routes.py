@@ -1,4 +1,4 @@
-"""POST /chat: what it takes, and the stream of events that it answers with."""
+"""POST /chat: its request, and the stream of events with which it responds."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -26,17 +26,17 @@ from .conversation import DEFAULT_CHAT_TOP_K, Conversation, Turn, heading_of
 from .text import shorten
 
 MAX_MESSAGES = 10_000
-MAX_TURNS, MAX_TURN_CHARACTERS = 64, 16_000  # What is read of a conversation, which may be longer.
+MAX_TURNS, MAX_TURN_CHARACTERS = 64, 16_000  # Conversations may be longer; only this much is read.
 KEEP_ALIVE_SECONDS = 15.0
 
-# No schema can express it.
+# A schema cannot express it.
 LAST_TURN = f"The last is the user's question: not blank, at most {MAX_QUERY_LENGTH} characters."
 
 ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
 
 def cut_turns(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the newest turns, each cut; the last, which is the question, stays as it is."""
+    """Return the newest turns, each cut, except the last one, which is the question."""
     *earlier, question = turns[-MAX_TURNS:]
     return [
         *(
@@ -49,14 +49,14 @@ def cut_turns(turns: Sequence[Turn]) -> list[Turn]:
 
 
 class ChatTurn(RequestModel):
-    """One message; `cited` are the ids of the chunks that an answer cited."""
+    """A message; `cited` are the ids of the chunks that an answer cited."""
 
     role: Literal["user", "assistant"]
     content: str | None
     cited: Annotated[tuple[ChunkId, ...], Field(max_length=20)] = ()
 
     def turn(self) -> Turn:
-        """Return the turn, with the headings of those chunks that still exist."""
+        """Return the turn, with the headings of the cited chunks that still exist."""
         index = current_index()
         numbers = chain.from_iterable(map(index.chunk_lines.numbers, self.cited))
         chunks = (chunk for chunk in index.chunks(numbers) if chunk.id in self.cited)
@@ -73,7 +73,7 @@ class ChatRequest(RequestModel):
     filters: FilterValues | None = None
 
     def conversation(self) -> Conversation:
-        """Return the conversation as it is answered."""
+        """Return the conversation to answer."""
         turns = [turn.turn() for turn in self.messages[-MAX_TURNS:]]
         return Conversation(cut_turns(turns), self.top_k, self.filters)
 
@@ -86,11 +86,11 @@ class ChatRequest(RequestModel):
 
 
 class EventStream(StreamingResponse):
-    """Sends events as they come, and comments in between so that proxies keep the connection.
+    """Sends events as they arrive, with comments in between so that proxies keep the connection.
 
-    The generator yields one event at least, and is closed as soon as the client is gone. Unlike
-    FastAPI's streams, the response begins with the first event: an error before it is answered like
-    that of any other request.
+    The generator yields at least one event, and is closed as soon as the client is gone. Unlike
+    FastAPI's streams, the response begins with the first event, so an error before it gets a normal
+    error response.
     """
 
     media_type = "text/event-stream"
@@ -100,7 +100,7 @@ class EventStream(StreamingResponse):
         self._events = events
 
     async def stream_response(self, send: Send) -> None:
-        """Send the events until they end; Starlette cancels this when the client is gone."""
+        """Send the events until they end; Starlette cancels this if the client disconnects."""
 
         async def send_piece(piece: bytes, *, more: bool = True) -> None:
             await send({"type": "http.response.body", "body": piece, "more_body": more})
@@ -125,11 +125,11 @@ class EventStream(StreamingResponse):
 
 
 def chat_routes(answer: Answer, events: Any) -> APIRouter:
-    """Return the route of POST /chat, which answers as `answer` does, with `events`."""
+    """Return the route of POST /chat, which calls `answer` and documents `events`."""
     routes = APIRouter(route_class=JsonRoute, tags=["chat"])
 
     class Described(JSONResponse):
-        """Makes FastAPI describe the data of the events, which `EventStream` sends."""
+        """Makes FastAPI describe the data of the events that `EventStream` sends."""
 
         media_type = EventStream.media_type
 
@@ -144,7 +144,7 @@ def chat_routes(answer: Answer, events: Any) -> APIRouter:
 async def until_stopped(
     answer: AsyncGenerator[ChatEvent, None],
 ) -> AsyncGenerator[ChatEvent, None]:
-    """Yield the events of an answer; if the server stops meanwhile, the last says so.
+    """Yield the events of an answer; if the server stops meanwhile, the last one reports it.
 
     Raises ServerStoppingError if it stops before the first event.
     """

@@ -1,14 +1,14 @@
-"""The text of answers: where sentences end, and text that nothing in it formats."""
+"""The text of answers: sentence boundaries, and escaping of Markdown."""
 
 import re
 from collections.abc import Iterator
 
 from ..index.records import GOES_ON
 
-MIN_SENTENCE = 20  # Characters.
+MIN_SENTENCE = 20  # Characters
 
 _CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
-# After a stop and a space, after a stop of Chinese or Japanese, after a paragraph or an item.
+# After a full stop and a space, a Chinese or Japanese full stop, a paragraph or an item.
 _END = re.compile(
     rf"(?P<stop>(?<=[.!?\u2026\u061f\u0964\u0965\u06d4\u1362])[{_CLOSING}]*\s+)"
     rf"|(?<=[\u3002\uff01\uff1f\uff61])[{_CLOSING}]*\s*"
@@ -23,7 +23,7 @@ _NO_END = re.compile(
 )
 _CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
 
-# What a reader of Markdown, or of citations, would not show as it is written.
+# Lines that Markdown would format, or that read like a citation.
 _BEGINS_BLOCK = re.compile(r"(?:#{1,6}|[-+*]|\d{1,9}[.)])(?:\s|\Z)|>|`{3}|~{3}|(?:=+|-+)\Z")
 _CHANGED = re.compile(
     r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])|\[\d{1,3}\]|\\(?=[!-/:-@\[-`{-~])"
@@ -49,13 +49,13 @@ def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
     if match["stop"] is None or match[0].count("\n") > 1:
         return False
-    before = max(start, match.start() - 8)  # The longest abbreviation, and what is before it.
+    before = max(start, match.start() - 8)  # The longest abbreviation, and the character before it
     is_abbreviation = _NO_END.search(text, before, match.start()) is not None
     return is_abbreviation or text[match.end() : match.end() + 1].islower()
 
 
 def shorten(text: str, limit: int) -> str:
-    """Return the text, cut at a space and marked with dots if it is longer than `limit`."""
+    """Return the text; if it is longer than `limit`, cut it at a space and add an ellipsis."""
     if len(text) <= limit:
         return text
     cut = text[: max(0, limit - len(f" {GOES_ON}"))]
@@ -64,18 +64,18 @@ def shorten(text: str, limit: int) -> str:
 
 
 def part_marks(text: str) -> str:
-    """Return a text with a space after each mark that would begin a link, an image or HTML.
+    """Return a text with a space after each character that would begin a link, an image or HTML.
 
-    Those of CommonMark 0.31, sections 4.6, 4.7 and 6.3 to 6.6.
+    See CommonMark 0.31, sections 4.6, 4.7 and 6.3 to 6.6.
     """
     return MARKS.sub(r"\g<0> ", text)
 
 
 def keep_plain(text: str) -> str:
-    """Return one line of Markdown so that all but its code is shown as it is written.
+    """Return one line of Markdown so that all but its code is displayed literally.
 
-    If a reader of Markdown would take some of it for a mark, or one of an answer for a citation, it
-    is shown as code as a whole.
+    If Markdown would format part of it, or an answer's reader would see a citation, the whole line
+    is shown as code.
     """
     if not _BEGINS_BLOCK.match(text) and not _CHANGED.search(_blank_spans(text)):
         return text
@@ -85,7 +85,7 @@ def keep_plain(text: str) -> str:
 
 
 def _blank_spans(text: str) -> str:
-    """Cross out the spans of code of a paragraph, by CommonMark 0.31, section 6.1."""
+    """Blank out the code spans of a paragraph, according to CommonMark 0.31, section 6.1."""
     kept, at = "", 0
     while found := _TICKS.search(text, at):
         ticks = found[0]

@@ -1,1 +1,1 @@
-"""The questions of a server, and how well searches find the documents that answer them."""
+"""A server's questions, and metrics of how well searches find the documents that answer them."""

@@ -1,4 +1,4 @@
-"""The command `eval`: asks questions with known answers, and fails if a mean is below its limit."""
+"""The command `eval`: asks questions with known answers; fails if a mean is below its minimum."""
 
 import argparse
 import os
@@ -31,7 +31,7 @@ from .questions import (
 
 _PACKAGE = Path(__file__).parent.parent
 QUESTIONS = _PACKAGE / "questions.jsonl"
-FIGURES = _PACKAGE / "figures.json"  # The means of these questions when the server was exported.
+FIGURES = _PACKAGE / "figures.json"  # The means for these questions at export time
 
 
 def read_questions(file: Path) -> QuestionSet:
@@ -39,7 +39,7 @@ def read_questions(file: Path) -> QuestionSet:
     try:
         text = read_file(file, MAX_FILE_BYTES).decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        hint = f"name a file with --questions; {LINE_HINT}"
+        hint = f"pass a file with --questions; {LINE_HINT}"
         raise ConfigurationError(f"{file}: {cause_of(error)}", hint=hint) from None
     return parse_questions(text, str(file))
 
@@ -50,9 +50,9 @@ def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]
         return "not compared: no figures were recorded when this server was exported", []
     with reading(FIGURES) as recorded:
         if recorded["questions_sha256"] != report["questions_sha256"]:
-            return "not compared: the recorded figures are of other questions", []
+            return "not compared: the recorded figures are for other questions", []
         if recorded["index_version"] != report["index_version"]:
-            return "not compared: the recorded figures are of another index", []
+            return "not compared: the recorded figures are for another index", []
         modes = [mode for mode in report["metrics"] if mode in recorded["metrics"]]
         failures = [
             f"{name} of {mode} fell from {before:.4f} to {now:.4f}"
@@ -62,7 +62,7 @@ def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]
             and round(before - now, DIGITS) > tolerance
         ]
     if not modes:
-        return "not compared: the recorded figures are of other modes", []
+        return "not compared: the recorded figures are for other modes", []
     return f"compared with the recorded figures: {', '.join(modes)}", failures
 
 
@@ -76,7 +76,7 @@ def describe(report: Mapping[str, Any]) -> str:
         lines.append("  ".join([f"{mode:8}", *values]))
     for mode, count in report["degraded"].items():
         if count:
-            lines.append(f"{count_of(count, 'answer')} of {mode} by keywords alone")
+            lines.append(f"{count_of(count, 'response')} in mode {mode} used keywords only")
     notes = describe_skipped(report["skipped"]), describe_missing(report["missing"])
     lines += [*filter(None, notes), report["recorded"]]
     return "\n".join([*lines, *map("FAILED: {}".format, report["failures"])])
@@ -84,14 +84,22 @@ def describe(report: Mapping[str, Any]) -> str:
 
 def add_eval(commands: Any) -> None:
     """Add the command `eval`."""
-    parser = commands.add_parser("eval", help="ask the questions of this server")
+    parser = commands.add_parser(
+        "eval", help="evaluate search with questions whose answers are known"
+    )
     parser.set_defaults(answer=_evaluate)
     add = parser.add_argument
-    add("--questions", type=Path, default=QUESTIONS, metavar="FILE", help="ask these instead")
+    add(
+        "--questions",
+        type=Path,
+        default=QUESTIONS,
+        metavar="FILE",
+        help="a file of questions to ask instead",
+    )
     add("--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)")
-    minimum = "fail if the mean of the first mode is lower; repeatable"
+    minimum = "fail if the first mode's mean is lower; repeatable"
     add("--min", dest="minimums", action="append", metavar="METRIC=VALUE", help=minimum)
-    below = "how far a mean may be below the recorded one (%(default)s)"
+    below = "how far a mean may fall below the recorded one (%(default)s)"
     add("--tolerance", type=_tolerance, default=0.01, metavar="T", help=below)
     add("--json", action="store_true", help="print everything as JSON")
 
@@ -107,14 +115,14 @@ def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     minimums = [parse_minimum(written) for written in chosen.minimums or ()]
     index, asked = current_index(), read_questions(chosen.questions)
     if newest := index.part(FilterColumns.open).newest_date():
-        # Ages count from here, so that results do not change with the calendar.
+        # Ages count from here, so that results do not change with the date.
         os.environ.setdefault("REFERENCE_DATE", newest)
     questions, missing = resolve(index, asked.questions)
     metrics, degraded = {}, {}
     for mode, ask in _searches(index, search, chosen.mode).items():
         responses = [ask(question.query, MAX_TOP_K) for question in questions]
         metrics[mode] = _means(index, questions, responses)
-        # A server without vectors has no such field.
+        # A server without vectors does not report this.
         degraded[mode] = sum(getattr(each, "degraded", False) for each in responses)
     report = {
         "index_version": index.version,
@@ -139,7 +147,7 @@ def _searches(
         return {mode: partial(search, mode=mode) for mode in modes or MODES}
     if set(modes or ()) - {"keyword"}:
         hint = "leave out --mode"
-        raise ConfigurationError("this server searches by keywords alone", hint=hint)
+        raise ConfigurationError("this server supports only keyword search", hint=hint)
     return {"keyword": search}
 
 

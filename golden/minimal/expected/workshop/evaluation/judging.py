@@ -1,8 +1,8 @@
 """Resolves the names in questions to documents, and ranks the documents of a search.
 
-A name is the id of a document, or the id of a chunk, which stands for its document, or a path,
-which stands for every document with that path. A copy that is not indexed shares the id and the
-path of its document. A document gets the highest grade of its names.
+A name is a document id, a chunk id, which stands for the chunk's document, or a path, which stands
+for every document with that path. An unindexed copy has the id and path of its original. A document
+gets the highest grade of its names.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from .questions import Question
 def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
     """Return the questions with document ids instead of names, and the relevant names not found.
 
-    A name that is not found is kept, and never matches.
+    Unresolved names are kept; they never match.
     """
     known: dict[str, list[str]] = {}
     wanted = {name for question in questions for name in question.relevant}
@@ -41,7 +41,7 @@ def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question]
 
 
 def rank_documents(index: Index, hits: Sequence[Hit]) -> list[str]:
-    """Return the ids of the documents of hits and their near duplicates, each once."""
+    """Return the document ids of hits and their near-duplicates, each once."""
     documents: dict[str, None] = {}
     for hit in hits:
         documents[hit.document_id] = None

@@ -19,11 +19,11 @@ DIGITS = 6
 """Decimal places of a mean."""
 
 Grades = Mapping[str, float]
-"""The grade of each judged document, by name; 0 or less is not relevant."""
+"""The grade of each judged document, by name; 0 or less means not relevant."""
 
 
 def measure(ranked: Sequence[str], grades: Grades) -> dict[str, float]:
-    """Return every metric, 0 to 1, for ranked ids of documents, each once."""
+    """Return every metric, 0 to 1, for ranked document ids, each once."""
     gains = [max(0.0, grades.get(name, 0.0)) for name in ranked[:10]]
     best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
     first = next((rank for rank, gain in enumerate(gains, 1) if gain), math.inf)
@@ -37,7 +37,7 @@ def measure(ranked: Sequence[str], grades: Grades) -> dict[str, float]:
 
 
 def recall(ranked: Sequence[str], grades: Grades, depth: int) -> float:
-    """Return the share of the relevant documents that is among the first `depth`."""
+    """Return the share of relevant documents among the first `depth`."""
     relevant = {name for name, grade in grades.items() if grade > 0}
     return len(relevant.intersection(ranked[:depth])) / (len(relevant) or 1)
 
@@ -53,7 +53,7 @@ def parse_minimum(written: str) -> tuple[str, float]:
     name = name.strip()
     if name not in METRICS:
         raise ConfigurationError(
-            f"{written!r}: there is no metric {name!r}",
+            f"{written!r}: unknown metric {name!r}",
             hint=f"write METRIC=VALUE with one of {', '.join(METRICS)}",
         )
     try:
@@ -69,7 +69,7 @@ def parse_minimum(written: str) -> tuple[str, float]:
 
 
 def find_shortfalls(minimums: Sequence[tuple[str, float]], means: Mapping[str, float]) -> list[str]:
-    """Return a line for each mean below its minimum, compared as rounded."""
+    """Return a line for each mean below its minimum, compared after rounding."""
     return [
         f"{name} is {means[name]:.4f}, below the minimum of {value:g}"
         for name, value in minimums

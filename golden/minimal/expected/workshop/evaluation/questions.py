@@ -1,7 +1,7 @@
 """Questions with known answers, as JSON lines.
 
-Each line is an object with `query` and `relevant`, a list of documents by id, path or id of a
-chunk, or an object that grades them. Queries with `"kind": "known-item"` were generated from the
+Each line is an object with `query` and `relevant`, a list of documents by id, path or chunk id, or
+an object that maps them to grades. Queries with `"kind": "known-item"` were generated from the
 corpus; a file has one kind. Other keys are ignored.
 """
 
@@ -30,7 +30,7 @@ LINE_HINT = 'a line is like {"query": "...", "relevant": ["path or id"]}'
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query with graded documents; a grade of 0 or less is not relevant."""
+    """A query with graded documents; a grade of 0 or less means not relevant."""
 
     query: str
     relevant: Grades
@@ -40,7 +40,7 @@ class Question:
 class QuestionSet:
     """Questions of one kind.
 
-    `skipped` counts queries left out, by the keys of SKIPPED; `unjudged` counts those without a
+    `skipped` counts skipped queries by the keys of SKIPPED; `unjudged` counts queries without a
     relevant document.
     """
 
@@ -51,7 +51,7 @@ class QuestionSet:
 
 
 def parse_questions(text: str, place: str) -> QuestionSet:
-    """Parse the lines of a file. Raises ConfigurationError with `place` and line."""
+    """Parse the lines of a file. Raises ConfigurationError with `place` and line number."""
     questions: list[Question] = []
     kinds: set[Kind] = set()
     skipped = dict.fromkeys(SKIPPED, 0)
@@ -66,8 +66,8 @@ def parse_questions(text: str, place: str) -> QuestionSet:
         else:
             questions.append(question)
     if len(kinds) > 1:
-        hint = "keep them in two files"
-        raise ConfigurationError(f"{place}: holds questions and known-item queries", hint=hint)
+        hint = "put them in two files"
+        raise ConfigurationError(f"{place}: mixes questions and known-item queries", hint=hint)
     if not questions:
         because = f" ({said})" if (said := describe_skipped(skipped)) else ""
         hint = f"add one: {LINE_HINT}"
@@ -99,7 +99,7 @@ def describe_missing(missing: Sequence[str]) -> str | None:
     """Describe the relevant names that no document has; None if there are none."""
     shown = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
     said = count_of(len(missing), "relevant name")
-    return f"{said} not in the index, and never found: {shown}" if missing else None
+    return f"{said} not in the index, so never found: {shown}" if missing else None
 
 
 def hash_questions(questions: Sequence[Question]) -> str:
@@ -109,7 +109,7 @@ def hash_questions(questions: Sequence[Question]) -> str:
 
 
 def is_text(value: object) -> TypeGuard[str]:
-    """Return whether a value is a text without lone surrogates, which JSON can contain."""
+    """Return whether a value is a string without lone surrogates, which JSON can contain."""
     return isinstance(value, str) and value.encode("utf-8", "ignore").decode() == value
 
 
@@ -124,7 +124,7 @@ def _parse(line: str) -> tuple[Kind, Question]:
         raise ValueError("not an object")
     query, kind = values.get("query"), values.get("kind", "questions")
     if not is_text(query):
-        raise ValueError("query must be a text")
+        raise ValueError("query must be a string")
     if kind not in ("questions", "known-item"):
         raise ValueError('kind must be "questions" or "known-item"')
     written = values.get("relevant")
@@ -133,7 +133,7 @@ def _parse(line: str) -> tuple[Kind, Question]:
     grades = list(written.items() if isinstance(written, dict) else ((name, 1) for name in written))
     for name, grade in grades:
         if not is_name(name):
-            raise ValueError("relevant must name documents by texts that are not empty")
+            raise ValueError("relevant must name documents by non-empty strings")
         if type(grade) not in (int, float) or not isfinite(grade):
             raise ValueError("a grade must be a number")
     if not any(grade > 0 for _, grade in grades):

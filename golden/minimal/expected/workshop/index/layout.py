@@ -30,7 +30,7 @@ POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): count of a term in its ch
 CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): number of terms of each chunk
 MEAN_LENGTH = "mean_length.npy"  # float64 (1,): their mean
 TERMS_APART = 64  # Every 64th term stays in memory once a lookup has read it.
-OTHER_VERSION_HINT = "build the index again with the version that exported this server"
+OTHER_VERSION_HINT = "rebuild the index with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
 
@@ -291,3 +291,9 @@ class Vocabulary(Sequence[bytes]):
         start = max(0, bisect_right(self._firsts, encoded, key=self._first) - 1) * TERMS_APART
         number = bisect_left(self, encoded, start, min(start + TERMS_APART, len(self)))
         return number if number < len(self) and self[number] == encoded else None
+
+    def range_of(self, prefix: str) -> tuple[int, int]:
+        """Return the numbers of the first term with a prefix, and of the first one after them."""
+        encoded = prefix.encode("utf-8", "replace")
+        first = bisect_left(self, encoded)
+        return first, bisect_left(self, encoded + b"\xff", first)  # No byte of UTF-8.

@@ -268,8 +268,7 @@ def query_terms(tokens: Sequence[Token]) -> list[str]:
     """Return the terms to look up for a query: its own, and those of headings it may name.
 
     Such a heading may equal the whole query, the query without words of asking, or only the
-    identifier
-    in `12 CFR 1005.6`.
+    identifier in `12 CFR 1005.6`.
     """
     asked = [token for token in tokens if token.text.casefold() not in _ASKING_WORDS]
     is_cited = all(token.is_identifier or token.may_accompany for token in _named(asked))

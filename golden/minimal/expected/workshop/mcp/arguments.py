@@ -1,8 +1,8 @@
-"""Parses the arguments of a tool call, leniently, as language models send them.
+"""Parses the arguments of a tool call leniently, as language models send them.
 
-Objects, lists and numbers may be sent as JSON in a string, and missing values as null or "". What
-could also mean something else is refused, with what to send instead. Pydantic is imported only for
-arguments that are not plainly valid: that takes longer than a search.
+Objects, lists and numbers may be sent as JSON in a string, and missing values as null or "".
+Ambiguous values are rejected with advice on what to send instead. Pydantic is imported only for
+arguments that are not plainly valid, since importing it takes longer than a search.
 """
 
 import re
@@ -18,7 +18,7 @@ _EXAMPLE = 'an object, such as {"source": "handbook", "tags": ["pump"]}'
 
 
 class RefusedCallError(Exception):
-    """A call whose arguments a model can correct."""
+    """A tool call whose arguments the model can correct."""
 
 
 def read_arguments(tool: str, schema: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def read_arguments(tool: str, schema: Mapping[str, Any], sent: Mapping[str, Any]
         described = properties.get(name)
         if described is not None and not _is_text(described):
             value = _read(value)
-        # Required arguments that are missing get an error by name.
+        # Keep missing required arguments, so that the error names them.
         if described is None or name in required or value not in _ABSENT:
             values[name] = value
     if values.get("filters") is not None:
@@ -38,7 +38,7 @@ def read_arguments(tool: str, schema: Mapping[str, Any], sent: Mapping[str, Any]
         name in properties and _is_plain(name, value, properties[name])
         for name, value in values.items()
     ):
-        # A default that the schema does not name is none.
+        # The schema omits defaults of None.
         return {name: each.get("default") for name, each in properties.items()} | values
     return _validate(tool, values)
 
@@ -48,14 +48,14 @@ def _is_text(described: Mapping[str, Any]) -> bool:
 
 
 def _is_plain(name: str, value: Any, described: Mapping[str, Any]) -> bool:
-    """Return whether a value is valid as it is, beyond doubt."""
+    """Return whether a value is certainly valid without parsing."""
     if name == "filters":
         return isinstance(value, dict)
     match described:
         case {"enum": allowed}:
             return isinstance(value, str) and value in allowed
         case {"type": "string"}:
-            # White space around it may have to be removed.
+            # Surrounding white space may have to be stripped.
             return (
                 isinstance(value, str)
                 and value == value.strip()
@@ -68,7 +68,7 @@ def _is_plain(name: str, value: Any, described: Mapping[str, Any]) -> bool:
 
 
 def _validate(tool: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments as the tool's model has them, or refuse them in its words."""
+    """Return the arguments as validated by the tool's model, or raise its errors."""
     from pydantic import ValidationError
 
     from .models import MODELS
@@ -81,7 +81,7 @@ def _validate(tool: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(value: object) -> object:
-    """Parse a string that is JSON; return any other value as it is."""
+    """Parse a string that is JSON; return any other value unchanged."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""Calls of tools: their arguments, and results or refusals as clients get them."""
+"""Tool calls: their arguments, and results or refusals as sent to clients."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from .tools import TOOLS, Tool
 
 
 def read_call(name: str, sent: Mapping[str, Any] | None) -> tuple[Tool, dict[str, Any]]:
-    """Return a tool and the arguments for it.
+    """Return a tool and the parsed arguments for it.
 
     Raises MessageError, RefusedCallError and InvalidRequestError.
     """
@@ -23,14 +23,14 @@ def read_call(name: str, sent: Mapping[str, Any] | None) -> tuple[Tool, dict[str
 
 
 def tell(found: Record) -> dict[str, Any]:
-    """Return the result of a call, as data and as text."""
+    """Return the result of a call, as structured data and as text."""
     data = found.to_json()
     text = {"type": "text", "text": to_text(data)}
     return {"content": [text], "structuredContent": data, "isError": False}
 
 
 def refuse(said: str) -> dict[str, Any]:
-    """Return a refusal as a result, so that a model can correct its call."""
+    """Return a refusal as a tool result, so that the model can correct its call."""
     return {"content": [{"type": "text", "text": said}], "isError": True}
 
 

@@ -1,7 +1,7 @@
-"""What clients are told of the tools.
+"""Descriptions of the tools, as listed to clients.
 
-Their schemas are made from the models when the server is exported: importing pydantic takes longer
-than a search.
+Their schemas are generated from the models at export, since importing pydantic takes longer than a
+search.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ _MADE_FROM = ("models.py", "tools.py")
 
 
 def describe_tools() -> list[dict[str, Any]]:
-    """Return the descriptions from the models, without the title and filters of a server."""
+    """Return the descriptions generated from the models, without a server's title and filters."""
     from pydantic import TypeAdapter
 
     from .models import MODELS
@@ -44,7 +44,7 @@ def describe_tools() -> list[dict[str, Any]]:
 
 
 def hash_tools() -> str:
-    """Return the SHA-256, in hex, over the modules that tools are described in."""
+    """Return the SHA-256, in hex, of the modules that define the tools."""
     digest = hashlib.sha256()
     for name in _MADE_FROM:
         digest.update(Path(__file__).with_name(name).read_bytes())
@@ -53,7 +53,7 @@ def hash_tools() -> str:
 
 @cache
 def read_tools() -> dict[str, Any]:
-    """Return the descriptions by name: from the file, unless the modules were edited since."""
+    """Return the descriptions by tool name: from the file, unless the modules were edited since."""
     if TOOLS_FILE.exists():
         with reading(TOOLS_FILE) as described:
             if described["made_from"] == hash_tools():
@@ -62,7 +62,7 @@ def read_tools() -> dict[str, Any]:
 
 
 def list_tools(known: Filterable) -> list[dict[str, Any]]:
-    """Return what clients are told of the tools of a server whose index has these filters."""
+    """Return the list of tools for an index with these filters."""
     title = settings().title
     listed: list[dict[str, Any]] = json.loads(json.dumps([*read_tools().values()]))
     for tool in listed:

@@ -1,6 +1,6 @@
 """MCP over HTTP: each POST gets one JSON response, and there are no sessions.
 
-Importing the SDK takes longer than the rest of the server, so the first MCP request imports it.
+The first MCP request imports the SDK, which takes longer than starting the rest of the server.
 """
 
 import asyncio
@@ -27,23 +27,23 @@ class McpRoute(Route):
     """A route with a name for metrics, like FastAPI's routes."""
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
-        """Return whether a request is for this route, with additions to its scope."""
+        """Return whether a request matches this route, and additions to its scope."""
         match, added = super().matches(scope)
         return match, {**added, "route": self}
 
 
 @dataclass
 class McpEndpoint:
-    """An ASGI application, to be run behind `web.middleware`."""
+    """An ASGI application that runs behind `web.middleware`."""
 
     search: AsyncSearch
     version: str
     _sdk: ASGIApp | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
-        # The HTTP parser keeps white space at the end of a header value, which is not part of it
-        # (RFC 9110, section 5.5), and the SDK compares the whole value.
+        """Handle one request."""
+        # The HTTP parser keeps white space at the end of header values, which is not part of them
+        # (RFC 9110, section 5.5); the SDK compares whole values.
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         request = Request(scope, receive)
         body = await request.body()
@@ -70,7 +70,7 @@ class McpEndpoint:
         from .server import create_server
 
         server = create_server(self.search, self.version)
-        # `web.middleware` has checked Host and Origin, and knows all names of this server.
+        # `web.middleware` has already checked Host and Origin, and knows all names of this server.
         security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:

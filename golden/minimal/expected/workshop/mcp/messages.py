@@ -1,4 +1,4 @@
-"""JSON-RPC messages as text: read strictly, and answered with an error unless they are usable."""
+"""JSON-RPC messages as text: parsed strictly, and answered with an error if invalid."""
 
 import json
 import logging
@@ -20,7 +20,7 @@ _logger = logging.getLogger(__name__)
 
 
 class MessageError(Exception):
-    """The error sent in reply to a message, in place of a result."""
+    """The error that replaces the result in the reply to a message."""
 
     def __init__(
         self, code: int, message: str, request_id: str | int | None = None, *, data: object = None
@@ -33,13 +33,13 @@ class MessageError(Exception):
 
     @property
     def reply(self) -> bytes:
-        """The answer as JSON."""
+        """The reply as JSON."""
         return to_bytes({"jsonrpc": "2.0", "id": self.request_id, "error": self.error})
 
 
 def internal_error(error: Exception) -> MessageError:
-    """Log an error of a request that is no fault of the client's; return what it is told."""
-    # The message may name files of this machine, which clients must not see.
+    """Log an internal error of a request; return the error that the client gets."""
+    # The message may name files on this machine, which clients must not see.
     is_known = isinstance(error, ServerError)
     _logger.error("an MCP request failed: %s", error, exc_info=None if is_known else error)
     reason = error.reason if isinstance(error, ServerError) else "The server failed."
@@ -61,7 +61,7 @@ def read_json(text: str) -> Any:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
         if "\\" in text:
-            # Only an escape can bring a lone surrogate.
+            # Only escapes can produce a lone surrogate.
             to_bytes(value)
     except RecursionError:
         raise ValueError("too deeply nested") from None
@@ -79,7 +79,7 @@ def parse_message(text: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise MessageError(PARSE_ERROR, f"Parse error: {error}") from None
     if not isinstance(message, dict):
-        raise MessageError(INVALID_REQUEST, "Send one JSON object; there are no batches.")
+        raise MessageError(INVALID_REQUEST, "Send one JSON object; batches are not supported.")
     if type(message.get("id", "")) not in (str, int):
         raise MessageError(INVALID_REQUEST, "An id must be a string or a whole number.")
     return message

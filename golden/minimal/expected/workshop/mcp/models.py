@@ -1,4 +1,4 @@
-"""Models of the arguments of tools."""
+"""Models of the tools' arguments."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -9,18 +9,20 @@ from ..web.requests import RequestModel, SearchArguments
 
 
 class SearchToolRequest(SearchArguments):
-    """What to search for."""
+    """The arguments of search."""
 
     model_config = ConfigDict(title="SearchArguments")
 
-    # `list_tools` describes what an index can be filtered by.
-    filters: Annotated[dict[str, Any] | None, Field(description="What a passage must have.")] = None
+    # `list_tools` replaces this with the filters of the index.
+    filters: Annotated[
+        dict[str, Any] | None, Field(description="Filters that a passage must pass.")
+    ] = None
 
 
 class FetchRequest(RequestModel):
     """The arguments of fetch."""
 
-    id: Annotated[str, Field(min_length=1, max_length=4_096, description="As search returns it.")]
+    id: Annotated[str, Field(min_length=1, max_length=4_096, description="As returned by search.")]
 
 
 class ListSourcesRequest(RequestModel):
@@ -32,4 +34,4 @@ MODELS: Mapping[str, type[RequestModel]] = {
     "fetch": FetchRequest,
     "list_sources": ListSourcesRequest,
 }
-"""The models of arguments, by tool."""
+"""The models of arguments, by tool name."""

@@ -1,4 +1,4 @@
-"""The SDK's server, which answers over HTTP."""
+"""The SDK's server, used over HTTP."""
 
 import logging
 from typing import Any
@@ -17,7 +17,7 @@ from .calls import answer_failure, read_call, refuse, tell
 from .descriptions import list_tools, read_tools
 from .messages import MessageError
 
-# The SDK logs each request, and warns of anything unusual that clients send.
+# The SDK logs each request, and warns about anything unusual that clients send.
 logging.getLogger("mcp").setLevel(logging.ERROR)
 
 
@@ -41,7 +41,7 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
             async with stopping.in_time():
                 if tool.searches:
                     return tell(tool.answer(await search(**arguments)))
-                # In a thread, as an engine may be slow.
+                # In a thread, as a search engine may be slow.
                 return tell(await run_in_threadpool(tool.answer, arguments))
         except HTTPException as error:
             return refuse(error.detail)

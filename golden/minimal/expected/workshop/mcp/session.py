@@ -1,9 +1,9 @@
-"""The protocol over one connection: what each request is answered, in either of its eras.
+"""The protocol over one connection: the response to each request, in either protocol era.
 
-A client of the handshake era begins with `initialize`; a later one sends its version and what it
-can do with every request. The first request decides, as in the SDK, which a test compares this
-with. The SDK takes longer to import than all the rest of a server, and an assistant starts one for
-each session.
+A client of the handshake era begins with `initialize`; a newer one sends its version and
+capabilities with every request. The first request decides, as in the SDK, against which a test
+compares this module. The SDK is not used because it takes longer to import than the rest of the
+server, and an assistant starts a server for each session.
 """
 
 import os
@@ -46,7 +46,7 @@ Result = dict[str, Any]
 
 
 class Session:
-    """A connection with one client; `search` is needed from the first call of a tool on."""
+    """A connection with one client; `search` must be set before the first tool call."""
 
     def __init__(self, version: str) -> None:
         self.search: Callable[..., SearchResponse] | None = None
@@ -55,7 +55,7 @@ class Session:
         self._is_initialized = False
 
     def prepare(self, method: str, params: Params | None) -> Callable[[], Result]:
-        """Check a request, and return what makes its result. Both raise MessageError."""
+        """Check a request; return a function that computes its result. Both raise MessageError."""
         params = params or {}
         meta = params.get("_meta")
         has_version = isinstance(meta, dict) and VERSION_KEY in meta
@@ -99,7 +99,7 @@ class Session:
                 return {}
             case "tools/list":
                 return {"tools": list_tools(_filterable())}
-        # Imported when needed, since an index is, too.
+        # Imported late, since it also imports the index.
         from .calls import answer_failure, read_call, tell
 
         try:
@@ -127,7 +127,7 @@ def _filterable() -> Filterable:
 
 
 def _check_envelope(method: str, params: Params) -> None:
-    """Raise MessageError unless a request says its version, a known one, and what clients can."""
+    """Raise MessageError unless a request has a supported version and the client's capabilities."""
     if method == "initialize":
         said = (
             "connection is serving the 2026-07-28 protocol; the initialize handshake is not"

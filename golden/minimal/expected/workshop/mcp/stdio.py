@@ -1,7 +1,7 @@
 """MCP over standard input and output, for clients that start the server themselves.
 
-What clients ask for first is answered before the index and what searches it are loaded, which
-takes several times as long. Calls run in threads; one that was cancelled is not answered.
+The first requests of clients are answered before the index and the search code are loaded, which
+takes several times as long. Calls run in threads; a cancelled call gets no response.
 """
 
 import os
@@ -19,28 +19,28 @@ from .session import INSTANT, Result, Session
 if TYPE_CHECKING:
     from ..retrieval.results import SearchResponse
 
-FINISHING_SECONDS = 10.0  # For finishing requests after standard input has ended.
-LISTING_SECONDS = 0.2  # For clients to ask for the tools before loading begins.
-MAX_CALLS = 40  # Calls worked on at a time; more are not read.
+FINISHING_SECONDS = 10.0  # Seconds for finishing requests after standard input has ended
+LISTING_SECONDS = 0.2  # Seconds for clients to ask for the tools before loading begins
+MAX_CALLS = 40  # Concurrent calls; further ones are not read from the input.
 
 
 def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: str) -> None:
     """Serve until standard input ends; other output goes to standard error.
 
-    `load` opens the index and returns what searches it. Raises what `load` does, ServerError if
-    standard input or output is closed, and ConfigurationError.
+    `load` opens the index and returns the search function. Raises what `load` raises, ServerError
+    if standard input or output is closed, and ConfigurationError.
     """
     if sys.stdin is None or sys.stdout is None:
         raise ServerError("standard input or output is closed; an MCP client opens both")
     settings()
     output = os.dup(1)
     os.dup2(2 if sys.stderr else os.open(os.devnull, os.O_WRONLY), 1)
-    # Nothing needs cleaning up.
+    # Nothing needs to be cleaned up.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     connection = Connection(Session(version), 0, output)
     reader = threading.Thread(target=connection.read, name="input", daemon=True)
     reader.start()
-    # Imports would hold up the first answers, for which a client waits.
+    # Imports would delay the first responses, for which a client waits.
     connection.begun.wait()
     connection.listed.wait(LISTING_SECONDS)
     connection.session.search = load()
@@ -57,10 +57,10 @@ class _Request:
 
 
 class Connection:
-    """The files that messages come from and go to, and the requests between them.
+    """The streams of messages, and the requests being handled.
 
-    `begun` is set once a message was answered, `listed` once the tools were or one is called, and
-    both when no more comes; calls wait until `ready` is set.
+    `begun` is set once a message was answered, `listed` once the tools were listed or one is
+    called, and both at the end of input; calls wait until `ready` is set.
     """
 
     def __init__(self, session: Session, source: int, output: int) -> None:
@@ -73,7 +73,7 @@ class Connection:
         self._calls = threading.BoundedSemaphore(MAX_CALLS)
 
     def read(self) -> None:
-        """Answer messages until there are no more."""
+        """Handle messages until input ends."""
         try:
             with open(self._source, "rb", closefd=False) as file:
                 for line in file:
@@ -143,7 +143,7 @@ class Connection:
             self._changed.notify_all()
 
     def _cancel(self, identifier: object) -> None:
-        # Some clients send numbers as strings.
+        # Some clients cancel a numeric id as a string.
         with self._changed:
             gone = {each for each in self._running if str(each.id) == str(identifier)}
             self._running -= gone
@@ -161,7 +161,7 @@ class Connection:
 
 
 def _check_message(message: dict[str, Any]) -> None:
-    """Raise MessageError for what asks for an answer, but is no request."""
+    """Raise MessageError for a message that expects a response but is not a request."""
     is_answer = "method" not in message and message.keys() & {"result", "error"}
     is_request = (
         message.get("jsonrpc") == "2.0"

@@ -1,4 +1,4 @@
-"""The tools, and their results as clients get them."""
+"""The tools, and their results as sent to clients."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -12,13 +12,13 @@ from ..retrieval.passages import find_passages
 from ..retrieval.results import HEDGES, Hit, LaneRanks, SearchResponse, notices_of
 from ..web.citations import document_url
 
-MAX_FETCHED_LENGTH = 100_000  # Characters of a document: few models have room for more.
+MAX_FETCHED_LENGTH = 100_000  # Characters of a document; few models can read more.
 _LEFT_OUT = {"exclude": True}
 
 
 @dataclass(slots=True)
 class FoundPassage(Hit):
-    """A passage; `url` is where to see it, `near_duplicates` are the ids of those like it."""
+    """A passage; `url` is its address, and `near_duplicates` are the ids of similar ones."""
 
     url: str = field(metadata={"min_length": 1})
     position: Position = field(metadata=_LEFT_OUT)
@@ -32,10 +32,10 @@ class FoundPassage(Hit):
 
 @dataclass(frozen=True, slots=True)
 class FoundPassages(SearchResponse):
-    """What was found, best first; `match` is `none` if no document is about the query.
+    """The hits, best first; `match` is `none` if no document is about the query.
 
-    `unknown_identifiers` are those that no document contains; `stages` says what stages changed;
-    `notice` says that the documents may not answer, where the match is not strong.
+    `unknown_identifiers` are those that no document contains; `stages` reports what stages changed;
+    `notice` warns that the documents may not answer, unless the match is strong.
     """
 
     query: str = field(metadata=_LEFT_OUT)
@@ -46,7 +46,7 @@ class FoundPassages(SearchResponse):
 
 @dataclass(frozen=True, slots=True)
 class FetchedText(Record):
-    """A passage or a whole document, verbatim; `url` is where a reader can see it, or its path."""
+    """A passage or a whole document, verbatim; `url` is its address for readers, or its path."""
 
     id: str
     title: str
@@ -58,7 +58,7 @@ class FetchedText(Record):
 def _find(response: SearchResponse) -> FoundPassages:
     hits = tuple(FoundPassage(**_values(hit, url=document_url(hit))) for hit in response.hits)
     hedge = HEDGES.get(response.match) if hits else None
-    nearest = [f"{hedge}; these passages are the nearest."] if hedge else []
+    nearest = [f"{hedge}; these passages are the closest."] if hedge else []
     notice = " ".join([*notices_of(response.stages), *nearest]) or None
     return FoundPassages(**_values(response, hits=hits, notice=notice))
 
@@ -87,7 +87,7 @@ def _fetch(asked: Mapping[str, Any]) -> FetchedText:
 
 
 def read_beginning(index: Index, document: DocumentRecord) -> tuple[str, bool]:
-    """Return the first MAX_FETCHED_LENGTH characters of a document, and whether it goes on."""
+    """Return the first MAX_FETCHED_LENGTH characters of a document, and whether it is longer."""
     text = ""
     for piece in join_chunks(index.part(Documents.open).chunks_of(document)):
         text += piece
@@ -102,9 +102,9 @@ def _list_sources(_asked: Mapping[str, Any]) -> SourceList:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool; `{title}` in its texts is the server's title.
+    """A tool; `{title}` in its texts is replaced by the server's title.
 
-    `answer` is called with the arguments, or if `searches` with the response to them.
+    `answer` is called with the arguments or, if `searches` is set, with the response to them.
     """
 
     name: str

@@ -9,13 +9,13 @@ const question = byId("question");
 let turns = [];
 let running = null;
 
-// The conversation: [{question, answer, query, sources, done, error}], kept by this tab
+// The conversation, [{question, answer, query, sources, done, error}], kept in this tab's session storage
 
 function save() {
   try {
     sessionStorage.setItem(CONVERSATION, JSON.stringify(turns));
   } catch {
-    // It is too long to be kept; it goes on all the same.
+    // Too long to be stored; the conversation continues anyway.
   }
 }
 
@@ -32,7 +32,7 @@ function restore() {
   showState();
 }
 
-/** What was said so far, as the server wants it; answers that broke off are left out. */
+/** The conversation so far, in the format of POST /chat, without incomplete answers. */
 function messagesFor(turn) {
   const said = turns
     .filter((other) => other !== turn && other.done && other.answer)
@@ -49,7 +49,7 @@ function messagesFor(turn) {
 
 // Server-sent events
 
-/** The events of an answer: name and data. */
+/** Yield the events of an answer: name and data. */
 async function* eventsOf(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let waiting = "";
@@ -100,13 +100,13 @@ async function answerTurn(turn) {
   byId("status").textContent = turn.error ?? "The answer is complete.";
 }
 
-/** The answer without the notice at its end, which the page shows below it. */
+/** The answer without the notice at its end, which the page shows separately. */
 function answerOf({ answer, done }) {
   const notice = done?.notice ?? "";
   return notice && answer.trimEnd().endsWith(notice) ? answer.slice(0, answer.lastIndexOf(notice)) : answer;
 }
 
-/** A question and its answer as Markdown, with the sources that the answer names. */
+/** A question and its answer as Markdown, with the cited sources. */
 function markdownOf(turn) {
   const answer = answerOf(turn).trim();
   const sources = turn.sources
@@ -140,7 +140,7 @@ function showTurn(turn) {
   show(turn);
 }
 
-/** Show a turn with the next frame: pieces of an answer come faster than anybody reads. */
+/** Show a turn in the next frame, since chunks of an answer arrive faster than frames. */
 function showSoon(turn) {
   const view = views.get(turn);
   view.frame ||= requestAnimationFrame(() => show(turn));
@@ -239,7 +239,7 @@ function showState() {
   byId("stop").hidden = running === null;
 }
 
-// Asking
+// Requests
 
 function askNow() {
   const text = question.value.trim();

@@ -16,7 +16,7 @@ function operationNode(method, path, operation) {
       element("span", { class: "muted" }, (operation.description ?? operation.summary ?? "").split("\n")[0]),
     ),
   );
-  // Filled when opened: a long document shows at once.
+  // Filled when opened, so that a long document appears quickly.
   node.addEventListener("toggle", () => {
     if (node.open && node.children.length === 1) {
       node.append(
@@ -45,14 +45,14 @@ function answerNodes(status, answer) {
   const nodes = [element("h3", {}, status === "default" ? "Any other status" : `Status ${status}`)];
   if (answer.description && answer.description !== "Successful Response") nodes.push(element("p", { class: "muted" }, answer.description));
   for (const [type, content] of Object.entries(answer.content ?? {})) {
-    // Of a stream, the events are told.
+    // For a stream, describe its events.
     const schema = content.schema?.["x-event-data"] ?? content.schema;
     nodes.push(element("div", {}, element("code", {}, type), schema ? fieldsNode(schema) : null));
   }
   return nodes;
 }
 
-// Trying
+// Trying requests
 
 function tryNode(method, path, parameters, body) {
   const inputs = parameters.map((parameter) => {
@@ -170,7 +170,7 @@ async function begin() {
     }
     byId("operations").replaceChildren(
       ...[...groups].flatMap(([group, nodes]) => [
-        element("h2", {}, group[0].toUpperCase() + group.slice(1)),
+        element("h2", {}, group === "openai" ? "OpenAI" : readable(group)),
         ...nodes,
       ]),
     );
@@ -180,7 +180,7 @@ async function begin() {
   }
 }
 
-/** Open what the address names. */
+/** Open the endpoint that the URL's fragment names. */
 function openNamed() {
   const id = decodeURIComponent(location.hash.slice(1));
   const node = [...document.querySelectorAll(".operation")].find((candidate) => candidate.dataset.id === id);

@@ -2,7 +2,7 @@
 
 const PIECE = 40;
 
-// What these readers deliver is shown as it is; the others deliver Markdown.
+// Text from these readers is shown verbatim; the others produce Markdown.
 const CODE_READERS = new Set(["code", "json", "yaml", "toml"]);
 const TEXT_READERS = new Set(["text", "subtitles"]);
 
@@ -12,6 +12,8 @@ let record = null;
 let last = null;
 const nodes = new Map();
 const positions = new Map();
+// Code fences that continue in the next passage.
+const openFences = new Map();
 let first = 0;
 let end = 0;
 let cited = null;
@@ -28,7 +30,7 @@ async function fetchPassages(parameters) {
   return askJson(`chunks?${wanted}`);
 }
 
-/** The passages around the one that the address names, or else from the beginning. */
+/** Fetch the passages around the one in the URL, or else from the beginning. */
 async function fetchFirst() {
   const around = chunkInAddress();
   try {
@@ -46,14 +48,14 @@ async function fetchFirst() {
   }
 }
 
-/** The first passage under the heading that links call so; null if there is none. */
+/** The first passage under the heading with this anchor; null if there is none. */
 async function chunkUnder(found, anchor) {
   const places = await fetchContents(found);
   const isMeant = ({ section }) => section.some((heading) => anchorOf(heading) === anchorOf(anchor));
   return places.find(isMeant)?.id ?? null;
 }
 
-/** The document under its id; an address may have `.md` behind it. */
+/** Fetch the document by its id; the URL may end with `.md`. */
 async function fetchDocument() {
   try {
     return await fetchFirst();
@@ -72,7 +74,7 @@ async function begin() {
     link = makeLinker(record, found.links);
     showHead(record, about);
     showContents(record).catch(() => {
-      // The document can be read without them.
+      // The document is readable without them.
     });
     first = end = found.offset;
     append(found.chunks);
@@ -88,7 +90,7 @@ async function begin() {
   byId("loading").hidden = true;
 }
 
-/** Fetch more of the document, one piece after the other; whether there was more. */
+/** Fetch the next part of the document, one at a time; resolves to whether there was one. */
 function load(direction) {
   const before = passages.children.length;
   loading = loading.then(() => loadPiece(direction));
@@ -109,7 +111,7 @@ async function loadPiece(direction) {
       passages.prepend(...makeNodes(found.chunks, null));
       const label = top?.querySelector(".part");
       if (label && label.textContent === partOf(inRecord(found.chunks.at(-1)))) label.remove();
-      // What is being read stays where it is.
+      // Keep the scroll position.
       if (read) scrollBy({ top: read.getBoundingClientRect().top - before, behavior: "instant" });
     }
     showEnds();
@@ -135,7 +137,7 @@ function showNotice(text) {
   byId("notice").hidden = false;
 }
 
-/** Say that the document is not there, and offer to search instead. */
+/** Report that the document does not exist, and offer a search. */
 function showMissing(error) {
   const input = element("input", { id: "wanted", type: "search", maxlength: "2000", required: true });
   const form = element(
@@ -153,12 +155,6 @@ function showMissing(error) {
 }
 
 const inRecord = (chunk) => ({ path: record.path, position: chunk.position });
-
-/** The part of a passage that the one before it has not shown already; offsets count code points. */
-function newText(chunk, before) {
-  const overlap = before ? before.position.end - chunk.position.start : 0;
-  return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
-}
 
 function makeNodes(found, before) {
   return found.map((chunk) => {
@@ -182,10 +178,13 @@ function passageNode(chunk, before) {
   const here = element("a", {
     class: "here", href: `#${encodeURIComponent(chunk.id)}`, "aria-label": "Address of this passage",
   }, "#");
-  const body = isMarkdown ? markdownNodes(text, { link }, 0) : [wholeNode(text)];
+  const isOpen = isMarkdown ? openFences.get(before?.id) ?? "" : "";
+  openFences.set(chunk.id, isMarkdown ? openFence(text, isOpen) : "");
+  const body = isMarkdown ? markdownNodes(isOpen ? `${isOpen}\n${text}` : text, madeOf(chunk, link), 0) : [wholeNode(text, isCode ? record.path.split(".").at(-1) : "")];
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }
+  goOn(body[0], nodes.get(before?.id));
   const part = partOf(inRecord(chunk));
   const isNewPart = part && (!before || part !== partOf(inRecord(before)));
   return element(
@@ -206,7 +205,7 @@ function showEnds() {
 
 // The cited passage
 
-/** Highlight a passage and go to it. */
+/** Highlight a passage and scroll to it. */
 function cite(chunkId, behavior = "auto") {
   nodes.get(cited)?.removeAttribute("aria-current");
   cited = nodes.has(chunkId) ? chunkId : null;
@@ -221,7 +220,7 @@ function cite(chunkId, behavior = "auto") {
   if (place < 0) return;
   const node = nodes.get(cited);
   node.setAttribute("aria-current", "true");
-  // Small passages that are read together are shown as belonging together.
+  // Mark passages with the same parent as belonging together.
   for (const other of passages.children) {
     const isAround = other !== node && other.dataset.parent && other.dataset.parent === node.dataset.parent;
     other.classList.toggle("around", Boolean(isAround));
@@ -234,7 +233,7 @@ function cite(chunkId, behavior = "auto") {
   byId("status").textContent = `Passage ${byId("place").textContent}`;
 }
 
-/** The place of the cited passage among those that are shown; -1 if none is cited. */
+/** The index of the cited passage among those shown; -1 if none is cited. */
 const shownPlace = () => [...passages.children].indexOf(nodes.get(cited));
 
 async function step(direction) {
@@ -251,7 +250,7 @@ const watcher = new IntersectionObserver((entries) => {
   if (entries.some((entry) => entry.isIntersecting)) load(1);
 }, { rootMargin: "400px" });
 
-/** Fetch the next piece when its button is near; it may still be near when a piece has come. */
+/** Fetch the next part when its button is near; it may still be near after a part has arrived. */
 function watchEnd() {
   watcher.unobserve(byId("later"));
   watcher.observe(byId("later"));

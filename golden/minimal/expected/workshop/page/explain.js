@@ -1,6 +1,6 @@
 "use strict";
 
-// How an answer came about, in words: why this mode, and what the stages of the search did.
+// Explains a response in words: its mode, and what the stages of the search did.
 
 const REASONS = {
   default: "their scores were combined",
@@ -14,7 +14,7 @@ const MODES = { hybrid: "By meaning and words", semantic: "By meaning", keyword:
 const quote = (text) => `“${text}”`;
 const listed = (values) => values.map(quote).join(", ");
 
-/** Why the first result comes first, in a sentence. */
+/** A sentence that explains why the first result comes first. */
 function firstInWords([hit]) {
   if (hit.pinned) return `${quote(hit.title)} comes first: the owner pinned it to this query.`;
   const inLane = (name, score, rank) => {
@@ -34,7 +34,7 @@ function firstInWords([hit]) {
 
 const BY_DATE = "These passages fit best; among them the newest comes first, and one without a date last.";
 
-/** What the whole answer says about itself: the mode, its first result, and each stage. */
+/** The explanation of a response: the mode, its first result, and each stage. */
 function explanationOf(answer, isByDate) {
   const isBoosted = answer.results.some((hit) => Object.keys(hit.boosts ?? {}).length > 0);
   return [
@@ -50,29 +50,29 @@ const HEDGES = {
   none: "Nothing in the documents matches well",
 };
 
-/** What a reader has to know before reading: what was not found, or could not be asked. */
+/** Notices to show above the results: what was not found, or was unavailable. */
 const noticesOf = ({ degraded, match, reason, results, stages, unknown_identifiers: unknown }) =>
   [
     ...Object.values(stages).map(({ notice }) => notice),
-    results.length && HEDGES[match] ? `${HEDGES[match]}; these passages are the nearest.` : null,
+    results.length && HEDGES[match] ? `${HEDGES[match]}; these passages are the closest.` : null,
     unknown.length
-      ? `${listed(unknown)} ${unknown.length === 1 ? "is" : "are"} nowhere in these documents.` : null,
+      ? `${listed(unknown)} ${unknown.length === 1 ? "occurs" : "occur"} nowhere in these documents.` : null,
     degraded ? `Found by words alone: ${REASONS[reason] ?? reason}.` : null,
   ].filter(Boolean);
 
-/** What stages could not do, which did not keep the search from answering. */
+/** Failures of stages in spite of which the search returned results. */
 const failuresOf = (answer) =>
   Object.entries(answer.stages)
     .filter(([, { failed }]) => failed !== undefined)
     .map(([name, { failed }]) => `${readable(name)}: ${failed}`);
 
-/** What to say where nothing was found. */
+/** The message for an empty result list. */
 function nothingFound(answer, isFiltered) {
   const nothing = `Nothing found for ${quote(answer.query)}${isFiltered ? " with these filters" : ""}.`;
   return [nothing, ...(answer.explanation ?? [])].join(" ");
 }
 
-/** The score of a result: each lane's share as a bar, then the factors that moved it. */
+/** The score of a result: each lane's share as a bar, then the factors applied to it. */
 function scoresNode(hit) {
   const row = (name, lane, score, rank) => {
     const fill = element("i", { class: lane });

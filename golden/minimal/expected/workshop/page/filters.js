@@ -1,12 +1,12 @@
 "use strict";
 
-// The filters of a search: the fields of the form, what they ask for, and how an address says it.
+// The filters of a search: form fields, the request, and the URL.
 
 let chosenTags = [];
-// The filters that only some servers have, by name: the control of each.
+// The controls of filters that only some servers have, by name.
 const furtherFields = new Map();
 
-/** Fill in the choices of the form, and leave out the fields that could not narrow anything. */
+/** Fill in the options of the form, and hide fields that cannot narrow the results. */
 function makeFields(about) {
   byId("source-field").hidden = about.sources.length < 2;
   byId("source").append(...about.sources.map((name) => element("option", { value: name }, name)));
@@ -23,7 +23,7 @@ function makeFields(about) {
   }
 }
 
-/** A field of its own: a choice where the values are known, else free text. */
+/** Add a field: a list if the values are known, else free text. */
 function addField(name, label, values) {
   const id = `filter-${furtherFields.size}`;
   const control = values.length
@@ -38,7 +38,7 @@ function addField(name, label, values) {
   byId("clear-field").before(element("p", {}, element("label", { for: id }, isolated(label)), control));
 }
 
-/** The filters as POST /search takes them. */
+/** The filters in the format of POST /search. */
 function chosenFilters() {
   const filters = {};
   if (byId("source").value) filters.source = [byId("source").value];
@@ -51,7 +51,7 @@ function chosenFilters() {
   return filters;
 }
 
-/** Say the filters in an address, under the names that GET /search has for them. */
+/** Write the filters into URL parameters, named as in GET /search. */
 function writeFilters(parameters) {
   const { source, tags = [], modified_after: after, modified_before: before, ...further } = chosenFilters();
   if (source) parameters.set("source", source[0]);
@@ -68,7 +68,7 @@ function readFilters(parameters) {
   byId("before").value = parameters.get("before") ?? "";
   const wanted = new Map(parameters.getAll("filter").map((pair) => pair.split(/=(.*)/s)));
   for (const [name, control] of furtherFields) control.value = wanted.get(name) ?? "";
-  // A choice that there is not any more is none.
+  // Ignore an option that no longer exists.
   for (const choice of byId("filters").querySelectorAll("select")) {
     if (choice.selectedIndex < 0) choice.selectedIndex = 0;
   }

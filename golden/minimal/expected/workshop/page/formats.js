@@ -1,6 +1,6 @@
 "use strict";
 
-// What people call the formats that documents are read from.
+// Display names of the formats that documents are read from.
 
 const OFFICE = "application/vnd.openxmlformats-officedocument";
 const OPEN_DOCUMENT = "application/vnd.oasis.opendocument";
@@ -69,7 +69,7 @@ const FORMATS = {
   [`${OFFICE}.wordprocessingml.document`]: "Word",
 };
 
-/** The name of a format for people: that of a language of programs is in its media type. */
+/** The display name of a format; for a programming language, it comes from the media type. */
 function nameOfMediaType(type) {
   if (Object.hasOwn(FORMATS, type)) return FORMATS[type];
   const kind = type.startsWith(`${OPEN_DOCUMENT}.`) && type.slice(OPEN_DOCUMENT.length + 1).split("-")[0];

@@ -1,6 +1,6 @@
 "use strict";
 
-// The head of a document's page: what the document is, and where it was found.
+// The header of the document page: metadata and origin.
 
 function showHead(record, about) {
   document.title = `${record.title} · ${byId("title").textContent}`;
@@ -29,7 +29,7 @@ function showHead(record, about) {
   window.showFile?.(record);
 }
 
-/** Lead to the original: the address of the document, at the page of a passage if there is one. */
+/** Link to the original: the document's URL, at the page of a passage if there is one. */
 function showOriginal(record, chunk) {
   const address = webAddress(record.url);
   byId("original").hidden = address === null;
@@ -39,7 +39,7 @@ function showOriginal(record, chunk) {
   byId("original").textContent = part ? `Open the original, ${part}` : "Open the original";
 }
 
-/** Save what an answer holds, or show it at a place, as the attributes of a link to it say. */
+/** Save the content of a response, or show it, depending on the attributes of a link to it. */
 async function openContent(answer, attributes, place = "") {
   const address = URL.createObjectURL(await answer.blob());
   element("a", { href: address + place, ...attributes }).click();
@@ -48,7 +48,7 @@ async function openContent(answer, attributes, place = "") {
 
 const MAX_CONTENTS = 2000;
 
-/** The places of the document's passages, in order, of the first ones at least. */
+/** Fetch the places of the document's passages, in order, or of the first ones. */
 async function fetchContents(record) {
   const places = [];
   while (places.length < Math.min(record.chunks, MAX_CONTENTS)) {
@@ -60,7 +60,7 @@ async function fetchContents(record) {
   return places;
 }
 
-/** Show the headings of the document, if it has several; each leads to its first passage. */
+/** Show the document's headings if it has several; each links to its first passage. */
 async function showContents(record) {
   const items = [];
   let path = [];
@@ -78,11 +78,11 @@ async function showContents(record) {
     }
   }
   byId("contents").hidden = items.length < 2;
-  byId("contents").open = matchMedia("(min-width: 88rem)").matches;
+  byId("contents").open = matchMedia("(min-width: 72rem)").matches;
   byId("contents").querySelector("ul").replaceChildren(...items);
 }
 
-/** What the document says about itself; a value that searches can be filtered by leads to one. */
+/** The document's metadata; values that searches can be filtered by link to such a search. */
 function metadataNode(metadata, columns) {
   const filterable = new Set(columns.map((column) => column.name));
   return element("dl", { class: "metadata" }, ...metadata.map(([name, value]) => {

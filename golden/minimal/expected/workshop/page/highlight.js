@@ -1,8 +1,8 @@
 "use strict";
 
-// The words of a query in texts: the server says where they are, in code points.
+// Highlights a query's words in texts; the server sends their spans, in code points.
 
-/** A text as nodes, its `spans` marked and the stretches in `code` in the type of code. */
+/** A text as nodes, with `spans` highlighted and the spans in `code` as code. */
 function markedNodes(text, spans, code = []) {
   const points = Array.from(text);
   const marks = (start, end) => {
@@ -24,7 +24,7 @@ function markedNodes(text, spans, code = []) {
   return [...nodes, ...marks(position, points.length)];
 }
 
-/** The words that are marked in a result, in small letters. */
+/** The highlighted words of a result, in lower case. */
 function foundWords({ snippet, highlights, title, section }) {
   const words = (text, spans) => spans.map(([from, to]) => Array.from(text).slice(from, to).join(""));
   const found = [
@@ -35,7 +35,7 @@ function foundWords({ snippet, highlights, title, section }) {
   return found.map((word) => word.toLowerCase());
 }
 
-/** A pattern for words as they are found: whole words and whole numbers, runs without spaces anywhere. */
+/** A pattern that matches whole words and whole numbers, and runs without spaces anywhere. */
 function patternOf(words) {
   const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const spaceless = ["Han", "Hiragana", "Katakana", "Hangul", "Thai", "Lao", "Khmer", "Myanmar"];
@@ -56,20 +56,20 @@ function patternOf(words) {
   return new RegExp(`(${longestFirst.map(bounded).join("|")})`, "giu");
 }
 
-/** Mark some words wherever they are in an element. */
+/** Highlight words everywhere in an element. */
 function markWithin(node, words) {
   if (words.length === 0) return;
   const pattern = patternOf(words);
   const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   const texts = [];
-  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("button")) texts.push(walker.currentNode);
+  while (walker.nextNode()) if (!walker.currentNode.parentElement.closest("button, math")) texts.push(walker.currentNode);
   for (const text of texts) {
     const parts = text.data.split(pattern);
     if (parts.length > 1) text.replaceWith(...parts.map((part, place) => (place % 2 ? element("mark", {}, part) : part)));
   }
 }
 
-/** A passage without the headings at its beginning that are said above it already. */
+/** A passage without leading headings that are already shown above it. */
 function withoutHeadings(text, section) {
   const lines = text.split("\n");
   const isSaid = (line) => section.includes(line.match(/^#{1,6}\s+(.*)$/)?.[1].trim());

@@ -1,12 +1,12 @@
 "use strict";
 
-// The links of a document: to the page of another one where the index has it, else to the web.
+// The links of a document: to another document if the index has it, else to the web.
 
 const SUFFIX = /\.(?:md|mdx|markdown|html?|xhtml|rst|txt|adoc|asciidoc|ipynb|org|tex)$/i;
 const INDEX = /(?:^|\/)(?:index|readme)$/i;
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:|^\/\//i;
 
-/** A path as links are compared: without dots, the suffix of a text format, or `index` at its end. */
+/** A path normalised for comparison: without dot segments, a text format's suffix, or a final `index`. */
 function cleanPath(path) {
   const parts = [];
   for (const part of path.split("/")) {
@@ -16,7 +16,7 @@ function cleanPath(path) {
   return parts.join("/").replace(SUFFIX, "").replace(INDEX, "");
 }
 
-/** The address of a page as links are compared, without its scheme; null for none of the web. */
+/** A web URL normalised for comparison, without its scheme; null for other URLs. */
 function cleanAddress(text, base) {
   if (!URL.canParse(text, base)) return null;
   const { protocol, host, pathname } = new URL(text, base);
@@ -26,12 +26,12 @@ function cleanAddress(text, base) {
 
 const withoutSpaces = (name) => name.replace(SUFFIX, "").trim().toLowerCase().replace(/\s+/g, " ");
 
-/** The words of a heading as its anchor has them. */
+/** The anchor of a heading. */
 const anchorOf = (heading) =>
   heading.toLowerCase().replace(/[^\p{L}\p{N}\p{M}_]+/gu, "-").replace(/^-|-$/g, "");
 
-/** A function that gives the address of a link of a document, of whose targets the server has told
-    the `places`; null for what is no address. A wiki's link names a page. */
+/** A function that returns the URL of a link in a document, given the `places` of link targets that the
+ * server knows; null for anything else. Wiki links name a page. */
 function makeResolver({ path, source, url }, places) {
   const known = new Map();
   const know = (key, place) => known.has(key) || known.set(key, place.document_id);
@@ -61,7 +61,7 @@ function makeResolver({ path, source, url }, places) {
   };
 }
 
-/** A function that makes links of a document. */
+/** A function that creates the links of a document. */
 function makeLinker(record, places) {
   const resolve = makeResolver(record, places);
   return (target, nodes, isWiki = false) => {

@@ -1,6 +1,6 @@
 "use strict";
 
-// The words of the last search, marked in a document, and the way from one to the next.
+// Highlights the words of the last search in a document, and steps through them.
 
 const wordsToMark = JSON.parse(sessionStorage.getItem(FOUND_WORDS) ?? "[]");
 let marked = null;
@@ -21,7 +21,7 @@ function forgetMark() {
   showMarks();
 }
 
-/** The place of the marked word to go to; from the cited passage, where none was gone to. */
+/** The index of the highlighted word to go to, starting from the cited passage. */
 function placeOfMark(marks, direction) {
   const cited = passages.querySelector("[aria-current]");
   const [BEFORE, AFTER] = [Node.DOCUMENT_POSITION_PRECEDING, Node.DOCUMENT_POSITION_FOLLOWING];
@@ -30,7 +30,7 @@ function placeOfMark(marks, direction) {
   return direction > 0 ? marks.findIndex(isAhead) : marks.findLastIndex(isAhead);
 }
 
-/** Go to the next marked word, or to the one before; fetch more of the document for it. */
+/** Go to the next or previous highlighted word, fetching more of the document if needed. */
 async function stepMark(direction) {
   let mark = allMarks()[placeOfMark(allMarks(), direction)];
   while (!mark && await load(direction)) mark = allMarks()[placeOfMark(allMarks(), direction)];

@@ -1,14 +1,14 @@
 "use strict";
 
-// What every page shares. Whatever comes from the server, a model or a document becomes text
-// nodes, never markup: the Content-Security-Policy has browsers refuse anything else.
+// Shared by all pages. Content from the server, a model or a document becomes text nodes, never markup; the
+// Content-Security-Policy makes browsers refuse anything else.
 
 const byId = (id) => document.getElementById(id);
 
 // Behind a proxy, the server may be below a path of its own.
 const ROOT = location.pathname.replace(/\/d\/.*$|\/[^/]*$/s, "/");
 
-/** An element with attributes and children; strings become text. */
+/** Create an element with attributes and children; strings become text. */
 function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
@@ -19,10 +19,10 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-/** Text of the user's own, kept from changing the direction of the text around it. */
+/** Text isolated so that it cannot change the direction of the text around it. */
 const isolated = (text) => element("bdi", {}, text);
 
-/** The address, if it is one of the web: `javascript:` and the like are none. */
+/** The URL if it is a web address, not `javascript:` or similar; else null. */
 function webAddress(text) {
   try {
     const address = new URL(text);
@@ -32,7 +32,7 @@ function webAddress(text) {
   }
 }
 
-/** Part of an address, read; as it is where it cannot be. */
+/** A decoded part of a URL; unchanged if it cannot be decoded. */
 const decode = (text) => {
   try {
     return decodeURIComponent(text);
@@ -41,30 +41,30 @@ const decode = (text) => {
   }
 };
 
-/** A name of a program's, such as `due_date`, as a word for people. */
+/** An identifier such as `due_date` as words. */
 function readable(name) {
   const words = name.replaceAll(/[_-]+/g, " ").trim() || name;
   return words[0].toUpperCase() + words.slice(1);
 }
 
-/** Nodes in one line, with a dot between them; those that are null are left out. */
+/** Nodes in one line, separated by dots; nulls are skipped. */
 const joinedNodes = (nodes) =>
   nodes.filter(Boolean).flatMap((node, place) => (place ? [" · ", node] : [node]));
 
-/** Something that can be opened; what is in it is made when that happens first. */
+/** A disclosure; its content is created when it is first opened. */
 function disclosure(summary, makeContent) {
   const node = element("details", {}, element("summary", {}, summary));
   node.addEventListener("toggle", () => node.append(makeContent()), { once: true });
   return node;
 }
 
-/** Put a text on the clipboard; whether this browser allows it. */
+/** Copy a text to the clipboard; resolves to whether the browser allowed it. */
 async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Over plain HTTP, only this machine's own pages have the clipboard.
+    // Over plain HTTP, the clipboard API works only on localhost.
     const field = element("textarea", {}, text);
     document.body.append(field);
     field.select();
@@ -74,7 +74,7 @@ async function copyText(text) {
   }
 }
 
-/** A button that puts a text on the clipboard. */
+/** A button that copies a text to the clipboard. */
 function copyButton(label, makeText, attributes = {}) {
   const button = element("button", { type: "button", ...attributes }, ...label);
   button.addEventListener("click", async () => {
@@ -87,18 +87,18 @@ function copyButton(label, makeText, attributes = {}) {
 const number = (value) => value.toLocaleString("en");
 const plural = (count, one) => `${number(count)} ${one}${count === 1 ? "" : "s"}`;
 
-// Where a reader comes from, for the way back: the search, by its address, or the chat
+// Where the reader came from, for the link back: the search, with its URL, or the chat
 
 const CAME_FROM = "came-from";
 const FOUND_WORDS = "found-words";
 
-/** Remember what this tab shows, and the words that were found there. */
+/** Remember what this tab shows, and the highlighted words. */
 function comeFrom(place, words = []) {
   sessionStorage.setItem(CAME_FROM, place);
   sessionStorage.setItem(FOUND_WORDS, JSON.stringify([...new Set(words)]));
 }
 
-/** A link to the search or the conversation that this tab showed last; null if there was none. */
+/** A link to the search or conversation that this tab last showed; null if there is none. */
 function wayBack() {
   const place = sessionStorage.getItem(CAME_FROM);
   if (!place) return null;
@@ -107,12 +107,12 @@ function wayBack() {
   return element("a", { href: ROOT + place }, "Back to ", ...words);
 }
 
-// Asking the server
+// Requests to the server
 
 const TOKEN = "token";
 let tokenDialog = null;
 
-/** What the server said when it refused: its problem document's detail. */
+/** An error response; the message is the problem document's detail. */
 class Refusal extends Error {
   constructor(status, detail) {
     super(detail);
@@ -120,7 +120,7 @@ class Refusal extends Error {
   }
 }
 
-/** Ask for a token; the promise is kept when one was given, and broken when not. */
+/** Ask for a token; the promise resolves when one was entered, and rejects if not. */
 function askToken(rejected) {
   tokenDialog ??= new Promise((resolve, reject) => {
     const input = element("input", {
@@ -129,12 +129,12 @@ function askToken(rejected) {
     });
     const form = element(
       "form", {},
-      element("h2", { id: "token-title" }, "This server asks for a token"),
+      element("h2", { id: "token-title" }, "This server requires a token"),
       element(
         "p", { id: "token-help", class: rejected ? "error" : "muted" },
         rejected
           ? "The server did not accept this token."
-          : "Its owner gives tokens out. This tab keeps yours until it is closed.",
+          : "Ask the server's owner for a token. This tab keeps it until you close the tab.",
       ),
       element("label", { for: "token" }, "Token"),
       input,
@@ -157,7 +157,7 @@ function askToken(rejected) {
     });
     dialog.addEventListener("cancel", () => {
       close();
-      reject(new Refusal(401, "This server asks for a token."));
+      reject(new Refusal(401, "This server requires a token."));
     });
     document.body.append(dialog);
     byId("token-cancel").addEventListener("click", () => {
@@ -193,7 +193,7 @@ async function ask(path, { headers = {}, ...options } = {}) {
     if (response.ok) return response;
     const problem = await response.json().catch(() => ({}));
     if (response.status === 401) {
-      // Another request may have brought a new token meanwhile.
+      // Another request may have set a new token meanwhile.
       if (token === sessionStorage.getItem(TOKEN)) {
         sessionStorage.removeItem(TOKEN);
         await askToken(token !== null);
@@ -215,7 +215,7 @@ const postJson = (path, body, signal) =>
     signal,
   });
 
-/** Show a failure in a place of the page, with a way to try again. */
+/** Show an error in `place`, with a button to try again. */
 function showError(place, error, retry) {
   const button = element("button", { type: "button" }, "Try again");
   button.addEventListener("click", retry);
@@ -224,7 +224,7 @@ function showError(place, error, retry) {
   place.hidden = false;
 }
 
-/** Fill in what the pages have in common; returns what the server says about itself. */
+/** Fill in what all pages share; returns the server's description. */
 async function loadAbout() {
   for (const link of document.querySelectorAll("[data-to]")) link.href = ROOT + link.dataset.to;
   const about = await askJson("about");
@@ -244,7 +244,7 @@ async function loadAbout() {
   return about;
 }
 
-// Ctrl+K, or the key of an Apple's keyboard: from every page to the search.
+// Ctrl+K, or Command+K: go to the search from every page.
 document.addEventListener("keydown", (event) => {
   const isSearch = event.key === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
   if (!isSearch || event.target.closest("dialog")) return;
@@ -255,10 +255,10 @@ document.addEventListener("keydown", (event) => {
   field?.select();
 });
 
-/** Whether a key belongs to an input method: in Safari, the one that ends a composition is after it. */
+/** Whether a key belongs to an input method; Safari sends the one that ends a composition after it. */
 const isComposing = (event) => event.isComposing || event.keyCode === 229;
 
-/** Whether a key belongs to a field that is being filled in, or to the browser. */
+/** Whether a key is meant for a form field, or for the browser. */
 const isTyping = (event) =>
   event.ctrlKey || event.metaKey || event.altKey ||
   event.target.closest("input:not([type=radio], [type=checkbox]), textarea, select, dialog") !== null;

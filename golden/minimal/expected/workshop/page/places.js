@@ -1,21 +1,21 @@
 "use strict";
 
-// The history of this tab: an entry for each search that was submitted, with the place on its page.
+// The history of this tab: an entry for each submitted search, with its scroll position.
 
 const KEEP_MS = 120;
 let keeping = null;
 
-// Results come after the page, so the browser would scroll too soon.
+// Results arrive after the page has loaded, so the browser would restore the position too soon.
 history.scrollRestoration = "manual";
 
-/** Note on the current entry what a return to it needs. */
+/** Store in the current entry what returning to it needs. */
 const note = (more) => history.replaceState({ ...history.state, ...more }, "");
 
-/** Write an address: after a submitted search as an entry of its own, else over what was typed. */
+/** Update the URL: a submitted search adds a history entry, typing replaces it. */
 function writeEntry(written, isSubmitted) {
   clearTimeout(keeping);
   if (written === location.search.slice(1)) {
-    // Browsers allow only so many changes of the address in a time.
+    // Browsers limit how often the URL may change.
     if (isSubmitted && !history.state?.isSubmitted) note({ isSubmitted });
     return;
   }
@@ -28,7 +28,7 @@ function writeEntry(written, isSubmitted) {
   }
 }
 
-/** Go to the place of the current entry once what it shows is there. */
+/** Restore the scroll position of the current entry once its content is loaded. */
 async function returnAfter(showing) {
   clearTimeout(keeping);
   const { top = 0 } = history.state ?? {};
@@ -40,6 +40,6 @@ addEventListener("scroll", () => {
   clearTimeout(keeping);
   keeping = setTimeout(() => note({ top: scrollY }), KEEP_MS);
 }, { passive: true });
-// Whoever opens a result comes back to this search, however it was asked.
+// After opening a result, going back returns to this search, submitted or not.
 addEventListener("pagehide", () => note({ top: scrollY, isSubmitted: location.search !== "" }));
 if (location.search) note({ isSubmitted: true });

@@ -1,14 +1,14 @@
 "use strict";
 
-// What the documents and passages of an answer are called, and where they are.
+// Names and places of the documents and passages in a response.
 
-/** The place of a passage in its document. */
+/** The URL of a passage in its document. */
 const placeOf = (documentId, chunkId) =>
   `${ROOT}d/${encodeURIComponent(documentId)}#${encodeURIComponent(chunkId)}`;
 
 const PARTS = { pptx: "slide", ppt: "slide", odp: "slide", xlsx: "sheet", xls: "sheet", ods: "sheet" };
 
-/** What a passage is on, in words: a page, a slide or a sheet; null if its document has none. */
+/** The part that a passage is on, in words: a page, slide or sheet; null if its document has none. */
 function partOf({ path, position }) {
   const page = position?.page;
   if (page === undefined) return null;
@@ -17,14 +17,14 @@ function partOf({ path, position }) {
   return `${PARTS[ending] ?? "page"} ${number(page)}${printed}`;
 }
 
-/** The address of a document at a passage's page, where browsers know how to go there. */
+/** The URL of a document at a passage's page, if browsers support that. */
 function addressOfPart(address, { position }) {
   const page = position?.page;
   const isPdf = new URL(address).pathname.toLowerCase().endsWith(".pdf");
   return page && isPdf && !address.includes("#") ? `${address}#page=${page}` : address;
 }
 
-/** Where else a text was found: copies of its document, and documents that have it too. */
+/** Other places of a text: copies of its document, and other documents that contain it. */
 const alsoAtNode = ({ also_at: places = [] }) =>
   places.length ? disclosure(`Also in ${plural(places.length, "other place")}`, () => placesNode(places)) : null;
 
@@ -37,7 +37,7 @@ const placesNode = (places) =>
     return element("li", {}, ...joinedNodes([title, path, isolated(place.source), link]));
   }));
 
-/** What a passage is of, in words by which two of one title can be told apart. */
+/** A name for a passage that distinguishes documents with the same title. */
 const nameOf = (passage) =>
   [passage.title, partOf(passage), passage.path === passage.title ? null : passage.path, dateOf(passage)]
     .filter(Boolean).join(", ");

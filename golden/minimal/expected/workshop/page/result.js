@@ -1,11 +1,30 @@
 "use strict";
 
-// One result of a search, a document: its best passage, where that is from, and what belongs to it.
+// A search result, which is a document: its best passage, its origin, and further passages.
 
-/** The passages of a result, the best first. */
+/** The passages of a result, best first. */
 const passagesOf = (hit) => [hit, ...(hit.more ?? [])];
 
+/** Create a result. It is a single tab stop; the left and right arrow keys reach its other controls. */
 function resultNode(hit, asked) {
+  const node = articleNode(hit, asked);
+  for (const control of node.querySelectorAll(CONTROLS)) {
+    if (!control.matches(".hit")) control.tabIndex = -1;
+  }
+  return node;
+}
+
+const CONTROLS = "a, button, summary";
+
+/** Move the focus by `step` controls of a result; returns whether there is one. */
+function moveWithin(result, step) {
+  const controls = [...result.querySelectorAll(CONTROLS)].filter((control) => control.checkVisibility());
+  const place = controls.indexOf(document.activeElement);
+  controls[place + step]?.focus();
+  return place >= 0;
+}
+
+function articleNode(hit, asked) {
   const title = element("a", { href: placeOf(hit.document_id, hit.id), class: "hit" });
   title.append(element("bdi", {}, ...markedNodes(hit.title, hit.highlights.title)));
   const tags = hit.tags.map((tag) => {
@@ -21,7 +40,7 @@ function resultNode(hit, asked) {
       element(
         "div", { class: "found" },
         element("h2", {}, title),
-        element("p", { class: "where" }, ...joinedNodes(whereParts(hit))),
+        element("p", { class: "where" }, ...joinedNodes(whereParts(hit)), window.fileOfResult?.(hit)),
         element("p", { class: "snippet", dir: "auto" }, ...markedNodes(hit.snippet, hit.highlights.snippet, hit.snippet_code)),
         hit.more ? element("ul", { class: "more", "aria-label": "Further passages" }, ...hit.more.map(moreNode)) : null,
         further.length ? element("div", { class: "further" }, ...further) : null,
@@ -33,7 +52,7 @@ function resultNode(hit, asked) {
   );
 }
 
-/** Another passage of the same document: its headings, or what it is on, and how it begins. */
+/** Another passage of the same document: its headings or its part, and its beginning. */
 function moreNode(hit) {
   const path = headingNodes(hit);
   const link = element("a", { href: placeOf(hit.document_id, hit.id) });
@@ -42,7 +61,7 @@ function moreNode(hit) {
   return element("li", {}, link, element("p", { class: "snippet", dir: "auto" }, ...snippet));
 }
 
-/** The headings above a passage but for the title of its document, in a row. */
+/** The headings above a passage in a row, without the document's title. */
 function headingNodes({ title, section, highlights }) {
   const first = section[0] === title ? 1 : 0;
   return section.slice(first).flatMap((heading, place) => [
@@ -67,7 +86,7 @@ function whereParts(hit) {
   ];
 }
 
-/** What is shown on demand: the larger passage, other places that have it. */
+/** Content shown on demand: the parent passage, and other places of the text. */
 function furtherNodes(hit) {
   return [
     hit.passage && hit.passage.text !== hit.text ? disclosure("Whole passage", () => passageNode(hit)) : null,
@@ -75,7 +94,7 @@ function furtherNodes(hit) {
   ].filter(Boolean);
 }
 
-/** The larger passage around a result, with the words of the query marked. */
+/** The parent passage of a result, with the query's words highlighted. */
 function passageNode(hit) {
   const text = withoutHeadings(hit.passage.text, [hit.title, ...hit.section]);
   const node = element("div", { class: "text passage", dir: "auto" }, ...markdownNodes(text));

@@ -1,6 +1,6 @@
 "use strict";
 
-// JSON Schemas of an OpenAPI document, in words, as fields, and as an example.
+// Renders JSON Schemas of an OpenAPI document in words, as fields, and as an example.
 
 let schemas = {};
 
@@ -11,7 +11,7 @@ function resolve(schema) {
   return name ? (schemas[name] ?? {}) : (schema ?? {});
 }
 
-/** What values a schema allows, in a few words. */
+/** A short description of the values that a schema allows. */
 function inWords(schema) {
   const name = schema?.title && schema.properties ? schema.title : null;
   const found = resolve(schema);
@@ -30,7 +30,7 @@ function inWords(schema) {
   return limits.length ? `${type}, ${limits.join(", ")}` : type;
 }
 
-/** The fields of an object, those of the objects inside it below them; null if there are none. */
+/** The fields of an object, with nested objects below them; null if there are none. */
 function fieldsNode(schema, depth = 0) {
   const found = resolve(schema);
   const choices = found.anyOf ?? found.oneOf ?? [found];
@@ -64,7 +64,7 @@ function fieldNode(name, schema, isRequired, depth = 0) {
   );
 }
 
-/** A value that a schema allows: required fields, and those with a default. */
+/** An example value: required fields, and fields with a default. */
 function exampleOf(schema, depth = 0) {
   const found = resolve(schema);
   if (schema?.default !== undefined) return schema.default;

@@ -11,6 +11,7 @@ let running = null;
 let timer = null;
 let finishing = null;
 let isFinished = true;
+let isWhole = true;
 let shown = "";
 
 const query = byId("query");
@@ -20,7 +21,7 @@ const say = (text) => {
   byId("status").textContent = text;
 };
 
-// What is asked for, and the address that says the same
+// The request, and the URL that represents it
 
 function writeAddress(isSubmitted) {
   const parameters = new URLSearchParams();
@@ -45,20 +46,21 @@ function readAddress() {
   byId("newest").checked = Boolean(about.sorting) && parameters.get("sort") === "date";
 }
 
-// Searching: only the answer to what was asked last is shown
+// Searching: only the response to the latest request is shown
 
-/** Search for what is being typed; it is finished after a space, or a while without a key. */
+/** Search while the user types; the last word is complete after a space or a pause. */
 function searchSoon() {
   clearTimeout(timer);
   clearTimeout(finishing);
-  isFinished = /\s$/.test(query.value);
+  isFinished = isWhole = /\s$/.test(query.value);
   timer = setTimeout(searchNow, PAUSE_MS, { isTyped: true });
-  if (!isFinished) finishing = setTimeout(finish, FINISH_MS);
+  if (!isFinished) finishing = setTimeout(finish, FINISH_MS, false);
 }
 
-function finish() {
+function finish(isSubmitted = true) {
   clearTimeout(finishing);
   isFinished = true;
+  isWhole ||= isSubmitted;
   return search();
 }
 
@@ -96,6 +98,7 @@ async function search() {
       group: "document",
       filters: chosenFilters(),
       ...(about.semantic ? { mode: chosenMode() } : {}),
+      ...(isWhole ? {} : { prefix: true }),
       ...(window.showFacets ? { facets: true } : {}),
       ...(byId("newest").checked ? { sort: "date" } : {}),
     };
@@ -120,7 +123,7 @@ async function search() {
 
 function showAnswer(answer) {
   const count = answer.results.length;
-  // What is only half typed is not judged: the rest of a word may be everywhere.
+  // No notices while the user types, since the last word may be incomplete.
   const notices = isFinished ? noticesOf(answer) : [];
   byId("notice").hidden = notices.length === 0;
   byId("notice").replaceChildren(
@@ -156,7 +159,7 @@ function offer(text, take) {
   return button;
 }
 
-/** The query as it was typed, where another one was searched for. */
+/** The query as typed, if a different one was searched for. */
 function originalOf({ stages }) {
   const original = Object.values(stages).find((details) => details.original)?.original;
   const search = () => {
@@ -166,7 +169,7 @@ function originalOf({ stages }) {
   return original ? [offer(`Search instead for: ${original}`, search)] : [];
 }
 
-/** What may find something where this search found nothing. */
+/** Links to searches that may find something if this one found nothing. */
 function offersOf(isFiltered) {
   const both = byId("modes").querySelector("input");
   return [
@@ -175,7 +178,7 @@ function offersOf(isFiltered) {
   ].filter(Boolean);
 }
 
-/** Show how an answer came about, and what it can be narrowed by; nothing without one. */
+/** Show the explanation and the facets of a response; nothing without one. */
 function showExplanation(answer) {
   window.showFacets?.(answer);
   byId("explanation").hidden = byId("share").hidden = answer === null;
@@ -183,18 +186,20 @@ function showExplanation(answer) {
   byId("explained").replaceChildren(...sentences.map((text) => element("li", {}, isolated(text))));
 }
 
-// The address says the whole view: the query, the way to search, the filters, how many results.
+// The URL represents the whole view: query, mode, filters and number of results.
 byId("share").append(copyButton(["Copy a link to this search"], () => location.href, { class: "quiet" }));
 
 // The keyboard
 
-/** Which result has the focus; -1 if none. */
+/** The index of the focused result; -1 if none. */
 const focusedPlace = () =>
   [...results.children].findIndex((result) => result.contains(document.activeElement));
 
 function focusResult(place) {
   results.children[Math.min(place, results.children.length - 1)]?.querySelector("a.hit").focus();
 }
+
+const SIDES = { ArrowRight: 1, ArrowLeft: -1 };
 
 function move(step) {
   const place = focusedPlace() + step;
@@ -215,6 +220,8 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "/" && !isInQuery) {
     query.focus();
     query.select();
+  } else if (event.key in SIDES && event.target.closest("#results")) {
+    if (!moveWithin(results.children[focusedPlace()], SIDES[event.key])) return;
   } else if (event.key in steps && !event.target.matches("[type=radio], summary")) {
     move(steps[event.key]);
   } else {
@@ -271,7 +278,7 @@ async function begin() {
       return element("li", {}, button);
     }),
   );
-  // What was typed meanwhile counts.
+  // Text typed in the meantime takes precedence.
   const typed = query.value;
   readAddress();
   query.value = typed;

@@ -1,1 +1,1 @@
-"""Search: parses a query, ranks the chunks of an index, and describes the best."""
+"""Search: parses queries, ranks the chunks of an index, and describes the best ones."""

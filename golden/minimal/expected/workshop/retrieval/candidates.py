@@ -1,4 +1,4 @@
-"""Candidates from the hits of lanes, selection of the best, and timing of stages."""
+"""Candidates made from lane hits, selection of the best, and timing of stages."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ..index.protocols import LaneHits, Numbers, Scores, Vector
 
-FIRST_DEPTH = 100  # Chunks that each lane delivers for a first page of results.
-DEPTHS = (1, 2, 10)  # Times as many, for those who ask for further ones.
+FIRST_DEPTH = 100  # Chunks that each lane returns for the first page of results.
+DEPTHS = (1, 2, 10)  # Multiples of it for further pages.
 SCORE_DIGITS = 6  # Decimal places of scores: callers see the scores that results are ordered by.
 
 P = ParamSpec("P")
@@ -23,7 +23,7 @@ observers: list[Callable[[str, float], None]] = []
 
 
 def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
-    """Decorate a function so that its calls are timed as a stage."""
+    """Decorate a function to time its calls as the stage `name`."""
 
     def decorate(function: Callable[P, Result]) -> Callable[P, Result]:
         @wraps(function)
@@ -41,34 +41,34 @@ def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
 
 
 def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float | None:
-    """Return how far the unit `vector` (d,) lies from the mean (d,), in spreads of the chunks.
+    """Return the distance of the unit `vector` (d,) from the mean (d,), in standard deviations.
 
-    `spread` is the standard deviation of the dot products of all chunks' vectors with their mean.
-    None where the distance is not informative.
+    `spread` is the standard deviation of the dot products of all chunk vectors with their mean;
+    None where the distance says nothing.
     """
     return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Chunks (m,), in ascending order, with their scores per lane and overall, (m,) each.
+    """Chunks (m,), ascending, with their scores per lane and overall, (m,) each.
 
-    Scores of a lane that was not searched are None, and NaN for chunks that a stage added. Ranks
-    count from 1, and are 0 for chunks that the lane did not find.
+    Scores are None for a lane that was not searched, and NaN for chunks that a stage added. Ranks
+    count from 1; 0 means that the lane did not find the chunk.
     """
 
     chunks: Numbers
-    semantic: Scores | None  # The cosine, at least 0.
+    semantic: Scores | None  # Cosine, at least 0.
     keyword: Scores | None  # BM25 divided by the query's full score.
     semantic_ranks: Numbers
     keyword_ranks: Numbers
     scores: Scores
     boosts: Mapping[str, Scores] = field(default_factory=dict)  # Factors, by stage.
-    rerank: Scores | None = None  # Score of a model, NaN where it was not asked.
+    rerank: Scores | None = None  # Score of the reranking model; NaN if not scored.
     coverage: float | None = None  # As in LaneHits.
     doubted: bool = False
     distance: float | None = None  # From VectorLane.distance.
-    first_depth: int = FIRST_DEPTH  # So much of each lane is read for a first page.
+    first_depth: int = FIRST_DEPTH  # Depth of each lane for the first page.
 
     @classmethod
     def by_keyword(cls, hits: LaneHits) -> "Candidates":
@@ -87,14 +87,14 @@ class Candidates:
         )
 
     def of_lanes(self, first_depth: int) -> "Candidates":
-        """Return the same candidates, of lanes that are read so deep for a first page."""
+        """Return the same candidates, with another depth of the lanes for the first page."""
         return replace(self, first_depth=first_depth)
 
     def best_places(self) -> Numbers:
         """Return positions of candidates, best first, ties in index order.
 
-        Those that no lane delivers for a first page come after all others, whatever they score: so
-        further pages begin where the first one ends.
+        Candidates that lanes find only below the first page's depth come after all others,
+        regardless of score, so that further pages continue where the first one ends.
         """
         order = np.argsort(-self.scores, kind="stable")
         lanes = self.semantic_ranks, self.keyword_ranks
@@ -103,16 +103,16 @@ class Candidates:
         return order
 
     def levels(self) -> Numbers:
-        """Return for which of the DEPTHS of its lanes each of them is found, from 0 on."""
+        """Return for each candidate the index in DEPTHS of the depth at which lanes find it."""
         ranks = np.stack([self.semantic_ranks, self.keyword_ranks])
-        # What a stage has brought in has no rank, and belongs to what is found first.
+        # Chunks added by a stage have no rank and belong to the first depth.
         found = ranks.min(axis=0, where=ranks > 0, initial=np.iinfo(np.int64).max)
         found[~ranks.any(axis=0)] = 0
         levels: Numbers = np.searchsorted(self.first_depth * np.array(DEPTHS), found)
         return levels
 
     def at(self, places: Numbers) -> "Candidates":
-        """Return the candidates at ascending `places` (k,), and no others."""
+        """Return the candidates at positions `places` (k,), ascending."""
         values = {one.name: getattr(self, one.name) for one in fields(self)}
         for name, value in values.items():
             if isinstance(value, np.ndarray):
@@ -125,23 +125,23 @@ class Candidates:
         return replace(self, scores=np.minimum(np.maximum(scores, 0.0), 1.0).round(SCORE_DIGITS))
 
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
-        """Return the candidates with scores multiplied by `factors` (m,), shown as `name`.
+        """Return the candidates with scores multiplied by `factors` (m,), reported as `name`.
 
-        All are divided by `largest`, the largest possible factor, so that no score exceeds 1.
+        Factors are divided by `largest`, the largest possible one, so that no score exceeds 1.
         """
         scored = self.with_scores(self.scores * (factors / largest))
         return replace(scored, boosts={**self.boosts, name: factors})
 
 
 def candidate_count(wanted: int) -> int:
-    """Return the number of candidates of each lane for so many results."""
+    """Return the number of candidates to take from each lane for `wanted` results."""
     depths = (FIRST_DEPTH * times for times in DEPTHS)
     return next((depth for depth in depths if depth >= 2 * wanted), FIRST_DEPTH * DEPTHS[-1])
 
 
 def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
     """Return the `count` best chunks, ties by chunk number."""
-    if len(chunks) > 2 * count:  # Sorting a few takes less time than selecting first.
+    if len(chunks) > 2 * count:  # Sorting a few is faster than selecting first.
         chosen = np.flatnonzero(scores >= threshold(scores, count))
         chunks, scores = chunks.take(chosen), scores.take(chosen)
     order = np.lexsort((chunks, -scores))[:count]

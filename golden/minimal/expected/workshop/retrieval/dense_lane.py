@@ -19,11 +19,11 @@ from ..index.protocols import LaneHits, Mask, Numbers, Scores, Vector
 from .candidates import best, distance_from, stage
 
 EXACT_SCAN_LIMIT = 2_000  # Up to this many chunks, a full scan is as fast as both passes.
-# Small enough for intermediate results to stay in the processor's cache.
+# Small enough that intermediate results stay in the processor's cache.
 WORDS_AT_ONCE, ROWS_AT_ONCE = 60_000, 256
-PICKED_SHARE = 8  # If a filter passes less than an eighth, only its sketches are read.
+PICKED_SHARE = 8  # If a filter passes less than an eighth of chunks, only their sketches are read.
 HALVED_SIZE = 128  # With more chunks than this per candidate, half of the bits are read first,
-PASSING = 16  # and all bits of this many chunks per candidate.
+PASSING = 16  # then all bits of this many chunks per candidate.
 
 # 127 * 127 * 1040 < 2**24: the most dimensions whose dot products are exact in float32.
 _FLOAT32_DIMENSIONS = 1_040
@@ -68,7 +68,7 @@ class DenseLane:
 
     @stage("semantic")
     def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the chunks of highest cosine."""
+        """Find the chunks with the highest cosines."""
         query = self._prepare(vector)
         pool = None if allowed is None else np.flatnonzero(allowed)
         size = len(self.scales) if pool is None else len(pool)
@@ -86,7 +86,7 @@ class DenseLane:
         return self._cosines(query.values, query.scale, chunks)
 
     def nearness(self, chunk: int, chunks: Numbers) -> Scores:
-        """Return the cosines (m,) of one chunk's vector to those of chunks (m,)."""
+        """Return the cosines (m,) between the vectors of one chunk and of chunks (m,)."""
         row = self.vectors[chunk].astype(exact_type(self.vectors.shape[1]))
         return self._cosines(row, float(self.scales[chunk]), chunks)
 
@@ -95,7 +95,7 @@ class DenseLane:
         return distance_from(self.centre, self.spread, vector)
 
     def _prepare(self, vector: Vector) -> _Query:
-        # A search is followed by scoring the other lane's hits for the same vector.
+        # After a search, the other lane's hits are scored for the same vector.
         last = self._last
         if last is not None and last.vector is vector:
             return last
@@ -112,8 +112,8 @@ class DenseLane:
         for start in range(0, len(chunks), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
             rows = self.vectors.take(chunks[part], axis=0).astype(values.dtype)
-            # Row by row, which stays in this thread: one matrix product would wake the thread pool
-            # of BLAS, which costs more than the product on a busy machine.
+            # Row by row, which stays in this thread. A matrix product would wake BLAS's thread
+            # pool, which costs more than the product on a busy machine.
             np.vecdot(rows, values, out=products[part])
         return products.astype(np.float64) * self.scales.take(chunks) * scale
 
@@ -134,10 +134,10 @@ class DenseLane:
 
 
 def _least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) -> Numbers:
-    """Return the positions of distances up to the `depth` least of every `step`th."""
+    """Return the positions of the smallest distances, about `depth * step` of them."""
     # There are few distinct values, so counting takes half as long as partitioning.
     within = np.bincount(distances[::step]).cumsum()
-    # A Python int, to which NumPy need not widen the distances.
+    # With a Python int, NumPy need not widen the distances.
     return np.flatnonzero(distances <= int(within.searchsorted(depth)))
 
 
@@ -155,7 +155,7 @@ def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np
 
 
 def order_halves(vector: Vector, centre: Vector) -> tuple[slice, slice]:
-    """Return the halves of a sketch's words, first where `vector` (d,) is further from `centre`."""
+    """Return the halves of a sketch's words; the one farther from `centre` (d,) comes first."""
     half = -(-len(vector) // 64) // 2
     apart = np.square(vector - centre)
     halves = slice(half), slice(half, None)

@@ -1,10 +1,10 @@
-"""Embeds text by a table of word pieces, without a network or a model runtime.
+"""Embeds text with a table of word pieces, without a network or a model runtime.
 
-A text's vector is the weighted sum of the rows of its pieces, normalised (a learned form of the
+A text's vector is the normalised, weighted sum of the rows of its pieces (a learned form of the
 smooth-inverse-frequency average: Arora, Liang and Ma 2017); a piece that occurs n times counts
 sqrt(n) times. Words are split greedily into the longest pieces (WordPiece: Schuster and Nakajima
-2012). The same text gives the same bytes on every machine: integer products are summed in float64
-far below 2**53, and the rest is exact or defined to the last bit by IEEE 754.
+2012). The same text yields the same bytes on every machine: integer products are summed in float64
+far below 2**53, and everything else is exact or fully defined by IEEE 754.
 """
 
 import json
@@ -43,7 +43,7 @@ COUNT_UNIT = 2**8
 LARGEST = 2.0**20
 PROBE_TOLERANCE = 1e-3  # Decimal places of numbers in an index.
 
-SIGN_LETTERS = 3  # A character of a script without spaces says as much as so many letters.
+SIGN_LETTERS = 3  # A character of a script without spaces counts as this many letters.
 
 _WORD = re.compile(r"[^\W_]+")
 _SIGN = re.compile(f"[{SPACELESS}]")
@@ -55,7 +55,7 @@ class EncoderLayout:
     def __init__(self, root: Path) -> None:
         self.pieces = root / "pieces.txt"  # UTF-8, one piece per line, in row order.
         self.table = root / "table.i8.npy"  # int8 (V, d)
-        # int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale.
+        # int32 (V,), 0 to `MAX_WEIGHT`: the piece's weight times its row's scale
         self.weights = root / "weights.npy"
         self.description = root / "encoder.json"  # `EncoderDescription`
 
@@ -65,8 +65,8 @@ class EncoderDescription:
     """Name and properties of an encoder.
 
     `minimum_coverage` is the share of a text's letters that pieces must cover. `common` is the
-    cosine of unrelated texts, added so that cosines have the scale that fixed fusion weights
-    expect. `sha256` covers pieces, table and weights in this order.
+    cosine of unrelated texts; it is added so that cosines have the scale that fixed fusion weights
+    expect. `sha256` covers pieces, table and weights, in this order.
     """
 
     name: str
@@ -98,7 +98,7 @@ def split_words(text: str) -> list[str]:
 
 
 class PieceCutter:
-    """Splits folded words into rows of pieces, with a cache of `entries` words."""
+    """Splits case-folded words into rows of pieces, with a cache of `entries` words."""
 
     def __init__(self, pieces: Sequence[str], language: str = "none", entries: int = 8_192) -> None:
         self.numbers = dict(zip(pieces, range(len(pieces)), strict=True))
@@ -107,14 +107,14 @@ class PieceCutter:
         self.cut_word = remember(cut, entries)
 
     def cut(self, text: str) -> list[Word]:
-        """Split the words of a text, in order; of a longer text, the first MAX_CHARACTERS."""
+        """Split a text into words and those into pieces; only the first MAX_CHARACTERS are read."""
         return [*map(self.cut_word, split_words(text[:MAX_CHARACTERS]))]
 
 
 def _cut_word(
     numbers: Mapping[str, int], longest: Mapping[str, int], is_english: bool, text: str
 ) -> Word:
-    """Split off the longest piece repeatedly, skipping characters that begin none."""
+    """Repeatedly take the longest piece, skipping characters that begin no piece."""
     if is_english:
         text = american(text)
     start, rest, passed = (0, text, "") if len(text) <= MAX_WORD_LENGTH else (0, "", text)
@@ -183,23 +183,23 @@ class PieceEncoder:
 
 
 def open_encoder(files: IndexFiles) -> PieceEncoder:
-    """Open the encoder of an index and check it with the probe text. Raises IndexUnusableError."""
+    """Open the encoder of an index and verify it with the probe text. Raises IndexUnusableError."""
     root, dense = files.layout.root, require_vectors(files)
     if dense["query"]["encoder"] == "same":
-        message = "a model embeds its queries, and this server embeds them with a table"
+        message = "its queries are embedded by a model, but this server uses a table"
         raise IndexUnusableError(f"{root}: {message}", hint="export the server again for it")
     encoder = PieceEncoder.open(files.layout.encoder)
     expected = np.array(dense["probe_vector"])
     found: NDArray[np.floating] | None = encoder.encode(dense["probe_text"])
     found = np.zeros_like(expected) if found is None else found
     if found.shape != expected.shape or not np.allclose(found, expected, atol=PROBE_TOLERANCE):
-        message = "the query encoder gives another vector of its probe text than at the build"
+        message = "the query encoder's vector of the probe text differs from the one at build time"
         raise IndexUnusableError(f"{root}: {message}")
     return encoder
 
 
 def _unit(total: NDArray[np.float64], common: float) -> Vector | None:
-    """Normalise exact integers (d,), with the common part; None for zero."""
+    """Normalise exact integers (d,) after adding the common part; None for zero."""
     largest = np.abs(total).max()
     if largest == 0:
         return None

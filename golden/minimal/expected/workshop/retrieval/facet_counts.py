@@ -7,7 +7,7 @@ from ..index.records import Record
 
 @dataclass(frozen=True, slots=True)
 class FacetValue(Record):
-    """A value of a filter, and the number of counted passages that have it."""
+    """A filter value with the number of counted passages that have it."""
 
     value: str
     count: int
@@ -15,7 +15,7 @@ class FacetValue(Record):
 
 @dataclass(frozen=True, slots=True)
 class Facet(Record):
-    """The most frequent values of a filter, and the number of `others`; folders for `path`."""
+    """The most frequent values of a filter (folders for `path`), and the number of `others`."""
 
     filter: str
     values: tuple[FacetValue, ...]
@@ -24,7 +24,7 @@ class Facet(Record):
 
 @dataclass(frozen=True, slots=True)
 class Facets(Record):
-    """The facets of the best `counted` passages."""
+    """Facets over the best `counted` passages."""
 
     counted: int
     filters: tuple[Facet, ...]

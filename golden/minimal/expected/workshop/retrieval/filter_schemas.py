@@ -1,26 +1,26 @@
-"""JSON Schemas of filters, which list values of an index; made without opening it."""
+"""JSON Schemas of filters, with the values in an index; built without opening it."""
 
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-MAX_FILTER_VALUES = 256  # Values of one filter of a request.
+MAX_FILTER_VALUES = 256  # Maximum number of values of one filter in a request.
 
 TIME: dict[str, Any] = {
     "anyOf": [{"type": "string", "format": "date"}, {"type": "string", "format": "date-time"}],
-    "description": "ISO 8601 date or date-time; UTC unless it says.",
+    "description": "ISO 8601 date or date-time; in UTC unless it has an offset.",
 }
 
 
 class Filterable(NamedTuple):
-    """What chunks can be filtered by: columns of metadata, and the sources, sorted."""
+    """What chunks can be filtered by: metadata columns and sources, sorted."""
 
     columns: Iterable[str]
     sources: Sequence[str]
 
 
 def describe_source(schema: dict[str, Any], known: Filterable) -> None:
-    """Add the sources to the schema of one, unless there are none or too many."""
+    """Add the names of sources to a schema, unless there are none or too many."""
     if 0 < len(known.sources) <= MAX_FILTER_VALUES:
         schema["enum"] = known.sources
 
@@ -33,7 +33,7 @@ def describe_pair(schema: dict[str, Any], known: Filterable) -> None:
 
 
 def describe_filters(schema: dict[str, Any], known: Filterable) -> None:
-    """Add every filter to the schema of an object of filters, in place of those it has."""
+    """Replace the properties of a filter object's schema by all filters of the index."""
     meanings = {
         "source": "One of these sources.",
         "tags": "All of these tags.",

@@ -1,8 +1,8 @@
 """Filters: which chunks a search may return, applied before ranking.
 
-A chunk passes if it has all of the `tags`, a path that begins with one of `path`, one of the values
-of each other filter, and a date from `modified_after` up to, but not at, `modified_before`: ISO
-8601 dates or date-times, in UTC unless they have another zone.
+A chunk passes if it has all of the `tags`, a path with one of the prefixes in `path`, one of the
+values of each other filter, and a date from `modified_after` (inclusive) to `modified_before`
+(exclusive). Dates are ISO 8601 dates or date-times, in UTC unless they have an offset.
 """
 
 from bisect import bisect_left
@@ -23,12 +23,12 @@ from .journal import Journal, describe_filters, quote
 from .values import ValueTable, find_entries
 
 Filters: TypeAlias = Mapping[str, object]
-"""Names of filters, with strings or lists of strings; None and empty lists filter nothing."""
+"""Filter names with strings or lists of strings; None and empty lists filter nothing."""
 
-UNKNOWN_TIME = np.iinfo(np.int64).min  # Fails every filter by time.
-MAX_TOLD_VALUES = 20  # Error messages about filters with more values do not list them.
+UNKNOWN_TIME = np.iinfo(np.int64).min  # Fails every date filter.
+MAX_TOLD_VALUES = 20  # Above this, error messages do not list the known values.
 
-# Filters of every index; others are columns of metadata.
+# Filters that every index has; others are metadata columns.
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
 
 
@@ -48,11 +48,11 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterColumns:
-    """The values that chunks can be filtered by; `columns` are those of metadata.
+    """The values that chunks can be filtered by; `columns` are the metadata columns.
 
-    `modified` is the time of each chunk (n,), in seconds since 1970, or UNKNOWN_TIME;
-    `chunk_sources` (n,) are positions in `sources`. The chunks of tag i of `tags` (t,) are those in
-    `tag_chunks` from `tag_offsets[i]` (t + 1,) on. `document_lengths` (m,) are numbers of chunks.
+    `modified` (n,) has the time of each chunk in seconds since 1970, or UNKNOWN_TIME;
+    `chunk_sources` (n,) are positions in `sources`. The chunks with tag i of `tags` (t,) start at
+    `tag_offsets[i]` (t + 1,) in `tag_chunks`. `document_lengths` (m,) are numbers of chunks.
     """
 
     columns: tuple[str, ...]
@@ -83,7 +83,7 @@ class FilterColumns:
         )
 
     def newest_date(self) -> str | None:
-        """Return the latest date of modification, as ISO 8601, if any chunk has one."""
+        """Return the latest modification date, as ISO 8601; None if no chunk has one."""
         newest = int(self.modified.max(initial=UNKNOWN_TIME))
         if newest == UNKNOWN_TIME:
             return None
@@ -96,7 +96,7 @@ class FilterColumns:
         return values if len(values) <= most else []
 
     def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
-        """Yield the entries of a folder `after` a path; see `ValueTable`."""
+        """Yield the entries of a folder that come `after` a path; see `ValueTable`."""
         return self.values.children(folder, after)
 
     def entries_of(self, name: str) -> int:
@@ -106,9 +106,9 @@ class FilterColumns:
     def values_in(
         self, name: str, documents: NDArray[np.int64], firsts: NDArray[np.int64]
     ) -> set[tuple[str, int]]:
-        """Return the values of a filter for documents (m,), as pairs of value and document.
+        """Return the values of a filter in documents (m,), as pairs of value and document.
 
-        `firsts` (m,) are their first chunks; both are sorted.
+        `firsts` (m,) are the documents' first chunks; both arrays are sorted.
         """
         if name == "tags":
             places, owners = find_entries(self.tag_offsets, self.tag_chunks, firsts)
@@ -146,7 +146,7 @@ class FilterColumns:
             return is_late if name == "modified_after" else is_early
         documents = self.values.having(name, values, as_beginnings=name == "path")
         passing = np.repeat(documents, self.document_lengths)
-        # The table also has the sources of copies.
+        # The value table also has the sources of copies.
         return passing | self._from_sources(values) if name == "source" else passing
 
     def _from_sources(self, names: tuple[str, ...]) -> NDArray[np.bool_]:
@@ -171,7 +171,7 @@ class FilterColumns:
 def tell_of_filters(
     index: Index, filters: Filters | None, allowed: Mask | None, journal: Journal
 ) -> None:
-    """Note in the journal that no chunk is `allowed` (n,), and which filter excludes all."""
+    """Note that no chunk is `allowed` (n,), and which filter excludes everything."""
     if allowed is None or allowed.any():
         return
     columns, named = index.part(FilterColumns.open), parse_filters(filters)
@@ -201,7 +201,7 @@ def read_pairs(pairs: Iterable[str]) -> dict[str, list[str]]:
 
 
 def parse_time(text: str) -> int:
-    """Return an ISO 8601 date or date-time in seconds since 1970. Raises ValueError."""
+    """Convert an ISO 8601 date or date-time to seconds since 1970. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 

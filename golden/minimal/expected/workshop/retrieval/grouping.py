@@ -1,4 +1,4 @@
-"""Results by document: the best passage of each, and the next best of the same one with it."""
+"""Groups results by document: the best passage of each, together with its next best ones."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -14,10 +14,10 @@ from .candidates import Candidates
 from .journal import Journal
 from .results import Hit, rank_hits
 
-MORE = 2  # Passages of a document besides the best.
-KEPT = 3  # Of a document: the best may be left out as like that of another one.
+MORE = 2  # Further passages per document.
+KEPT = 3  # Candidates kept per document; the best may be dropped as a near-duplicate.
 NO_PARENT = -1
-LEAST_SHARE = 0.5  # Of the best one's score, which another passage must reach to be shown.
+LEAST_SHARE = 0.5  # Share of the best passage's score that a further passage must reach.
 
 
 def best_of_documents(candidates: Candidates, index: Index) -> Candidates:
@@ -33,9 +33,9 @@ def best_of_documents(candidates: Candidates, index: Index) -> Candidates:
 def add_more(
     hits: Iterator[Hit], index: Index, candidates: Candidates, journal: Journal
 ) -> Iterator[Hit]:
-    """Yield the first hit of each document, those of the page with the next best passages of it.
+    """Yield the first hit of each document; hits on the page get the document's next best passages.
 
-    These are found as early as the best one, so that they are the same on every page.
+    Further passages are found in the same candidates as the best one, so every page shows the same.
     """
     found = [*islice(_once(hits), journal.wanted)]
     shown = found[journal.offset :]
@@ -57,7 +57,7 @@ def _find_more(
     hits: list[Hit], index: Index, candidates: Candidates
 ) -> defaultdict[str, list[Hit]]:
     """Return the next best passages of each hit's document, by its id."""
-    # Ids have the same hash now and then: the right document has a candidate with this id.
+    # Hashes of ids can collide; the right document has a candidate with this id.
     numbers = [number for hit in hits for number in index.chunk_lines.numbers(hit.id)]
     wanted = _documents_of(index, np.array(numbers, dtype=np.int64))
     documents, levels = _documents_of(index, candidates.chunks), candidates.levels()
@@ -72,7 +72,7 @@ def _find_more(
         first = levels[own].min()
         own = own[levels[own] == first]
         enough = candidates.scores[own] >= LEAST_SHARE * candidates.scores[own[0]]
-        # One of them is the hit itself, another may have the same text.
+        # One may be the hit itself, another may repeat its text.
         picked.append(own[enough][: MORE + 2])
     best = {hit.document_id: hit for hit in hits}
     some = candidates.at(np.sort(np.concatenate(picked)))
@@ -88,7 +88,7 @@ def _find_more(
 
 
 def _differ(hit: Hit, other: Hit) -> bool:
-    """Return whether two hits are neither alike nor from one larger passage."""
+    """Return whether two hits have different texts and parent passages."""
     parent = hit.position.get("parent_start", NO_PARENT)
     is_beside = parent != NO_PARENT and parent == other.position.get("parent_start")
     return hit.id != other.id and hit.text != other.text and not is_beside

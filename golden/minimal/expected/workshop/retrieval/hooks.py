@@ -1,4 +1,4 @@
-"""Calls the owner's functions before and after searches and requests; see `custom`."""
+"""Calls the owner's hooks around searches and requests; see `custom`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """An HTTP request before it is answered; header names are in lower case."""
+    """An HTTP request before it is handled; header names are in lower case."""
 
     method: str
     path: str
@@ -38,15 +38,16 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """Functions that the server calls; each may be left out.
+    """Functions that the server calls; each is optional.
 
     Attributes:
-        before_search: Returns the request to answer instead; InvalidRequestError refuses it.
-        after_search: Returns the response to give instead. Its hits are then ordered by their
-            scores, which are brought into the range from 0 to 1.
-        authorise: Returns whether an HTTP request with a valid token may pass, health checks aside.
-            It must not wait: all other requests would wait too.
-        add_routes: Adds routes of your own, behind the same checks as all others.
+        before_search: Returns a replacement request; raise InvalidRequestError to reject it.
+        after_search: Returns a replacement response. Its hits are sorted by their scores, which are
+            clamped to [0, 1].
+        authorise: Returns whether an HTTP request with a valid token may pass; not called for
+        health
+            checks. It must not block, since that blocks all requests.
+        add_routes: Adds your own routes, behind the same checks as all others.
     """
 
     before_search: Callable[[SearchRequest], SearchRequest] | None = None
@@ -56,7 +57,7 @@ class Hooks:
 
     @property
     def check(self) -> Callable[[str, str, Mapping[str, str]], bool] | None:
-        """Returns whether a request may pass, by its method, path and headers."""
+        """Whether a request may pass, given its method, path and headers."""
         authorise = self.authorise
         if authorise is None:
             return None

@@ -1,14 +1,15 @@
-"""Hybrid search: joins the hits of both lanes, fuses their scores, and judges the match.
+"""Hybrid search: joins the hits of both lanes, fuses their scores, and grades the match.
 
 Linear fusion is a weighted sum of cosine and normalised BM25 (Bruch, Gai and Ingber 2023, An
 Analysis of Fusion Functions for Hybrid Retrieval). The cosine is not rescaled per query: its
 absolute value means the same for every query.
 
-The match is judged by two observations: how much nearer the best hit is to the query than chunks
-usually are to any question (the `background` of the index), and the share of the query's terms that
-the best hit of the keyword lane has, weighted by rarity. No match is strong if much of that weight
-is of terms in no chunk: passages near such a question are about something else. A question in other
-words than the documents' has as little evidence as most that nothing answers, so `none` takes less.
+The grade depends on two observations: how much closer the best hit is to the query than chunks
+usually are to any question (the `background` of the index), and the share of the query's terms in
+the best keyword hit, weighted by rarity. If much of that weight belongs to terms that no chunk
+contains, the match is never strong, since passages near such a question are about something else.
+The threshold for `none` is low: a question that is worded differently from the documents has as
+little evidence as most questions without an answer.
 """
 
 import math
@@ -28,17 +29,17 @@ from ..settings import SETTINGS_FILE, read_number, reading
 from .candidates import Candidates
 from .results import Match, grade, judge_terms
 
-# Evidence for a match: nearness, 0 to 1, plus coverage, 0 to 1, times this weight.
+# Evidence for a match is nearness, 0 to 1, plus coverage, 0 to 1, times this weight.
 COVERAGE_WEIGHT = 1.8
 STRONG, WEAK = 0.59, 0.1
-# If the distance of the query from the chunks is known (mostly below 5), it is subtracted.
+# Used if the query's distance from the chunks is known (mostly below 5); it is subtracted.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
 FAR_STRONG, FAR_WEAK = 0.62, -0.15
 NAME_GAIN = 0.8
-STRONG_NEARNESS, WEAK_NEARNESS = 0.1, -0.06  # For a search by meaning alone.
+STRONG_NEARNESS, WEAK_NEARNESS = 0.1, -0.06  # For semantic search without keywords.
 
 Score = Callable[[Numbers], Scores]
-"""Returns the exact scores (m,) of chunks (m,) in a lane that did not find them."""
+"""Returns a lane's exact scores (m,) of chunks (m,) that it did not find."""
 
 
 def by_meaning(semantic: LaneHits) -> Candidates:
@@ -53,7 +54,7 @@ def by_meaning(semantic: LaneHits) -> Candidates:
 def complete_lanes(
     index: Index, terms: Sequence[str], vector: Vector, keyword: LaneHits, semantic: LaneHits
 ) -> Candidates:
-    """Join the hits of both lanes, with both exact scores for each."""
+    """Join the hits of both lanes, computing the exact score in the other lane."""
     lane, score_terms = index.dense_lane, partial(index.keyword_lane.scores, terms)
     joined = join_lanes(keyword, semantic, score_terms, partial(lane.scores, vector))
     return replace(joined, distance=lane.distance(vector))
@@ -62,9 +63,9 @@ def complete_lanes(
 def join_lanes(
     keyword: LaneHits, semantic: LaneHits, score_terms: Score, score_vector: Score
 ) -> Candidates:
-    """Join the lanes' hits, with both exact scores for each; the overall scores are 0 until fused.
+    """Join the hits of both lanes with exact scores in each; overall scores are 0 until fused.
 
-    A chunk's score then never depends on how deep a lane was read.
+    So a chunk's score never depends on how deep a lane was read.
     """
     found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
     chunks = found[np.diff(found, prepend=-1) > 0]  # Twice as fast as np.unique.
@@ -83,7 +84,7 @@ def join_lanes(
 
 
 def _complete(hits: LaneHits, chunks: Numbers, score: Score) -> tuple[Scores, Numbers]:
-    """Return the scores and ranks of `chunks` (m,) in a lane; rank 0 for those it did not find."""
+    """Return the scores and ranks of `chunks` (m,) in a lane; rank 0 if it did not find them."""
     places = chunks.searchsorted(hits.chunks)
     ranks = np.zeros(len(chunks), dtype=np.int64)
     ranks[places] = np.arange(1, len(hits) + 1)
@@ -95,7 +96,7 @@ def _complete(hits: LaneHits, chunks: Numbers, score: Score) -> tuple[Scores, Nu
 
 
 class Weights(NamedTuple):
-    """The weights of the lanes in a hybrid search; not negative, and not both 0."""
+    """The weights of the lanes in a hybrid search: not negative, and not both 0."""
 
     semantic: float
     keyword: float
@@ -103,7 +104,7 @@ class Weights(NamedTuple):
 
 @cache
 def weights(file: Path = SETTINGS_FILE) -> Weights:
-    """Read the weights once, from a file or the environment. Raises ConfigurationError."""
+    """Read the weights from settings.json and the environment. Raises ConfigurationError."""
     semantic, keyword = read_number("SEMANTIC_WEIGHT"), read_number("KEYWORD_WEIGHT")
     if semantic is None and keyword is not None:
         semantic = round(1 - keyword, 6)
@@ -114,15 +115,15 @@ def weights(file: Path = SETTINGS_FILE) -> Weights:
             return Weights(float(values["semantic_weight"]), float(values["keyword_weight"]))
     if semantic < 0 or keyword < 0 or semantic + keyword == 0:
         raise ConfigurationError(
-            f"the weights of the lanes are {semantic:g} and {keyword:g}, but their sum must be"
-            " above 0, and a weight given alone at most 1",
+            f"the lane weights are {semantic:g} and {keyword:g}, but their sum must be"
+            " above 0, and a single weight at most 1",
             hint="correct SEMANTIC_WEIGHT and KEYWORD_WEIGHT, or set both",
         )
     return Weights(semantic, keyword)
 
 
 def choose_weights(own: tuple[float, float] | None) -> Weights:
-    """Return the caller's weights, or those of the server.
+    """Return the caller's weights, or the server's defaults.
 
     Raises InvalidRequestError.
     """

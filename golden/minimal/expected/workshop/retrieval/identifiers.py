@@ -1,9 +1,9 @@
 """Identifiers in queries: `D40`, `30 CFR 75.1725` and `CVE-2024-3095` each name one thing.
 
 Embeddings blur identifiers, so a query that is only an identifier is answered by keywords. If the
-identifier as a whole is no term of the index, the best chunks for its parts are read and matched:
-`std::vector` occurs in `std::vector::push_back`, `WiFi` in "Wi-Fi", and no term has the dashes of
-`--verbose`. `patterns` are `identifier_patterns` of foundry.toml.
+whole identifier is not a term of the index, the best chunks for its parts are read and matched:
+`std::vector` occurs in `std::vector::push_back`, `WiFi` in "Wi-Fi", and the dashes of `--verbose`
+are in no term. `patterns` are `identifier_patterns` of foundry.toml.
 """
 
 import re
@@ -23,11 +23,11 @@ from .respelling import respell
 Patterns = Sequence[re.Pattern[str]]
 
 MAX_PATTERN_INPUT = 200  # Longer queries match no pattern, and no chunks are read for them.
-SEARCH_UNITS = 2_000  # To find the chunks that may have an identifier.
+SEARCH_UNITS = 2_000  # Cost of finding the chunks that may contain an identifier.
 READ_CHUNKS = 50  # In total for all identifiers of a query.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
-# No identifiers within a sentence: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
+# Not identifiers within a sentence: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
 _QUANTITY = re.compile(
     r"\d+(?:\.\d{1,2}|(?:[:/-]\d+)+)?(?:\.?-?[a-z]+|-[A-Z][a-z]+)*|[^\W\d_](?:\.[^\W\d_])+"
 )
@@ -40,7 +40,7 @@ _LEAD, _TAIL = re.compile(r"\A[\W_]*"), re.compile(r"[\W_]*\Z")
 
 
 def is_identifier_query(query: str, tokens: Sequence[Token], patterns: Patterns = ()) -> bool:
-    """Return whether a query, or each of its tokens with terms, is or belongs to an identifier."""
+    """Return whether a query consists only of identifiers and words that belong to them."""
     if len(query.strip()) > MAX_PATTERN_INPUT:
         return False
     found = find_identifiers(tokens, patterns)
@@ -69,8 +69,8 @@ def find_identifiers(tokens: Iterable[Token], patterns: Patterns = ()) -> list[T
 
 
 def whole_terms(token: Token) -> tuple[str, ...]:
-    """Return the terms for an identifier as a whole, not for its parts."""
-    # A token that only matches a pattern has no term for its whole.
+    """Return the terms of an identifier as a whole, without those of its parts."""
+    # A token that only matches a pattern has no term of its own.
     return token.terms[:1] if token.is_identifier else token.spelt(as_one=False)
 
 
@@ -79,7 +79,7 @@ def find_unknown_identifiers(
 ) -> tuple[str, ...]:
     """Return the identifiers of a query that the index lacks. Raises StoreError.
 
-    Those that exceed the budget of the query are skipped.
+    Identifiers that exceed the query's budget are skipped.
     """
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
@@ -95,7 +95,7 @@ def note_unknown_identifiers(
 
 
 def tokens_of(index: Index, query: str, journal: Journal) -> list[Token]:
-    """Return the tokens of the original query, if another one is searched for."""
+    """Return the tokens of the original query if a stage replaced it."""
     return respell(index, index.tokenizer.tokenize_query(query)[1], journal)
 
 
@@ -113,11 +113,11 @@ def finds_identifier(
 
 
 class _Identifier(NamedTuple):
-    """An identifier as written in a query, with the terms that every text with it must have."""
+    """An identifier as written in a query, with the terms that every text containing it has."""
 
     text: str
     terms: tuple[str, ...]
-    is_told_by_terms: bool  # Whether texts without it never have them all.
+    is_told_by_terms: bool  # Whether texts that have all terms always contain it.
 
 
 def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Iterator[_Identifier]:
@@ -132,7 +132,7 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
         is_number = _LETTER.search(text) is None
         is_quantity = _QUANTITY.fullmatch(text) is not None
         is_named = is_number and "." in text and before
-        # In other scripts, particles and numbers are written as one word.
+        # In other scripts, particles and numbers are attached to words.
         if (is_quantity or not text.isascii()) and not is_alone and not is_named:
             continue
         whole = re.sub(r"[-_]+", "", text).casefold()
@@ -142,7 +142,7 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
         is_told = is_told and not text.startswith("_")
         if is_number and before:
             text = " ".join([*(member.text for member in before), text])
-            # 75.1725 is specific enough alone, 802.3 is not.
+            # 75.1725 is specific enough by itself, 802.3 is not.
             if is_quantity:
                 terms += tuple(term for member in before for term in member.terms)
         yield _Identifier(text, terms, is_told)
@@ -179,7 +179,8 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
         if letters in letters_of(folded) and _as_written(text).search(folded):
             return True
         alone = "" if alone and alone in _PATH.findall(folded) else alone
-    # It may be in a chunk that was not read, or name nothing: no other begins as `tools/list` does.
+    # It may occur in an unread chunk, or not be an identifier: no other path begins like
+    # `tools/list`.
     return alone != "" or (not identifier.is_told_by_terms and fewest > most_read)
 
 
@@ -192,7 +193,7 @@ def _as_written(text: str) -> re.Pattern[str]:
     """Return a pattern for an identifier in normalised text, with other separators or none."""
     normal = unicodedata.normalize("NFKC", text)
     ends = [re.escape(end.findall(normal)[0]) for end in (_LEAD, _TAIL)]
-    # Normalised texts have two dashes as one longer one.
+    # Normalisation turns two dashes into one longer dash.
     lead, tail = (re.sub(r"(?:\\-)+", "[-\u2010-\u2015\u2212]{1,2}", end) for end in ends)
     pieces = _PIECE.findall(_HUMP.sub(" ", normal))
     whole = r"(?:::|[\W_])?".join(re.escape(piece.casefold()) for piece in pieces)

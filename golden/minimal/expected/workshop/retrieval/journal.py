@@ -1,4 +1,4 @@
-"""The journal of a search: the request, notes of stages, and the shared budget of work."""
+"""The journal of a search: the request, notes from stages, and the shared work budget."""
 
 import json
 import time
@@ -17,15 +17,15 @@ Reason = Literal["default", "requested", "identifier", "no_vectors", "embedder_u
 Group = Literal["document"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 GROUPS: tuple[Group, ...] = get_args(Group)
-MAX_TOP_K, MAX_RESULTS = 100, 1_000  # At once, and of one query, page by page.
+MAX_TOP_K, MAX_RESULTS = 100, 1_000  # Per page, and per query over all pages.
 MAX_QUERY_LENGTH = 2_000  # Characters.
-# The stages of a query share one budget of work. It is counted, not timed, so that every process
-# leaves out the same. A unit is one posting read, some 20 ns; other work costs as follows.
+# All stages of a query share one work budget. Work is counted, not timed, so that every process
+# leaves out the same. One unit is the reading of one posting, about 20 ns.
 MIN_UNITS, UNITS_OF_CHUNK = 80_000, 1.5
-TERM_UNITS, TEXT_UNITS = 500, 1_000  # Looking up a term, and reading the text of a chunk.
+TERM_UNITS, TEXT_UNITS = 500, 1_000  # Looking up a term; reading the text of a chunk.
 CHARACTER_UNITS = 30  # Per character of a query: long ones take time themselves.
-MAX_SECONDS = 5.0  # Processor time after which a query stops, should counting fail.
-TOO_MUCH = "This query takes too much work, so some of it was left out."
+MAX_SECONDS = 5.0  # Processor time after which a query stops even if units are left.
+TOO_MUCH = "This query takes too much work, so part of it was skipped."
 
 
 @dataclass(slots=True)
@@ -40,11 +40,11 @@ class Journal:
     unknown_identifiers: tuple[str, ...] = ()
     facets: Facets | None = None
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
-    told: dict[str, tuple[str, ...]] = field(default_factory=dict)  # Sentences, by stage.
-    apart: dict[str, Token | None] = field(default_factory=dict)  # Words cut in two: `respell`.
+    told: dict[str, tuple[str, ...]] = field(default_factory=dict)  # Sentences, by stage
+    apart: dict[str, Token | None] = field(default_factory=dict)  # Words split by `respell`.
     units: int = MIN_UNITS  # Units left.
     begun: float = field(default_factory=time.thread_time)
-    offset: int = 0  # Of the first hit to give.
+    offset: int = 0  # First hit to return
 
     @classmethod
     def begin(
@@ -69,30 +69,30 @@ class Journal:
             message = f"offset must be from 0 to {MAX_RESULTS}, less top_k"
             raise InvalidRequestError(message, field="offset")
         if group not in (None, *GROUPS):
-            raise InvalidRequestError("group must be document, if anything", field="group")
+            raise InvalidRequestError("group must be document or absent", field="group")
         return cls(query, top_k, mode, offset=offset)
 
     @property
     def wanted(self) -> int:
-        """How many results there must be to give those that were asked for."""
+        """Number of results needed to fill the requested page."""
         return self.offset + self.top_k
 
     def answer_by_keywords(self) -> None:
-        """Record that keywords answer, and why if semantic search was asked for."""
+        """Record that keywords answer, with the reason if semantic search was requested."""
         reasons: dict[Mode, Reason] = {"keyword": "requested", "semantic": "no_vectors"}
         self.mode, self.reason = "keyword", reasons.get(self.mode, "default")
 
     def note(self, stage: str, *sentences: str, **details: Any) -> None:
         """Note what a stage changed, or why it failed: as sentences, and as JSON.
 
-        Among the details, `notice` is shown with the results everywhere, and so is `failed`;
-        `original` is a query to ask instead. Interfaces know no stage by name.
+        The details `notice` and `failed` are shown with the results in every interface; `original`
+        is a query that the user may want instead. Interfaces need not know any stage by name.
         """
         self.stages[stage], self.told[stage] = details, sentences
 
     def note_length(self, searched: str) -> None:
         """Note that a query is too long, and which part of it is searched for."""
-        sentence = "The query is long, and only its beginning was searched for."
+        sentence = "The query is too long; only its beginning was searched for."
         self.note("query_length", sentence, searched=searched)
 
     def explain(self) -> tuple[str, ...]:
@@ -115,11 +115,11 @@ class Journal:
         return False
 
     def stop(self, stage: str) -> None:
-        """Note that a stage left something out because of the budget."""
+        """Note that a stage skipped something because of the budget."""
         stopped = self.stages.get("budget", {}).get("stopped", [])
         stopped = [*dict.fromkeys([*stopped, stage])]
         named = ", ".join(name.replace("_", " ") for name in stopped)
-        sentence = f"Too much work for one query, left out in part: {named}."
+        sentence = f"Too much work for one query, partly skipped: {named}."
         self.note("budget", sentence, stopped=stopped, notice=TOO_MUCH)
 
 
@@ -139,7 +139,7 @@ def describe_filters(filters: Mapping[str, Any]) -> str:
 
 
 def early_budget(index: Index, query: str) -> int:
-    """Return the units that stages before the query's terms may spend."""
+    """Return the units that may be spent before the query's terms are looked up."""
     half = int(MIN_UNITS + UNITS_OF_CHUNK * index.chunk_count) // 2
     return half - CHARACTER_UNITS * min(len(query), MAX_QUERY_CHARACTERS)
 
@@ -151,7 +151,8 @@ def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[s
     cost = {t: TERM_UNITS + min(times, 2) * frequency(t) for t, times in Counter(terms).items()}
     journal.units += 2 * early_budget(index, "") - early_budget(index, journal.query)
     for term in sorted(cost, key=lambda term: (cost[term], term)):
-        # Every query passes here, and reading the clock in `spend` would dominate.
+        # Checked here because every query gets here, and reading the clock in `spend` would
+        # dominate.
         if cost[term] > journal.units:
             journal.stop("terms")
             break

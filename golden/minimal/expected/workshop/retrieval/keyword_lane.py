@@ -23,11 +23,11 @@ from ..index.protocols import LaneHits, Mask, Numbers, Posting, Scores
 from ..index.remembering import remember
 from .candidates import best, stage, threshold
 
-KEPT_BYTES = 64  # Bytes per chunk in the arrays of a search for a term that all chunks have.
-MOST_KEPT_BYTES = 24 * 2**20  # Blocks of more than 32 MiB would have no effect.
-RARE_PART = 8  # Rare terms have under an eighth of the query's postings, together a quarter.
-MANY_POSTINGS = 4_000  # If an eighth is no more than this, all postings are added up.
-FULL_PART = 8  # If postings exceed an eighth of all chunks, a dense array is faster.
+KEPT_BYTES = 64  # Per chunk, for the arrays of a search for a term that every chunk contains.
+MOST_KEPT_BYTES = 24 * 2**20  # glibc ignores blocks above 32 MiB.
+RARE_PART = 8  # Rare terms have under an eighth of the query's postings each, a quarter together.
+MANY_POSTINGS = 4_000  # If an eighth is no more than this, all postings are summed.
+FULL_PART = 8  # A dense array is faster if postings exceed an eighth of all chunks.
 
 
 class PostingsLane(ABC):
@@ -38,11 +38,11 @@ class PostingsLane(ABC):
 
     @abstractmethod
     def frequency(self, term: str) -> int:
-        """Return the number of chunks that have a term."""
+        """Return the document frequency of a term: the number of chunks that contain it."""
 
     @abstractmethod
     def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield chunks, ascending, and impacts for each term."""
+        """Yield chunks, ascending, and their impacts for each term."""
 
     @stage("keyword")
     def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
@@ -53,21 +53,21 @@ class PostingsLane(ABC):
         limit = sum(len(chunks) for chunks, _ in postings) / RARE_PART
         rare = [one for one in postings if len(one[0]) < limit]
         if limit > MANY_POSTINGS and 0 < sum(len(chunks) for chunks, _ in rare) < 2 * limit:
-            # Chunks with only frequent terms are seldom among the best (MaxScore: Turtle and Flood
+            # Chunks with only frequent terms are rarely among the best (MaxScore: Turtle and Flood
             # 1995).
             most = sum(float(impacts.max()) for chunks, impacts in postings if len(chunks) >= limit)
             found = self._add_up(rare, allowed)
             if len(found) >= count and (enough := threshold(found.scores, count)) > most:
                 near = np.sort(found.chunks[found.scores >= enough - most])
-                if len(near) * len(postings) < limit:  # Otherwise adding up everything is faster.
+                if len(near) * len(postings) < limit:  # Otherwise summing everything is faster.
                     return best(near, self.scores(terms, near), count)
         found = self._add_up(postings, allowed)
         return replace(best(found.chunks, found.scores, count), score_of=found.score_of)
 
     def scores(self, terms: Sequence[str], chunks: Numbers) -> Scores:
-        """Return the exact scores (m,) of given chunks (m,), ascending chunk numbers."""
+        """Return the exact scores (m,) of chunks (m,), ascending."""
         scores = np.zeros(len(chunks), dtype=np.float64)
-        # With the dtype of the postings: otherwise a search would convert all of them first.
+        # In the dtype of the postings, which a search would otherwise convert.
         wanted = chunks.astype(np.uint32)
         for posting_chunks, impacts in self.postings(terms):
             places = np.searchsorted(posting_chunks, wanted)
@@ -76,15 +76,15 @@ class PostingsLane(ABC):
         return scores
 
     def having(self, term: str) -> NDArray[np.integer]:
-        """Return the chunks (m,), ascending numbers, that have a term."""
+        """Return the chunks (m,), ascending, that contain a term."""
         return next((chunks for chunks, _ in self.postings([term])), np.empty(0, np.uint32))
 
     def _add_up(self, postings: Sequence[Posting], allowed: Mask | None) -> LaneHits:
-        """Return the allowed chunks of postings, unordered, with their sums.
+        """Return the allowed chunks of postings, unordered, with their summed impacts.
 
-        Chunks [2, 5] with impacts [1, 0.5] and [5, 7] with [2, 1] give [2, 5, 7] with [1, 2.5, 1].
+        Chunks [2, 5] with impacts [1, 0.5] and [5, 7] with [2, 1] yield [2, 5, 7] with [1, 2.5, 1].
         """
-        # With the dtypes of the operations below, which would convert them each time.
+        # In the dtypes of the operations below, which would otherwise convert each time.
         chunks = np.concatenate([chunks for chunks, _ in postings], dtype=np.intp)
         impacts = np.concatenate([impacts for _, impacts in postings], dtype=np.float64)
         if len(chunks) > self.chunk_count // FULL_PART:
@@ -93,8 +93,8 @@ class PostingsLane(ABC):
             is_found[chunks] = True
             ends = np.flatnonzero(is_found if allowed is None else is_found & allowed)
             return LaneHits(ends, sums.take(ends), score_of=sums.take)
-        # The sum of a chunk is at its last posting. Uninitialised entries of `last` point to other
-        # chunks (sparse sets: Briggs and Torczon 1993).
+        # Each sum is stored at the chunk's last posting. Uninitialised entries of `last` point to
+        # other chunks (sparse sets: Briggs and Torczon 1993).
         order = np.arange(len(chunks), dtype=np.int32)
         last = np.empty(self.chunk_count, dtype=np.int32)
         last[chunks] = order
@@ -115,7 +115,7 @@ class PostingsLane(ABC):
 class KeywordLane(PostingsLane):
     """BM25 search over the postings of an index; see `TermLane`."""
 
-    find: Callable[[str], tuple[int, int]]  # Begin and end of a term's postings.
+    find: Callable[[str], tuple[int, int]]  # Start and end of a term's postings
     chunks: NDArray[np.uint32]
     impacts: NDArray[np.float32]
     chunk_count: int
@@ -131,10 +131,10 @@ class KeywordLane(PostingsLane):
         """Map the files of an index with these numbers of chunks, terms and postings."""
         vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, terms)
         offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
-        # After glibc has mapped and freed a block, which need not be written to, it retains twice
-        # as much freed memory (M_MMAP_THRESHOLD in mallopt(3)). Otherwise each search would return
-        # its arrays to the system and map new pages, a quarter or more of its time at 100,000
-        # chunks.
+        # Once glibc has mapped and freed a block, it retains twice as much freed memory
+        # (M_MMAP_THRESHOLD in mallopt(3)); the block need not be written to. Otherwise each search
+        # would return its arrays to the system and map new pages, which takes a quarter of its time
+        # or more at 100,000 chunks.
         np.empty(min(KEPT_BYTES * chunks, MOST_KEPT_BYTES), dtype=np.uint8)
         return cls(
             # A query looks up each of its terms several times.
@@ -145,13 +145,13 @@ class KeywordLane(PostingsLane):
         )
 
     def frequency(self, term: str) -> int:
-        """Return the number of chunks that have a term."""
+        """Return the document frequency of a term: the number of chunks that contain it."""
         start, end = self.find(term)
         return end - start
 
     def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield chunks, ascending, and impacts for each term."""
-        # Sorted, so that sums round alike in any order of the query's words.
+        """Yield chunks, ascending, and their impacts for each term."""
+        # Sorted, so that rounding does not depend on the order of the query's words.
         for term, times in sorted(Counter(terms).items()):
             start, end = self.find(term)
             if start < end:

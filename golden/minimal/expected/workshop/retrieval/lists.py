@@ -1,4 +1,7 @@
-"""Lists with what introduces them: items of "No person may sell it unless:" say the opposite."""
+"""Lists with their lead-in, without which an item can mean the opposite.
+
+Example: the items of "No person may sell it unless:".
+"""
 
 import re
 

@@ -1,9 +1,9 @@
-"""Finds the words of a query in texts, to be marked: whole words, whole numbers, no halves of them.
+"""Finds a query's words in texts to highlight them: only whole words and whole numbers.
 
-Texts are compared without case and without the accents of Latin letters, character by character, so
-that places in them stay. A word is found by a term that it shares with the query, also where a text
-writes it as two (`back-up`); an identifier as it stands; a run of a script without spaces as it
-stands, or by stretches of it that may be words.
+Texts are compared without case and Latin accents, character by character, so that offsets stay
+valid. A word matches if it shares a term with the query, also where the text splits it (`back-up`).
+An identifier must match literally. So must a run of a script without spaces, or substrings of it
+that may be words.
 """
 
 import re
@@ -18,11 +18,11 @@ from ..index.patterns import LETTER_BESIDE_DIGIT, SPACELESS, WORD
 from ..index.tokens import Token, Tokenizer
 from .results import Span
 
-FindWords: TypeAlias = Callable[[str], list[Span]]  # In order, and apart from each other.
+FindWords: TypeAlias = Callable[[str], list[Span]]  # In order and without overlaps
 
-MAX_NEEDLE = 4  # Letters by which a word is looked for: it may be written in two parts.
-LONG_RUN = 4  # Characters of a run of Han of which stretches may be words.
-LONG_STRETCH = 4  # Characters of a stretch that may be a word in other scripts without spaces.
+MAX_NEEDLE = 4  # Letters to search for; the word may be written in two parts.
+LONG_RUN = 4  # From this length on, substrings of a run of Han may be words.
+LONG_STRETCH = 4  # Length of substrings that may be words in other scripts without spaces.
 
 _SPACELESS = re.compile(f"[{SPACELESS}]")
 _ACCENTED = re.compile("[\u00c0-\u00d6\u00d8-\u024f]")
@@ -41,7 +41,7 @@ _SEGMENT = re.compile(
 
 
 def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
-    """Return a function that finds the words of a text which share a term with the query."""
+    """Return a function that finds the words of a text that share a term with the query."""
     terms, literals, runs = set[str](), set[str](), list[re.Pattern[str]]()
     for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
         if _SPACELESS.match(token.text):
@@ -50,9 +50,9 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
             terms.update(token.terms)
         else:
             literals.update(_literals(token))
-            # The numbers in `PII-2024-0042` are others elsewhere.
+            # The numbers in `PII-2024-0042` mean something else elsewhere.
             terms.update(t for t in token.terms if len(t) > 1 and not t[0].isdigit())
-    # Half of each term, since a stem may end otherwise than its words do.
+    # The first half of each term, since a stem may end differently from its words.
     needles = {term[: min(MAX_NEEDLE, max(3, len(term) // 2 + 1))] for term in terms}
     beginnings = {term[:end] for term in terms for end in range(2, len(term))}
 
@@ -61,7 +61,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
         return not terms.isdisjoint(tokenizer.token(word).terms)
 
     def find_word(folded: str, start: int) -> int:
-        """Return where the word that begins at a place ends if it is wanted, or 0."""
+        """Return where the word that begins at `start` ends if it matches, else 0."""
         if (word := WORD.match(folded, start)) is None:
             return 0
         text, end = word[0], word.end()
@@ -98,20 +98,20 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
 
 
 def _fold(text: str) -> str:
-    """Return a text of as many characters, in small letters without accents."""
-    # Of all letters this one alone has a lower case of two characters.
+    """Return a text in lower case without accents, with the same number of characters."""
+    # The only letter whose lower case has two characters.
     lower = text.replace("\u0130", "I").lower()
     if lower.isascii():
         return lower
     lower = lower.replace("\u2019", "'").replace("\u00d7", "x")
-    # Translating takes longer than all else here.
+    # Translating is the slowest step here.
     return lower if _ACCENTED.search(lower) is None else lower.translate(_PLAIN)
 
 
 def _literals(token: Token) -> Iterator[str]:
-    """Yield what an identifier looks like in a folded text."""
+    """Yield the forms of an identifier in a folded text."""
     for text in (token.text.lower(), token.terms[0], *token.terms):
-        # Of the terms the whole, and numbers with a dot in them.
+        # Only the whole term, and numbers that contain a dot.
         if text in (token.text.lower(), token.terms[0]) or ("." in text and text[0].isdigit()):
             yield bare(text)
     parts = LETTER_BESIDE_DIGIT.split(token.text) if token.is_identifier else token.text.split(" ")
@@ -120,7 +120,7 @@ def _literals(token: Token) -> Iterator[str]:
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:
-    """Return whether a stretch of a text neither begins nor ends within a word or number."""
+    """Return whether a span neither begins nor ends inside a word or number."""
     before, after = text[start - 1 : start] if start else "", text[end : end + 1]
     if before.isalnum() and text[start].isalnum() and not _SPACELESS.match(before):
         return False
@@ -130,7 +130,7 @@ def _stands_alone(text: str, start: int, end: int) -> bool:
 
 
 def _cuts_number(text: str, start: int, end: int) -> bool:
-    """Return whether a number goes on before or after a stretch: the `1.1` of `1.10`."""
+    """Return whether a span is part of a longer number, like the `1.1` of `1.10`."""
     if (
         text[start].isdigit()
         and start > 1
@@ -146,21 +146,21 @@ def _cuts_number(text: str, start: int, end: int) -> bool:
 
 
 def _run_pattern(segment: re.Match[str]) -> re.Pattern[str]:
-    """Return a pattern for a stretch of one script, in which words may have no ends."""
+    """Return a pattern for a run of one script, whose words may have no visible boundaries."""
     text, kind = segment[0], segment.lastgroup
     whole = re.escape(text)
-    if kind == "katakana":  # Between others it is one word.
+    if kind == "katakana":  # Usually one word.
         return re.compile(rf"(?<![\u30a0-\u30ff]){whole}(?![\u30a0-\u30ff])")
-    if kind == "hiragana":  # Most of it is endings and particles.
+    if kind == "hiragana":  # Mostly endings and particles.
         return re.compile(rf"(?<![\u3040-\u309f]){whole}(?![\u3040-\u309f])")
-    if kind == "hangul":  # A word with its particles, or one with others.
+    if kind == "hangul":  # A word with particles, or compounded with others.
         return re.compile(
             rf"(?<![\uac00-\ud7af])(?:{_beginnings(text)})[\uac00-\ud7af]{{0,2}}(?![\uac00-\ud7af])"
         )
     least = 2 if kind == "han" else LONG_STRETCH
     if len(text) < LONG_RUN or len(text) <= least:
         return re.compile(whole)
-    # The longest first, so that none ends where a longer one goes on.
+    # Longest first, so that a match is never cut short.
     longest = min(len(text), 12)
     parts = [
         text[start : start + length]

@@ -1,7 +1,7 @@
-"""Inline marks of Markdown, HTML and JSX, which are told from text that looks like them.
+"""Strips inline markup of Markdown, HTML and JSX, but not text that looks like it.
 
-`argv[0][1]`, `[A-Z][a-z]`, `map["k"](1)`, `vector<int>` and `#include <vector>` are text, even if
-they stand outside code.
+`argv[0][1]`, `[A-Z][a-z]`, `map["k"](1)`, `vector<int>` and `#include <vector>` are text, even
+outside code.
 """
 
 import re
@@ -17,10 +17,10 @@ _TAGS = frozenset(
 )
 _EMPTY_TAGS = frozenset("br col hr img input link meta source wbr".split())
 
-# Where a link leads, which may hold pairs of round brackets, and its title.
+# A link's target, which may contain balanced parentheses, and its title.
 _TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]*\"|'[^']*'))?"
-_LABEL = r"(?:[^\[\]\\]|\\.)"  # One character of a link's words.
-# Underlines of `__init__` and of addresses are no emphasis.
+_LABEL = r"(?:[^\[\]\\]|\\.)"  # One character of a link's text
+# Underscores in `__init__` and in URLs are not emphasis.
 _INLINE = re.compile(
     r"[`\[<*_\\!](?:"
     r"(?<=`)(?<!``)(?P<code>[^`]+)`(?!`)"
@@ -41,7 +41,7 @@ _INLINE = re.compile(
     r")"
 )
 
-# In Obsidian, the name of a paragraph, by which links lead to it; and what a footnote begins with.
+# In Obsidian, a paragraph's id, which links point to; also the beginning of a footnote.
 _BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^[A-Za-z0-9][\w-]{1,40}[ \t]*$", re.MULTILINE)
 _NOTE = re.compile(r"^[ \t]*\[\^[\w-]{1,40}\]:[ \t]*", re.MULTILINE)
 _COMMENT = re.compile(
@@ -54,14 +54,14 @@ _NAME = re.compile(r"<(/?[A-Za-z][\w.:-]*)")
 
 
 def strip_comments(text: str) -> str:
-    """Return a text without comments of HTML and MDX, but for those in code."""
+    """Return a text without HTML and MDX comments, except in code."""
     if "<!--" not in text and "{/*" not in text:
         return text
     return _COMMENT.sub(lambda found: found["code"] or "", text)
 
 
 def strip_marks(text: str, *, keeps_code: bool = False) -> str:
-    """Return a text without the marks of links, emphasis, footnotes and tags; their words stay."""
+    """Strip the markup of links, emphasis, footnotes and tags from a text, keeping the words."""
     if "^" in text:
         text = _BLOCK_ID.sub("", _NOTE.sub("", text))
     if "</" not in text and not keeps_code:
@@ -71,7 +71,7 @@ def strip_marks(text: str, *, keeps_code: bool = False) -> str:
 
 
 def _unwrap(names: frozenset[str], keeps_code: bool, mark: re.Match[str]) -> str:
-    kind = mark.lastgroup or ""  # The last of its groups.
+    kind = mark.lastgroup or ""  # The last group that matched
     if kind == "code" or kind == "coded":
         return mark[0] if keeps_code else mark[kind]
     if kind in ("address", "escaped", "picture"):
@@ -91,7 +91,7 @@ _PLAIN = partial(_unwrap, frozenset[str](), False)
 
 
 def _is_link(mark: re.Match[str]) -> bool:
-    """Return whether square brackets hold the words of a link, rather than an index or a range."""
+    """Return whether square brackets hold a link's text, not an index or a range."""
     before = mark.string[mark.start() - 1 : mark.start()]
     is_glued = before.isalnum() or before in ("_", "]", ")") if before else False
     if mark["target"] is None:
@@ -101,7 +101,7 @@ def _is_link(mark: re.Match[str]) -> bool:
 
 
 def _is_tag(mark: re.Match[str], names: frozenset[str]) -> bool:
-    """Return whether angle brackets hold a tag, rather than a type or a placeholder."""
+    """Return whether angle brackets hold a tag, not a type or a placeholder."""
     name, rest = mark["tag"], mark["rest"]
     if rest.strip():
         return _ATTRIBUTES.match(rest) is not None

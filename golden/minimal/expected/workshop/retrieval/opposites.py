@@ -1,9 +1,9 @@
-"""Detects texts with nearly the same words of which one contradicts the other."""
+"""Detects that one of two similarly worded texts contradicts the other."""
 
 import re
 from collections import Counter
 
-# Negations in common languages; in scripts without spaces, characters.
+# Negations in common languages; single characters for scripts without spaces.
 _DENYING = frozenset(
     "not no never none nobody nothing neither nor cannot without unless except"
     " nicht kein keine keinen keinem keiner keines nie niemals ohne"
@@ -41,8 +41,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:['\u2019]t\b)?")
 def is_opposed(text: str, other: str) -> bool:
     """Return whether two texts in nearly the same words contradict each other.
 
-    They do if one has more negations, if one has an antonym of the other's word, or if both have
-    two antonyms in another order, as in "left, then right".
+    They do if one has more negations, if one has an antonym of a word in the other, or if both have
+    the same two antonyms in a different order, as in "left, then right".
     """
     words, others = words_of(text), words_of(other)
     if _count_denials(words, text) != _count_denials(others, other):
@@ -57,7 +57,7 @@ def is_opposed(text: str, other: str) -> bool:
 
 
 def opposites_of(word: str) -> set[str]:
-    """Return antonyms of a word in lower case, of which not all need exist."""
+    """Return candidate antonyms of a lower-case word; some may not be real words."""
     return _denied(word).union(OPPOSITES.get(word, ()))
 
 
@@ -66,12 +66,12 @@ def _denied(word: str) -> set[str]:
 
 
 def count_denials(text: str) -> int:
-    """Return how often a text says "not", or another word that denies."""
+    """Return the number of negations in a text."""
     return _count_denials(words_of(text), text)
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words of a text in lower case, contractions as they are."""
+    """Return the words of a text in lower case, keeping contractions."""
     return [word.replace("\u2019", "'") for word in _WORD.findall(text.lower())]
 
 

@@ -14,7 +14,7 @@ from ..index.records import ChunkRecord, Passage, Position
 
 
 def find_passages(index: Index, chunks: Sequence[ChunkRecord]) -> list[Passage | None]:
-    """Return the parents of chunks, for those that have one."""
+    """Return the parent passage of each chunk; None for chunks without one."""
     sides = [_sides_of(index, chunk) for chunk in chunks]
     _read_siblings(index, [*chain.from_iterable(sides)])
     return [
@@ -31,8 +31,8 @@ def find_passages(index: Index, chunks: Sequence[ChunkRecord]) -> list[Passage |
 class _Side:
     """The chunks before or after a chunk in its document.
 
-    `left` are numbers of chunks still to read, nearest first. About `reach` of them have the same
-    parent, or are the first that does not.
+    `left` are the numbers of chunks to read, nearest first. `reach` estimates how many of them
+    share the parent, plus the first that does not.
     """
 
     parent: int
@@ -53,7 +53,7 @@ def _sides_of(index: Index, chunk: ChunkRecord) -> list[_Side]:
     position, numbers = chunk.position, index.chunk_lines.numbers(chunk.id)
     if "parent_start" not in position:
         return []
-    if len(numbers) > 1:  # Hashes of two ids may collide.
+    if len(numbers) > 1:  # Hashes of ids can collide.
         read = zip(numbers, index.chunks(numbers), strict=True)
         numbers = [number for number, one in read if one.id == chunk.id]
     if not numbers:

@@ -1,4 +1,4 @@
-"""Tells callers whose query has operators that this server reads them as plain words."""
+"""Notes that this server treats operators in a query as plain words."""
 
 import re
 
@@ -14,5 +14,5 @@ _OPERATOR = re.compile(
 def tell_of_operators(journal: Journal) -> None:
     """Note the first part of a query that looks like an operator."""
     if found := _OPERATOR.search(journal.query):
-        notice = f"Operators are off here: {found[0][:100]} was searched for as plain words."
+        notice = f"Operators are disabled: {found[0][:100]} was searched for as plain words."
         journal.note("operators", notice=notice)

@@ -1,9 +1,9 @@
-"""Spells a query as the index does: `back-up`, `back up` and `backup`, `230V` and `230 V`.
+"""Matches a query's compounds to the index: `back-up`, `back up` and `backup`, `230V` and `230 V`.
 
-What a query writes as one is searched for as its parts where they stand side by side in a text and
-the whole is nowhere; what it writes as two, or with a hyphen, also as one if texts do. Most texts
-that write it as two have the parts alone, and those with a hyphen the whole too, and must not come
-before them: so the whole is a term only if texts have it without its parts.
+A closed form that is in no text is searched for as its parts, if they occur side by side. An open
+or hyphenated form is also searched for in closed form, if texts use it. Most texts with the open
+form are indexed under the parts alone, and texts with a hyphen also under the closed form; the
+latter must not rank higher, so the closed form is a term only if texts have it without the parts.
 """
 
 import re
@@ -20,12 +20,12 @@ from .candidates import stage
 from .journal import TEXT_UNITS, Journal
 
 STAGE = "spelling"
-SAMPLED = 64  # Chunks that have a whole, in which its parts are looked for.
-LEAST_WITHOUT = 0.1  # Of them without the parts, so that the whole counts as well.
-MAX_APART = 2  # Unknown words of a query that are cut in two.
-READ_CHUNKS = 10  # To see whether two words stand side by side.
+SAMPLED = 64  # Chunks with the closed form that are checked for its parts.
+LEAST_WITHOUT = 0.1  # Minimum share of them without the parts, for the closed form to count.
+MAX_APART = 2  # Unknown words of a query that may be split in two.
+READ_CHUNKS = 10  # To check whether two words occur side by side.
 SEARCH_UNITS = 2_000
-MIN_PART, MIN_WHOLE, MAX_WHOLE = 3, 6, 24  # Letters.
+MIN_PART, MIN_WHOLE, MAX_WHOLE = 3, 6, 24  # Letters
 
 _SHORT_PARTS = frozenset("by in on up".split())
 _APART = re.compile("[- ]")
@@ -33,7 +33,7 @@ _APART = re.compile("[- ]")
 
 @stage(STAGE)
 def respell(index: Index, tokens: Sequence[Token], journal: Journal) -> list[Token]:
-    """Return the tokens of a query with the terms that the index has for them."""
+    """Return the tokens of a query with the terms under which the index has them."""
     spelt: list[Token] = []
     for token in tokens:
         if token.spellings:
@@ -55,14 +55,14 @@ def respell(index: Index, tokens: Sequence[Token], journal: Journal) -> list[Tok
 def _choose(
     index: Index, text: str, parts: tuple[str, ...], whole: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the terms to search for, of what texts write as parts or as a whole."""
+    """Return the terms to search for, given those of the parts and of the closed form."""
     frequency = index.keyword_lane.frequency
     if parts == whole or not all(map(frequency, whole)):
         return parts
     if not all(map(frequency, parts)):
         return whole
     words = _APART.split(text)
-    if len(words) == 2 and is_one_word(*words):  # So the index has it however written.
+    if len(words) == 2 and is_one_word(*words):  # Indexed under both forms.
         return (*whole, *parts)
     chunks = np.sort(index.keyword_lane.having(whole[0])[:SAMPLED].astype(np.int64))
     has_parts = [index.keyword_lane.scores([part], chunks) > 0 for part in parts]
@@ -71,13 +71,13 @@ def _choose(
 
 
 def _join(index: Index, first: Token, second: Token) -> Token | None:
-    """Return two words, or a number and its unit, as one token if the index has both as one."""
+    """Return two words, or a number and its unit, as one token if the index has the closed form."""
     if first.spellings or second.spellings or not len(first.terms) == len(second.terms) == 1:
         return None
     begun = first.text
     if not (begun.isalnum() and second.text.isalnum()) or (begun + second.text).isdigit():
         return None
-    # Stems of longer words lose more: that of `tidegate` has no `e` at its end.
+    # Longer words lose more in stemming: the stem of `tidegate` has no `e` at its end.
     ends = [second.terms[0].removesuffix(cut) for cut in ("", "e", "er")]
     wholes = [bare(begun.casefold()) + end for end in dict.fromkeys(ends)]
     whole = next(filter(index.keyword_lane.frequency, wholes), None)
@@ -89,14 +89,14 @@ def _join(index: Index, first: Token, second: Token) -> Token | None:
 
 
 def _cut(index: Index, token: Token, journal: Journal) -> Token | None:
-    """Return a word that no text has with the terms of two that stand side by side in one."""
+    """Split a word that is in no text into two that occur side by side; None if there are none."""
     frequency = index.keyword_lane.frequency
     for first, second in _cuts(token):
-        # To stem each beginning takes longer than to look it up.
+        # Stemming each prefix takes longer than looking it up.
         begun = first.casefold()
         if not (frequency(begun) or frequency(begun.removesuffix("e"))):
             continue
-        # Together: whether a letter is a word may depend on the number before it.
+        # Tokenized together: whether a letter is a word may depend on the number before it.
         tokens = index.tokenizer.tokenize(f"{first} {second}")
         parts = [term for each in tokens for term in each.spelt(as_one=False)]
         if (len(tokens) == 1 and not tokens[0].spellings) or not all(map(frequency, parts)):
@@ -122,14 +122,14 @@ def _cuts(token: Token) -> Iterator[tuple[str, str]]:
     elif token.is_identifier:
         for match in LETTER_BESIDE_DIGIT.finditer(text):
             first = text[: match.start()]
-            # Of a version: `TLSv1.3`.
+            # Of a version such as `TLSv1.3`.
             yield (first[:-1] if first[-1] in "vV" and len(first) > 2 else first), text[
                 match.end() :
             ]
 
 
 def _as_written(first: str, second: str) -> re.Pattern[str]:
-    """Return a pattern for two words side by side, also for other endings of the second."""
+    """Return a pattern for two adjacent words, with any ending of the second."""
     begun, rest = re.escape(first.casefold()), second.casefold()
     if rest.isalpha() and len(rest) > len("v"):
         end = rf"{re.escape(rest[: max(len('up'), len(rest) - 1)])}[^\W\d_]{{0,3}}"

@@ -1,4 +1,4 @@
-"""The response to a query, the same in every interface: hits, and how good the match is."""
+"""The response to a query, the same in every interface: hits, and the grade of the match."""
 
 import math
 import time
@@ -16,10 +16,13 @@ from .facet_counts import Facets
 from .journal import Journal, Mode, Reason
 
 Match = Literal["strong", "weak", "none"]
-SPARE_HITS = 6  # Some hits equal others, and one tells whether more are left.
-STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.06  # Thresholds for a search by keywords alone.
-MOST_ABSENT, LEAST_CHUNKS = 0.35, 1_000  # Weight in no chunk; smaller indexes lack any word.
-Span: TypeAlias = tuple[int, int]  # Offsets of the first character, and after the last.
+SPARE_HITS = 6  # Some hits may be merged; one more shows whether more follow.
+STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.06  # Thresholds for keyword search.
+MOST_ABSENT, LEAST_CHUNKS = (
+    0.35,
+    1_000,
+)  # Weight of terms in no chunk; small indexes lack common words.
+Span: TypeAlias = tuple[int, int]  # Offsets of the first character and after the last
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
     "none": "Nothing in the documents matches well",
@@ -29,7 +32,7 @@ HEDGES: Mapping[Match, str] = {
 
 @dataclass(slots=True)
 class LaneScores(Record):
-    """The score in each lane; null for a lane that has none."""
+    """The score in each lane; null if the lane has none."""
 
     semantic: float | None
     keyword: float | None
@@ -57,23 +60,23 @@ class Highlights(Record):
 class Hit(ChunkRecord):
     """A passage that was found.
 
-    `near_duplicates` are the ids of hits merged into this one; `also_at` has their places too.
+    `near_duplicates` are the ids of hits merged into this one; `also_at` includes their places.
     """
 
     score: float = field(metadata={"ge": 0, "le": 1})
     scores: LaneScores
     ranks: LaneRanks
-    boosts: dict[str, float]  # Factors of its score, by stage.
+    boosts: dict[str, float]  # Factors applied to the score, by stage
     near_duplicates: tuple[str, ...] = ()
     passage: Passage | None = None  # The parent passage.
     pinned: bool = False  # Pinned to this query by the owner.
     snippet: str | None = None
     highlights: Highlights | None = None
-    snippet_code: tuple[Span, ...] = ()  # Spans of code in the snippet.
-    more: tuple["Hit", ...] = ()  # The next best of its document, where hits are grouped.
+    snippet_code: tuple[Span, ...] = ()  # Spans of code in the snippet
+    more: tuple["Hit", ...] = ()  # The document's next best hits, if hits are grouped
 
     def standing_for(self, others: Sequence["Hit"]) -> "Hit":
-        """Return this hit with the ids and places of others that are merged into it, best first."""
+        """Return this hit with the ids and places of `others`, best first, merged into it."""
         if not others:
             return self
         places = [*self.also_at]
@@ -89,14 +92,14 @@ class SearchResponse(Record):
     """The response to one query: its hits, best first, ties in index order.
 
     `match` grades the best hit; it is `none` if the documents say nothing about the query.
-    `unknown_identifiers` are in no document; `stages` has what stages changed, left out, or failed
-    at.
+    `unknown_identifiers` occur in no document. `stages` reports what stages changed, skipped, or
+    failed to do.
     """
 
     query: str
-    mode: Mode  # The mode used; `reason` says why.
+    mode: Mode  # The mode used; `reason` explains it.
     reason: Reason
-    degraded: bool  # Whether semantic search was wanted but not available.
+    degraded: bool  # Whether semantic search was requested but unavailable
     match: Match
     unknown_identifiers: tuple[str, ...]
     took_ms: float
@@ -107,7 +110,7 @@ class SearchResponse(Record):
 
     def covers(self, chunk: ChunkRecord) -> bool:
         """Return whether a chunk is a hit, or may have been merged into one."""
-        # Stages that limit hits per document note how many they left out or merged.
+        # Stages that drop or merge hits note how many.
         left_out = any(details.keys() & {"left_out", "merged"} for details in self.stages.values())
         if left_out and any(hit.document_id == chunk.document_id for hit in self.hits):
             return True
@@ -126,7 +129,7 @@ def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]
     best, start, at_once = candidates.best_places(), 0, count + SPARE_HITS
     while start < len(best):
         places = best[start : start + at_once]
-        # A caller that reads more than these reads many.
+        # A caller that reads past the first batch usually reads many more.
         start, at_once = start + at_once, 2 * at_once
         ranks_shown = [[rank or None for rank in each[places].tolist()] for each in ranks]
         columns: dict[str, Iterable[Any]] = {
@@ -158,7 +161,7 @@ def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
-    """Return the inverse document frequency of each term, as in BM25, except terms of headings."""
+    """Return the inverse document frequency of each term, as in BM25, except heading terms."""
     plain = (term for term in sorted(set(terms)) if not term.startswith(HEADING_MARK))
     return {term: _weight(index, index.keyword_lane.frequency(term)) for term in plain}
 
@@ -170,9 +173,9 @@ def _weight(index: Index, frequency: int) -> float:
 def compare_with_terms(
     keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str] = ()
 ) -> LaneHits:
-    """Return the keyword lane's hits with the coverage and missing weight of the best one.
+    """Return the keyword hits with the coverage and missing weight of the best one.
 
-    Missing is the weight of each term that belongs to an `unknown` identifier and is in no chunk.
+    Missing weight counts each term of an `unknown` identifier that is in no chunk.
     """
     weights = term_weights(index, terms)
     if len(keyword) and weights:
@@ -185,13 +188,13 @@ def compare_with_terms(
         return keyword
     theirs = {term for text in unknown for term in index.tokenizer.terms(text)}
     missing = [t for t in terms if t in theirs and not index.keyword_lane.frequency(t)]
-    # If no term is missing, the whole identifier counts as one missing term: the chunks that have
+    # If every term exists, the whole identifier counts as one missing term: the chunks that have
     # its terms were read, and it was not found in them.
     return replace(keyword, missing_score=max(1, len(missing)) * _weight(index, 0))
 
 
 def judge_terms(candidates: Candidates) -> Match:
-    """Grade the match by the terms that the keyword lane's best hit has."""
+    """Grade the match by the share of terms in the best keyword hit."""
     coverage = candidates.coverage if len(candidates.chunks) else None
     return grade(coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE, candidates.doubted)
 
@@ -204,7 +207,7 @@ def grade(evidence: float, strong: float, weak: float, doubted: bool = False) ->
 
 def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
     """Return the response with `top_k` hits from the offset on."""
-    # Stages that choose among hits write to the journal as these are read.
+    # Stages that select among hits write to the journal while these are read.
     results = tuple(islice(hits, journal.offset, journal.wanted))
     if journal.reason == "identifier":
         match = "strong"
@@ -231,8 +234,8 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
 def merge_equal_texts(hits: Iterator[Hit], count: int) -> Iterator[Hit]:
     """Merge hits, given best first, with equal text, title and headings.
 
-    White space is ignored. Of equal hits with the best score, the newest is shown. Each of the
-    first `count` hits stands for the equal ones before the next.
+    White space is ignored. Among equal hits with the best score, the newest is shown. Each of the
+    first `count` hits absorbs equal ones up to the next.
     """
     groups: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:

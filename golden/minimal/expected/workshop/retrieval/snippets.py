@@ -1,7 +1,7 @@
-"""Snippets: the part of each hit to show, as plain text, and where it has words of the query.
+"""Snippets: the part of each hit to show, as plain text, with the spans of the query's words.
 
-Tags of HTML and JSX, targets of links, images and the marks of Markdown are taken out; code keeps
-its lines. Offsets count characters (code points). A snippet is text, which may hold `<` and `&`.
+HTML and JSX tags, link targets, images and Markdown markup are removed; code keeps its lines.
+Offsets count characters (code points). Snippets are text, not HTML, and may contain `<` and `&`.
 """
 
 import re
@@ -19,21 +19,21 @@ from .marks import FindWords, word_finder
 from .markup import strip_comments, strip_marks
 from .results import Highlights, Hit, SearchResponse
 
-MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # A slightly longer text is not cut.
-MAX_REPEATS = 6  # A word that a text has more often says nothing about where to begin.
+MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # Slightly longer texts are not cut.
+MAX_REPEATS = 6  # A word that is more frequent in a text does not help to choose a beginning.
 MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
-BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet.
+BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet
 
-# In these files `#` begins a comment and `<` no tag; all others are read as Markdown.
+# In these files `#` starts a comment and `<` no tag; all others are read as Markdown.
 _CODE_SUFFIXES = frozenset(
     "bash c cc cfg conf cpp cs css go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
     " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsx vue xml yaml yml".split()
 )
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
 _QUOTED = re.compile(rf"{_FENCE.pattern}|(?<=\n)[ \t]*(?:>[ \t]?)+")
-# The names of a table's columns, and the rule below them; longer ones leave no room for a row.
+# A table's header row and delimiter row; longer ones leave no room for data.
 _COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
-# A rule or an import of MDX as a whole, else the beginning of a line that may have a mark.
+# A whole rule or MDX import, else the beginning of a line that may carry markup.
 _LINE = re.compile(
     r"\n[ \t]*+(?=[-=*_|:+#>i])(?:"
     r"(?P<rule>[-=*_|:+][-=*_|:+ \t]*+(?=\n|\Z)|import [^\n]*['\"];?(?=\n|\Z))"
@@ -44,11 +44,11 @@ _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\
 
 
 def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
-    """Give the hits of a response their snippets; `tokenizer` is that of the index."""
-    # A corrected query is found as it was searched for.
+    """Add snippets to the hits of a response; `tokenizer` is the index's."""
+    # Highlight what was searched for, which may be a corrected query.
     searched = response.stages.get("correction", {}).get("query", response.query)
     find = word_finder(searched, tokenizer)
-    # Hits of one document share its title, and some their headings.
+    # Hits of one document share its title, and some also headings.
     find_above = cache(find)
     for hit in response.hits:
         for each in (hit, *hit.more):
@@ -59,16 +59,16 @@ def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:
     text = hit.text[:MAX_READ_CHARACTERS]
     is_code = hit.path.rpartition(".")[2].lower() in _CODE_SUFFIXES
     if not is_code and ("\n>" in text or text[:1] == ">"):
-        # What is quoted has lists, tables and code as other text has.
+        # Block quotes can contain lists, tables and code.
         text = _QUOTED.sub(lambda one: one[0] if one[1] else "", f"\n{text}")[1:]
     is_rest_cut = len(hit.text) > MAX_READ_CHARACTERS
     is_long = len(text) > MAX_UNCUT_CHARACTERS
     start, columns = _choose_start(text, find) if is_long else (0, "")
-    # Markup takes room as well.
+    # Leave room for markup, which is removed later.
     end = _end_of_word(text, start, start + 2 * MAX_CHARACTERS)
     pieces = [(text[start:end].strip("\n"), True)]
     if not is_code:
-        # A block of code may have begun before this, or in an earlier chunk.
+        # A code block may have begun earlier in this chunk or in the previous one.
         before, whole = (len(re.findall("\n[ \t]*```", "\n" + one)) for one in (text[:start], text))
         is_within = before % 2 or (whole % 2 and text.endswith("\n```"))
         shown = f"\n```\n{text[start:end]}" if is_within else f"\n{columns}{text[start:end]}"
@@ -87,7 +87,7 @@ def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:
 
 
 def _end_of_word(text: str, start: int, end: int) -> int:
-    """Return where to cut a text that goes on after `end`, in its second half if possible."""
+    """Return where to cut a text longer than `end`: after a word in its second half, if any."""
     if end >= len(text):
         return len(text)
     cut = max(text.rfind(space, (start + end) // 2, end) for space in " \n")
@@ -95,9 +95,9 @@ def _end_of_word(text: str, start: int, end: int) -> int:
 
 
 def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
-    """Return where to begin to show most of the words, and the columns' names of a table there.
+    """Return where to begin to show most query words, and the header of a table there.
 
-    The longer and rarer a word is, the more it counts; those that name columns come with any row.
+    Longer and rarer words count more; words in a table's header come with every row.
     """
     tables = [table.span() for table in _COLUMNS.finditer(text)] if "|\n|" in text else []
     words = find(_COLUMNS.sub(lambda names: " " * len(names[0]), text) if tables else text)
@@ -137,8 +137,8 @@ def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
 
 
 def _plain(text: str, headings: Sequence[str]) -> str:
-    """Return Markdown on one line, without headings that are shown above it."""
-    # A backslash at its end breaks a line.
+    """Return Markdown as one line of text, without headings that are shown above it."""
+    # A trailing backslash is a line break.
     text = _IMAGE.sub("", _LINE.sub(partial(_begin_line, headings), text.replace("\\\n", "\n")))
     return " ".join(unescape(strip_marks(text)).split()).strip("\u2022\u00b7 ")
 

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexLayout, Vocabulary, open_array
 
-AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8.
+AFTER_ALL = b"\xff"  # Greater than every byte of UTF-8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueTable:
-    """Maps values to documents (m,): the entries of `keys[i]` begin at `starts[i]`.
+    """Maps values to documents (m,): the entries of `keys[i]` start at `starts[i]`.
 
-    Keys are sorted, so those with a common prefix are adjacent.
+    Keys are sorted, so keys with a common prefix are adjacent.
     """
 
     keys: Sequence[bytes]
@@ -53,10 +53,10 @@ class ValueTable:
         return [self.keys[number].removeprefix(key).decode() for number in numbers]
 
     def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
-        """Yield the paths directly in a folder, or "", each with its documents, sorted by bytes.
+        """Yield the paths directly in a folder ("" for the root), in byte order, with documents.
 
         A path that ends with a slash is a folder, with all documents below it. Paths up to `after`,
-        the last one yielded before, are skipped.
+        the last path of the previous page, are skipped.
         """
         prefix = encode_value("path", folder)
         first, last = self._range(prefix)
@@ -70,18 +70,18 @@ class ValueTable:
             documents = self.documents[int(self.starts[first]) : int(self.starts[end])]
             found_here = np.sort(documents)
             is_first = np.ones(len(found_here), bool)
-            # Twenty times as fast as np.unique, for a million documents.
+            # Twenty times as fast as np.unique for a million documents.
             np.not_equal(found_here[1:], found_here[:-1], out=is_first[1:])
             yield folder + (name + slash).decode(), found_here[is_first]
             first = end
 
     def entries_of(self, field: str) -> int:
-        """Return the number of entries of a field: one for each document and value."""
+        """Return the number of entries of a field: one for each pair of document and value."""
         first, last = self._range(encode_value(field, ""))
         return int(self.starts[last] - self.starts[first])
 
     def values_in(self, field: str, documents: NDArray[np.int64]) -> Iterator[tuple[str, int]]:
-        """Yield the values of a field for documents (m,), each with the document."""
+        """Yield the values of a field in documents (m,), each with its document."""
         key = encode_value(field, "")
         first, last = self._range(key)
         starts = self.starts[first : last + 1]
@@ -97,9 +97,9 @@ class ValueTable:
 def find_entries(
     starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the positions of `wanted` entries (e,), and the list that each is in.
+    """Return the positions of the entries (e,) that are in `wanted`, and the list of each.
 
-    List i of k goes from `starts[i]` to `starts[i + 1]`, less `starts[0]`.
+    List i of k spans `starts[i]` to `starts[i + 1]`, both less `starts[0]`.
     """
     is_wanted = np.zeros(int(max(entries.max(initial=0), wanted.max(initial=0))) + 1, np.bool_)
     is_wanted[wanted] = True

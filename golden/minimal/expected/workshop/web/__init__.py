@@ -1,1 +1,1 @@
-"""The HTTP application: its endpoints, the checks before them, and how it is served."""
+"""The HTTP application: endpoints, the checks in front of them, and the server process."""

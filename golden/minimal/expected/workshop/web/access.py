@@ -1,4 +1,4 @@
-"""Identifies callers by bearer token or address, and limits their rates."""
+"""Identifies callers by bearer token or address, and limits their request rates."""
 
 import math
 import os
@@ -21,8 +21,8 @@ TOKENS_HINT = (
     ' python -c "import secrets; print(secrets.token_urlsafe(32))" makes one'
 )
 
-MIN_TOKEN_LENGTH = 32  # 128 random bits take at least this many characters, even in hexadecimal.
-MAX_CALLERS = 10_000  # Above it, the caller that was idle longest is forgotten.
+MIN_TOKEN_LENGTH = 32  # 128 random bits take at least 32 characters, even in hexadecimal.
+MAX_CALLERS = 10_000  # Above it, the longest-idle caller is forgotten.
 
 
 def read_tokens() -> tuple[bytes, ...]:
@@ -36,7 +36,7 @@ def read_tokens() -> tuple[bytes, ...]:
 
 
 def token_digest(scope: Scope) -> bytes:
-    """Return the SHA-256 of the bearer token; without exactly one, that of no bytes."""
+    """Return the SHA-256 of the bearer token; of empty bytes unless there is exactly one."""
     values = values_of(scope, b"authorization")
     scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
     return sha256(token.strip() if scheme.lower() == b"bearer" else b"").digest()
@@ -45,7 +45,7 @@ def token_digest(scope: Scope) -> bytes:
 def token_check(
     is_open: Callable[[Scope], bool] = lambda _scope: False,  # Needs no token.
 ) -> Check | None:
-    """Return a check that raises HTTPException 401 without one of API_TOKENS, if that is set."""
+    """Return a check that raises HTTPException 401 without a valid token; None if none are set."""
     known = read_tokens()
 
     def check(scope: Scope) -> None:
@@ -63,8 +63,8 @@ def token_check(
 def rate_checks(limits: Limits) -> Mapping[str, Check]:
     """Return checks, by kind of work, that raise HTTPException 429 for callers above their rate.
 
-    A caller is a valid token, or else an address: behind a proxy, all callers without a token share
-    the proxy's. Searches and MCP calls count together.
+    A caller is a valid token, or else an address; behind a proxy, all callers without a token share
+    the proxy's address. Searches and MCP calls count together.
     """
     has_tokens = bool(read_tokens())
 
@@ -75,7 +75,7 @@ def rate_checks(limits: Limits) -> Mapping[str, Check]:
             if has_tokens and values_of(scope, b"authorization"):
                 caller = token_digest(scope)
             if wait := math.ceil(limit.take(caller)):
-                detail = f"You ask too often; try again in {wait} s."
+                detail = f"Too many requests; try again in {wait} s."
                 raise HTTPException(429, detail, {"Retry-After": str(wait)})
 
         return check

@@ -1,4 +1,4 @@
-"""The URLs of citations: never empty, and never built from what a client sent."""
+"""The URLs of citations: never empty, and never built from anything a client sent."""
 
 from pathlib import Path
 from urllib.parse import quote
@@ -14,7 +14,7 @@ _served_at = ""
 
 
 def document_url(record: ChunkRecord | DocumentRecord) -> str:
-    """Return the source's url, or where this server shows the record, or its path."""
+    """Return the source's URL, or where this server shows the record, or its path."""
     if record.url:
         return record.url
     address = public_url()
@@ -24,7 +24,7 @@ def document_url(record: ChunkRecord | DocumentRecord) -> str:
 def record_path(record: ChunkRecord | DocumentRecord) -> str:
     """Return the path at which this server shows a record, with ids percent-encoded.
 
-    It is a page if the server has pages, else the API's response.
+    It is a page if the server has pages, else an API endpoint.
     """
     identifier = quote(record.id, safe="")
     if not HAS_PAGES:
@@ -36,7 +36,7 @@ def record_path(record: ChunkRecord | DocumentRecord) -> str:
 
 
 def public_url() -> str:
-    """Return PUBLIC_URL, or else where this process listens; "" if it does not listen.
+    """Return PUBLIC_URL, or else the address this process listens on; "" if there is none.
 
     Raises ConfigurationError.
     """

@@ -1,7 +1,7 @@
 """Limits the connections of a server, and the time that each may take to send and to read.
 
-By itself, uvicorn waits forever for the rest of a request's head, and for a client that does not
-read, with all of the response buffered; middleware would run too late to limit that.
+Uvicorn itself waits forever for the rest of a request head, and buffers the whole response for a
+client that does not read it; middleware would run too late to limit that.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ MAX_HEAD_BYTES = 65_536
 READING_SECONDS = 30.0
 MAX_UNREAD_BYTES = 1 << 25
 MIN_CONNECTIONS = 4
-SPARE_FILES = 56  # Other open files: two indexes during a reload, and calls to services.
+SPARE_FILES = 56  # Reserved for two indexes during a reload, and for calls to services
 
 _logger = logging.getLogger(__name__)
 
@@ -77,14 +77,14 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse; refuse a head that is incomplete and already too large."""
+        """Parse data; reject a head that is incomplete and already too large."""
         if self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
             self._expect_head()
         super().data_received(data)
         if self._head_timer is not None:
             self._head_bytes += len(data)
             if self._head_bytes > MAX_HEAD_BYTES:
-                self._refuse(431, f"A request head may have {MAX_HEAD_BYTES} bytes.")
+                self._refuse(431, f"A request head may have at most {MAX_HEAD_BYTES} bytes.")
 
     def on_headers_complete(self) -> None:
         """Pass the request on."""
@@ -101,18 +101,18 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._shared.idle[self] = None
 
     def pause_writing(self) -> None:
-        """Give the client READING_SECONDS to read what was written."""
+        """Start the timeout of READING_SECONDS for the client to read what was written."""
         super().pause_writing()
         self._reading_timer = self.loop.call_later(READING_SECONDS, self.transport.abort)
         self._shared.keep_unread(self, self.transport.get_write_buffer_size())
 
     def resume_writing(self) -> None:
-        """Continue, since the client has read everything."""
+        """Cancel the timeout, since the client has read everything."""
         self._end_reading()
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse a request that is not HTTP."""
+        """Reject a request that is not HTTP."""
         self._refuse(400, msg)
 
     def _expect_head(self) -> None:
@@ -144,7 +144,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
 
 def limit_connections(wanted: int) -> int:
-    """Return how many of the wanted connections the limit of open files allows."""
+    """Return how many of the wanted connections the limit on open files allows."""
     files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -27,7 +27,7 @@ class PageParameters(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class DocumentPage(Record):
-    """Some of `total` documents, from `offset` on."""
+    """A page of `total` documents, from `offset` on."""
 
     total: int
     offset: int
@@ -51,7 +51,7 @@ class DocumentContents(DocumentAnswer):
 
 
 def require_document(documents: Documents, *ids: str) -> DocumentRecord:
-    """Return the document with the first of these ids that there is. Raises HTTPException 404."""
+    """Return the document with the first of these ids that exists. Raises HTTPException 404."""
     for found in map(documents.find, ids):
         if found is not None:
             return found
@@ -73,7 +73,7 @@ def chunk(chunk_id: str) -> JsonResponse:
 
 @document_routes.get("/documents", response_model=DocumentPage)
 def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
-    """Return the documents of the index, in the order of the index."""
+    """Return the documents of the index, in index order."""
     index = current_index()
     page = index.part(Documents.open).page(parameters.offset, parameters.limit)
     return JsonResponse(DocumentPage(index.document_count, parameters.offset, [*page]))
@@ -81,7 +81,7 @@ def documents(parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
 
 @document_routes.get("/documents/{document_id:path}", response_model=DocumentContents)
 def document(document_id: str, parameters: Annotated[PageParameters, Query()]) -> JsonResponse:
-    """Return one document, with the places of its chunks from `offset` on; not their texts."""
+    """Return one document, with the places of its chunks from `offset` on, but not their texts."""
     documents = current_index().part(Documents.open)
     record = require_document(documents, document_id)
     chunks = documents.chunks_of(record, parameters.offset, parameters.limit)
@@ -91,5 +91,5 @@ def document(document_id: str, parameters: Annotated[PageParameters, Query()]) -
 
 @document_routes.get("/sources", response_model=SourceList)
 async def sources() -> JsonResponse:
-    """Return where the documents come from."""
+    """Return the sources that the documents come from."""
     return JsonResponse(SourceList(current_index().part(Documents.open).sources()))

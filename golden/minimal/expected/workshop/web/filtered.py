@@ -1,4 +1,4 @@
-"""Types for the filters of requests, whose schemas list values of the index."""
+"""Types for the filters of requests; their schemas list values of the index."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -17,11 +17,11 @@ from ..retrieval.filter_schemas import (
 from ..retrieval.filters import FilterColumns
 
 schema_index: Callable[[], Index] = served.public
-"""Returns the index whose values the schemas list; they are made once, for all callers."""
+"""Returns the index whose values the schemas list; they are built once, for all callers."""
 
 
 def filterable() -> Filterable:
-    """Return what schemas list."""
+    """Return the filters of that index."""
     columns = schema_index().part(FilterColumns.open)
     return Filterable(columns.columns, columns.known_values("source", MAX_FILTER_VALUES))
 

@@ -1,4 +1,4 @@
-"""The only middleware: the checks between a client and the routes, in the order of a request."""
+"""The only middleware: the checks between a client and the routes, in order."""
 
 import asyncio
 import re
@@ -24,9 +24,9 @@ WEB_PORTS = frozenset({80, 443})
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 MAX_HEADERS = 100
 BODY_SECONDS = 30.0
-MAX_BODY_MESSAGES = 4096  # A body that arrives byte by byte costs far more time than in one piece.
+MAX_BODY_MESSAGES = 4096  # A body that arrives byte by byte costs far more time than a whole one.
 
-SECURITY_HEADERS = (  # Set on every response that does not set them.
+SECURITY_HEADERS = (  # Set on every response unless the response sets them.
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'"),
@@ -39,7 +39,7 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 
 @dataclass(slots=True)
 class Outcome:
-    """How a request ended; 499, as in nginx, if the client disconnected first."""
+    """How a request ended; the status is 499, as in nginx, if the client disconnected first."""
 
     status: int = 499
     sent_bytes: int = 0
@@ -47,18 +47,18 @@ class Outcome:
 
 
 Check = Callable[[Scope], None]
-"""Raises HTTPException to refuse a request."""
+"""Raises HTTPException to reject a request."""
 
 Observe = Callable[[Scope, str], AbstractContextManager[Outcome]]
-"""Returns a context for serving a request, given its scope and id; it fills in the outcome."""
+"""Returns a context for a request, given its scope and id; the outcome is filled in later."""
 
 
 @dataclass(eq=False)
 class Middleware:
-    """Passes requests to the application, or answers them with a problem document.
+    """Passes requests to the application, or responds with a problem document.
 
-    The application gets a request once its whole body has arrived, up to `max_body_bytes`, and HEAD
-    as GET. Every response has an X-Request-ID: the client's, if it sent a valid one.
+    The application gets a request once its whole body has arrived, up to `max_body_bytes`, and gets
+    HEAD as GET. Every response has an X-Request-ID: the client's, if it sent a valid one.
     """
 
     app: ASGIApp
@@ -68,10 +68,10 @@ class Middleware:
     max_body_bytes: int
     answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure
     observe: Observe = lambda _scope, _request_id: nullcontext(Outcome())
-    # The slots that a POST to a path takes, `chat` or `mcp`; all others take `search`.
+    # The kind of slot that a POST to a path takes, `chat` or `mcp`; everything else takes `search`.
     queues: Mapping[str, str] = field(default_factory=dict)
     check_token: Check | None = None
-    check_rates: Mapping[str, Check] = field(default_factory=dict)  # For some of these three.
+    check_rates: Mapping[str, Check] = field(default_factory=dict)  # By kind of slot
     authorise: Callable[[str, str, Mapping[str, str]], bool] | None = None
 
     def __post_init__(self, limits: Limits) -> None:
@@ -81,7 +81,7 @@ class Middleware:
         self._streams = Slots(limits.streams)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -96,7 +96,7 @@ class Middleware:
             except ClientDisconnect:
                 failure = answer.refusal
             except asyncio.CancelledError:
-                # The server has stopped and closed the connection: there is nobody to answer.
+                # The server has stopped and closed the connection, so nobody can be answered.
                 if not stopping.has_begun:
                     raise
             except Exception as error:
@@ -117,7 +117,7 @@ class Middleware:
         if self.authorise is not None and not is_open:
             headers = dict(Headers(scope=scope))
             if not self.authorise(scope["method"], scope["path"], headers):
-                raise HTTPException(403, "This caller may not pass.")
+                raise HTTPException(403, "This caller is not authorised.")
         receive = await self._receive_body(scope, receive)
         answer.is_last = False
         if scope["path"] not in (*OPEN_PATHS, "/metrics"):
@@ -145,7 +145,7 @@ class Middleware:
         length = int(headers.get(b"content-length", 0))
         if not length and b"transfer-encoding" not in headers:
             return receive
-        detail = f"A body may have {most} bytes, in {MAX_BODY_MESSAGES} pieces."
+        detail = f"A body may have at most {most} bytes, in {MAX_BODY_MESSAGES} pieces."
         if length > most:
             raise HTTPException(413, detail)
         body, pieces = bytearray(), 0
@@ -169,12 +169,12 @@ class Middleware:
 def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
     """Raise HTTPException 400, 403, 421 or 431 for a head that is invalid or for another server.
 
-    Accepted hosts are loopback names, the address of the connection, and the allowed ones, each as
-    `name` or `name:port`. This refuses web pages that point their own name at this machine (DNS
-    rebinding).
+    Accepted hosts are loopback names, the address of the connection, and the allowed hosts, each
+    with or without a port. This blocks DNS rebinding: web pages that point their own name at this
+    machine.
     """
     if len(scope["headers"]) > MAX_HEADERS:
-        raise HTTPException(431, f"A request may have {MAX_HEADERS} header fields.")
+        raise HTTPException(431, f"A request may have at most {MAX_HEADERS} header fields.")
     hosts = values_of(scope, b"host")
     if len(hosts) != 1:
         raise HTTPException(400, "A request needs exactly one Host header.")
@@ -184,20 +184,20 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
     names = {host, parts["name"]} if parts else set()
     if not is_address and names.isdisjoint(LOOPBACK | allowed_hosts):
         named = parts["name"] if parts else "the host name"
-        detail = f"its owner can allow it by adding {named} to ALLOWED_HOSTS in the environment"
+        detail = f"to allow it, the owner can add {named} to the variable ALLOWED_HOSTS"
         raise HTTPException(421, f"This server does not answer for this Host; {detail}.")
     senders = {host, *allowed_hosts}
     if parts and parts["name"] in LOOPBACK:
-        # A page of this machine may be served by another of its names.
+        # A page on this machine may use another of its names.
         senders |= {name + host.removeprefix(parts["name"]) for name in LOOPBACK}
-    # Browsers omit only a scheme's default port, so a proxy has left this one out (nginx's $host).
+    # Browsers omit only a scheme's default port; here a proxy dropped it (nginx's $host).
     is_without_port = parts and server and not (parts["port"] or server[1] in WEB_PORTS)
     for origin in values_of(scope, b"origin"):
         scheme, _, written = origin.decode("latin-1").lower().partition("://")
         sender = plain_host_and_port(written)
         names = {sender, sender.rpartition(":")[0]} if is_without_port else {sender}
         if scheme not in {"http", "https"} or senders.isdisjoint(names):
-            raise HTTPException(403, "Pages of this Origin may not use this server.")
+            raise HTTPException(403, "Pages from this Origin may not use this server.")
 
 
 def values_of(scope: Scope, name: bytes) -> list[bytes]:
@@ -207,10 +207,10 @@ def values_of(scope: Scope, name: bytes) -> list[bytes]:
 
 @dataclass(slots=True)
 class _Answer:
-    """Sends one response, holding back its head until it is known whether it is streamed.
+    """Sends one response, holding back its head until it is known whether the body is streamed.
 
-    The slot of the work is released when the body begins, so a slow reader does not hold a slot
-    that searches need. A streamed body then takes a slot of `streams`, if there are any.
+    The slot of the work is released when the body begins, so that a slow reader does not occupy a
+    slot that searches need. A streamed body then takes a slot of `streams`, if there are any.
     """
 
     send_on: Send
@@ -245,7 +245,7 @@ class _Answer:
                     try:
                         await self.take(self.streams)
                     except HTTPException as refusal:
-                        # FastAPI considers the response begun, and would report a failure.
+                        # FastAPI assumes that the response has begun, and would report a failure.
                         self.refusal = refusal
                         raise ClientDisconnect from None
             self.has_begun = True
@@ -253,7 +253,7 @@ class _Answer:
             await self.send_on({**self.head, "headers": self._headers()})
         if self.is_head and message.get("more_body", False):
             await self.send_on({"type": "http.response.body"})
-            # Stops the application, which would go on producing a body that nobody wants.
+            # Stops the application, which would otherwise produce a body that nobody receives.
             raise ClientDisconnect
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)

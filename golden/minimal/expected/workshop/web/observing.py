@@ -1,4 +1,4 @@
-"""Metrics for Prometheus, and a log line and a trace for each request."""
+"""Prometheus metrics, and a log line and a trace for each request."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ from .middleware import OPEN_PATHS, Outcome
 REGISTRY = prometheus.CollectorRegistry()
 BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
-# If an OpenTelemetry SDK is set up, each request gets a span.
+# If an OpenTelemetry SDK is configured, each request gets a span.
 TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "operation_spans": False}
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
@@ -44,8 +44,8 @@ _counter = partial(_labelled, prometheus.Counter)
 _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SECONDS))
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
-REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Time to answer.", "route")
-# Details of a response for counters and logs.
+REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Duration of requests.", "route")
+# The parts of a response that counters and logs use.
 TOLD = [
     "mode",
     "reason",
@@ -53,8 +53,10 @@ TOLD = [
     "match",
 ]
 SEARCHES = _counter("searches", "Searches.", *TOLD)
-STAGE_SECONDS = _histogram("search_stage_seconds", "Time of a search, and of its stages.", "stage")
-QUESTIONS = _counter("questions", "Lines for the log of questions: kept, or lost.", "result")
+STAGE_SECONDS = _histogram(
+    "search_stage_seconds", "Duration of searches and their stages.", "stage"
+)
+QUESTIONS = _counter("questions", "Lines for the question log: kept, or lost.", "result")
 INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
 
 _logger = logging.getLogger(__name__)
@@ -134,5 +136,5 @@ def count_question(result: str) -> None:
 
 
 def count_reload(result: str) -> None:
-    """Count a new index: `ok`, or `refused` because it is unusable."""
+    """Count a new index: `ok`, or `refused` if it is unusable."""
     INDEX_RELOADS(result).inc()

@@ -1,7 +1,7 @@
 """The OpenAPI document, corrected where FastAPI's is wrong or incomplete.
 
 FastAPI 0.165 gives an event stream the schema of a single event, so that a generated client would
-parse the whole stream as JSON. It repeats shared schemas for each endpoint, and knows nothing of
+parse the whole stream as JSON. It repeats shared schemas for each endpoint, and does not know about
 tokens that middleware checks.
 """
 
@@ -21,7 +21,7 @@ class Application(FastAPI):
     """An application whose document describes streams, problems, and tokens."""
 
     def __init__(self, *, asks_for_tokens: bool = False, **options: Any) -> None:
-        """Take the options of FastAPI; all paths except health checks may need a token.
+        """Pass options to FastAPI; with `asks_for_tokens`, paths other than health checks need one.
 
         Requests are traced only if `telemetry` is on.
         """
@@ -29,7 +29,7 @@ class Application(FastAPI):
         self._asks_for_tokens = asks_for_tokens
 
     def openapi(self) -> dict[str, Any]:
-        """Return the document, which is made once."""
+        """Return the document, generated on first use."""
         if self.openapi_schema is None:
             document = super().openapi()
             schemas = document.setdefault("components", {}).setdefault("schemas", {})
@@ -38,7 +38,7 @@ class Application(FastAPI):
                 fallback = {"type": "string"} | ({} if is_text else {"format": "binary"})
                 content["schema"] = _lift(content.get("schema", fallback), schemas)
                 if media_type == EVENT_STREAM:
-                    # FastAPI's streams use a key of OpenAPI 3.2 in a document of 3.1.
+                    # FastAPI describes streams with a key of OpenAPI 3.2 in a 3.1 document.
                     event = content.pop("itemSchema", None)
                     content["schema"] = _stream_of(event or content["schema"])
             if self._asks_for_tokens:
@@ -59,7 +59,7 @@ def _contents(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _lift(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
-    """Move an object's schema to the document's schemas by title, and return a reference.
+    """Move a schema to the document's shared schemas, named by its title; return a reference.
 
     Its `$defs` move there too.
     """
@@ -76,12 +76,12 @@ def _stream_of(data: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a stream whose events, or their data, have this schema."""
     choices = [choice.get("$ref", "") for choice in data.get("anyOf", [data])]
     names = [choice.removeprefix(REFERENCE) for choice in choices if choice]
-    kinds = f" Their data are JSON: {', '.join(names)}." if names else ""
+    kinds = f" Their data is JSON: {', '.join(names)}." if names else ""
     return {"type": "string", "description": f"Server-sent events.{kinds}", "x-event-data": data}
 
 
 def _ask_for_tokens(document: dict[str, Any]) -> None:
-    scheme = {"type": "http", "scheme": "bearer", "description": "One of the server's tokens."}
+    scheme = {"type": "http", "scheme": "bearer", "description": "A token of the server."}
     document["components"]["securitySchemes"] = {"token": scheme}
     document["security"] = [{"token": []}]
     for path in OPEN_PATHS & document["paths"].keys():

@@ -1,7 +1,8 @@
 """Pages for browsers, and the documents as Markdown for agents.
 
-A page holds no data, is open to all and arrives in one response. Its Content-Security-Policy names
-each script and style sheet by hash, so that nothing else runs and no text can become markup.
+A page contains no data, is open to everyone and arrives in one response. Its Content-Security-
+Policy names each script and style sheet by hash, so that nothing else runs and no text can become
+markup.
 """
 
 import re
@@ -31,6 +32,7 @@ from .documents import PageParameters, require_document
 from .routes import JsonResponse
 
 FOLDER = Path(__file__).parents[1] / "page"
+DOCUMENT = "document.html"
 _NAMES = {
     "/": "search.html",
     "/docs": "docs.html",
@@ -38,21 +40,22 @@ _NAMES = {
     "/browse": "browse.html",
 }
 PAGES = {path: name for path, name in _NAMES.items() if (FOLDER / name).exists()}
-"""The pages that this server has, by their paths; that of a document is at several."""
+"""The pages that this server has, by path; the document page is at several paths."""
 
 MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
-MAX_VALUES = 50  # To choose from; the value of a filter that has more is typed.
+MAX_VALUES = 50  # A filter with more values gets a text field instead of a list.
 MAX_LISTED = 1_000
-MAX_LINKED = 500  # Documents that a page leads to.
-PIECES_PER_BLOCK = 64  # A thread takes its turn for each block of a stream.
+MAX_LINKED = 500  # Linked documents to return
+PIECES_PER_BLOCK = 64  # Per block, a thread pool thread is used once.
 
 MARKDOWN = "text/markdown"
 
-# `data:` is for the icon in the address bar.
+# `data:` is for the icon in the address bar, `blob:` for the pictures that the page of a document
+# has fetched with the caller's token.
 _POLICY = (
     "default-src 'none'; script-src {script}; style-src {style}; connect-src 'self';"
-    " img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
+    " img-src data:{fetched}; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"
     " require-trusted-types-for 'script'; trusted-types 'none'"
 )
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
@@ -66,8 +69,9 @@ _REFERENCE = re.compile(
 class Page:
     """A page with its scripts and style sheets, and its Content-Security-Policy.
 
-    A browser that goes back to one that `is_kept` shows it as it was left. The search keeps its
-    place by itself, and asks anew, as the index may be another one by then.
+    When a user goes back, browsers show a page with `is_kept` as it was left. The search page is
+    not
+    kept: it restores its own state and searches again, since the index may have changed.
     """
 
     body: bytes
@@ -76,7 +80,7 @@ class Page:
 
     @classmethod
     def read(cls, name: str) -> "Page":
-        """Read a page of `page/`. Raises ConfigurationError if a file of it is unreadable."""
+        """Read a page from `page/`. Raises ConfigurationError if one of its files is unreadable."""
         hashes = defaultdict[str, list[str]](list)
 
         def put_in(reference: re.Match[str]) -> str:
@@ -92,6 +96,7 @@ class Page:
             problem = f"page/{name} is unreadable: {error}"
             raise ConfigurationError(problem, hint="restore it from a trusted copy") from None
         allowed = {kind: " ".join(hashes[kind]) for kind in ("script", "style")}
+        allowed["fetched"] = " blob:" if name == DOCUMENT else ""
         return cls(body.encode(), _POLICY.format(**allowed), name != "search.html")
 
     def response(self) -> Response:
@@ -103,7 +108,7 @@ class Page:
 
 
 class PassageParameters(PageParameters):
-    """The query string of GET /chunks; `around` is the id of a chunk to put in the middle."""
+    """The query string of GET /chunks; `around` is the id of a chunk to place in the middle."""
 
     document: str
     around: str | None = None
@@ -111,7 +116,7 @@ class PassageParameters(PageParameters):
 
 @dataclass(frozen=True, slots=True)
 class DocumentPassages(Record):
-    """A document, with some of its passages, from `offset` on, and the places it links to."""
+    """A document, with some of its passages, from `offset` on, and the documents it links to."""
 
     document: DocumentAnswer
     links: list[Place]
@@ -120,9 +125,9 @@ class DocumentPassages(Record):
 
 
 def page_routes(asks_for_tokens: bool = False) -> APIRouter:
-    """Return the pages, and what they fetch. Raises ConfigurationError if one is unreadable."""
+    """Return the pages and their endpoints. Raises ConfigurationError if one is unreadable."""
     routes = APIRouter()
-    page = Page.read("document.html")
+    page = Page.read(DOCUMENT)
     for path, name in PAGES.items():
         routes.add_api_route(path, Page.read(name).response, include_in_schema=False)
 
@@ -138,13 +143,13 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
         names = document_id, document_id.removesuffix(".md")
         if is_page(request.scope):
             answer = page.response()
-            # Browsers send no token here, and without one nobody may know what there is.
+            # Browsers send no token here, and without one, nobody may learn which documents exist.
             if not asks_for_tokens and not any(map(documents.find, names)):
                 answer.status_code = 404
             return answer
         record = require_document(documents, *names)
         pieces = join_chunks(documents.chunks_of(record))
-        # Before the answer begins, as the engine may fail.
+        # Read before the response begins, as the search engine may fail.
         pieces = chain([next(pieces, "")], pieces)
 
         def blocks() -> Iterator[str]:
@@ -159,7 +164,7 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
         index, chosen = current_index(), settings()
         manifest, filters = index.manifest, index.part(FilterColumns.open)
         examples = [item.query for item in manifest.known_items[:MAX_EXAMPLES]]
-        # A caller who may see none of the known items may not be told of these either.
+        # A caller who cannot see the known items must not see their queries either.
         if examples and chosen.examples:
             examples = [*chosen.examples]
         return JsonResponse(
@@ -204,7 +209,7 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
 
 
 def is_page(scope: Scope) -> bool:
-    """Return whether a response is a page: under /d/, where HTML is accepted, not Markdown."""
+    """Return whether to respond with a page: under /d/, if HTML but not Markdown is accepted."""
     accepted = ",".join(Headers(scope=scope).getlist("accept")).lower()
     is_browser = "text/html" in accepted and MARKDOWN not in accepted
     is_document = scope["path"].startswith("/d/") and is_browser
@@ -217,7 +222,7 @@ agent_routes = APIRouter(tags=["agents"], default_response_class=Response, respo
 
 @agent_routes.get("/llms.txt")
 def llms() -> Response:
-    """Return the documents and endpoints of this server, listed in Markdown for agents."""
+    """Return the documents and endpoints of this server as a Markdown list for agents."""
     return Response("".join(_overview(current_index())), media_type=MARKDOWN)
 
 
@@ -228,7 +233,7 @@ def _overview(index: Index) -> Iterator[str]:
         f"# {_line(chosen.title)}\n\n{about}"
         f"{count_of(index.document_count, 'document')} in {count_of(index.chunk_count, 'passage')}."
         f" `GET {address}/search?q=...` ranks passages for a question, as JSON;"
-        " a document's address below gives all of it as Markdown.\n\n## Documents\n\n"
+        " the address of a document below returns its text as Markdown.\n\n## Documents\n\n"
     )
     for record in documents.page(0, MAX_LISTED):
         where = f": {_line(record.path)}" if record.path != record.title else ""

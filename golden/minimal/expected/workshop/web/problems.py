@@ -1,4 +1,4 @@
-"""Turns refusals and failures into problem documents (RFC 9457)."""
+"""Turns rejections and failures into problem documents (RFC 9457)."""
 
 import logging
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class ProblemDocument(Record):
 
     @classmethod
     def of(cls, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Self:
-        """Return the document for a status, and headers to send with it."""
+        """Return the document for a status, with headers to send."""
         return cls("about:blank", HTTPStatus(status).phrase, status, detail, headers=headers or {})
 
     def response(self) -> Response:
@@ -47,10 +47,10 @@ class ProblemDocument(Record):
 
 
 _SCHEMA = TypeAdapter(ProblemDocument).json_schema(mode="serialization")
-# The refusals and failures of endpoints, for the OpenAPI document.
+# The error responses of endpoints, for the OpenAPI document.
 PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
-        "description": "The request was refused or failed.",
+        "description": "The request was rejected or failed.",
         "content": {PROBLEM_MEDIA_TYPE: {"schema": _SCHEMA}},
     }
 }
@@ -59,7 +59,7 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
 async def answer_failure(request: Request, error: Exception) -> Response:
     """Return the problem document for a request that failed."""
     problem = describe_failure(request, error)
-    # For people who follow an outdated link, or meet a server under a new name.
+    # For people who follow an outdated link, or use a host name that is not allowed.
     if problem.status in (404, 421) and "text/html" in request.headers.get("accept", ""):
         way = _way_to_search(request) if problem.status == 404 else None
         return HTMLResponse(_write_page(problem, way), problem.status)
@@ -81,14 +81,14 @@ def _write_page(problem: ProblemDocument, way: str | None) -> str:
 
 
 def _way_to_search(request: Request) -> str | None:
-    """Return the URL of the page `/` relative to a request's, maybe below the path of a proxy."""
+    """Return the URL of the search page relative to a request's, possibly below a proxy's path."""
     if not _matches(request, method="GET", path="/"):
         return None
     return "../" * (request.scope["path"].count("/") - 1) or "./"
 
 
 def describe_failure(request: Request, error: Exception) -> ProblemDocument:
-    """Return the problem of a request that failed; log it unless the client caused it."""
+    """Return the problem document of a failed request; log it unless the client caused it."""
     match error:
         case HTTPException(status_code=405):
             return ProblemDocument.of(405, error.detail, {"Allow": _allowed_methods(request)})
@@ -97,7 +97,7 @@ def describe_failure(request: Request, error: Exception) -> ProblemDocument:
         case RequestValidationError():
             return _unprocessable(*map(_describe_field, error.errors()))
         case InvalidRequestError():
-            # A query string has filters beside the query, a body has them in an object.
+            # In a query string, filters are parameters; in a body, they are in an object.
             prefix = "filters." if request.method == "GET" else ""
             name = error.field.removeprefix(prefix)
             return _unprocessable({"field": name, "message": error.message})
@@ -110,7 +110,7 @@ def describe_failure(request: Request, error: Exception) -> ProblemDocument:
 
 
 def _allowed_methods(request: Request) -> str:
-    # Starlette lists those of the first matching route; RFC 9110, 15.5.6, wants all.
+    # Starlette lists only the methods of the first matching route; RFC 9110, 15.5.6, wants all.
     known = ("DELETE", "GET", "PATCH", "POST", "PUT")
     methods = {method for method in known if _matches(request, method=method)}
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))

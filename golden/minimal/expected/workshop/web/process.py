@@ -17,9 +17,9 @@ from ..hosts import plain_address
 
 STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 LEVELS = ("debug", "info", "warning", "error")
-PROXY_HINT = "let a reverse proxy decide who may ask"
+PROXY_HINT = "let a reverse proxy authenticate callers"
 
-# Created once: `json.dumps` with options would create an encoder for every line.
+# Created once: `json.dumps` with options creates an encoder for every call.
 _encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
 
 
@@ -27,10 +27,10 @@ _encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
 def loading() -> Iterator[None]:
     """Load modules and an index, in the main thread of a command.
 
-    SIGINT ends the process, since a KeyboardInterrupt during an import may become another error.
+    SIGINT ends the process, since a KeyboardInterrupt during an import may turn into another error.
     The garbage collector ignores what was loaded, so that forked workers keep sharing its memory.
     """
-    # Searches are too small for threads of OpenBLAS, which spin when idle.
+    # Searches are too small for OpenBLAS's threads, which spin when idle.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     handler = signal.signal(signal.SIGINT, lambda *_: os._exit(128 + signal.SIGINT))
     gc.disable()
@@ -45,8 +45,8 @@ def loading() -> Iterator[None]:
 class JsonHandler(logging.Handler):
     """Writes JSON in ASCII, so that clients cannot inject line ends or terminal colours.
 
-    It writes what a file descriptor takes at once: a slow reader loses lines, but delays no
-    request.
+    A record is written only if the descriptor accepts it immediately: a slow reader loses lines,
+    but delays no request.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -56,7 +56,7 @@ class JsonHandler(logging.Handler):
         self._poll.register(descriptor, select.POLLOUT)
 
     def format(self, record: logging.LogRecord) -> str:
-        """Return the line without its end."""
+        """Return the line without a line end."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         line: dict[str, object] = {
             "time": moment.replace("+00:00", "Z"),
@@ -70,7 +70,7 @@ class JsonHandler(logging.Handler):
         return _encode(line)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record, if it can be written now."""
+        """Write a record if it can be written now."""
         left = self.format(record).encode() + b"\n"
         with suppress(OSError):
             while left and self._poll.poll(0):
@@ -78,7 +78,7 @@ class JsonHandler(logging.Handler):
 
 
 def configure_logging() -> None:
-    """Log to standard error from LOG_LEVEL on, warnings included. Raises ConfigurationError."""
+    """Log to standard error from LOG_LEVEL on, including warnings. Raises ConfigurationError."""
     level = os.environ.get("LOG_LEVEL", "").strip().lower() or "info"
     if level not in LEVELS:
         hint = f"choose one of {', '.join(LEVELS)}"
@@ -105,8 +105,8 @@ def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.Addr
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (is_open or plain_address(str(address[0])).is_loopback):
         raise ConfigurationError(
-            f"{host} can be reached from other machines, and this server does not ask for a token",
-            hint=f"{hint}. To answer everyone without a token, add --insecure-no-auth",
+            f"{host} can be reached from other machines, and this server does not require a token",
+            hint=f"{hint}. To accept requests without a token, add --insecure-no-auth",
         )
     return family, str(address[0])
 
@@ -120,6 +120,6 @@ def listen(family: socket.AddressFamily, address: str, port: int) -> socket.sock
         problem = f"cannot listen on {address} port {port}: {os.strerror(error.errno or 0)}"
         hint = "stop what uses the port, or choose another one with --port"
         raise ServerError(problem, hint=hint) from None
-    # Connections inherit it. Without it, every second response on a connection waits for 40 ms.
+    # Accepted connections inherit it; otherwise every second response on one waits for 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener

@@ -29,7 +29,7 @@ def _to_whole(value: object) -> object:
 
 
 WHOLE = BeforeValidator(_to_whole)
-"""Accepts 10.0 as 10, as JSON Schema does. Comes last, so that the schema has the limits."""
+"""Accepts 10.0 as 10, as JSON Schema does. Comes last, so that the schema includes the limits."""
 
 Sort = Literal["score", "date"]
 MAX_OFFSET = MAX_RESULTS - 1
@@ -45,7 +45,7 @@ _SAME = (
 
 
 class RequestModel(BaseModel):
-    """A request with the declared fields only."""
+    """A request that allows only declared fields."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -62,7 +62,7 @@ class RequestModel(BaseModel):
                 names = next((same for same in map(str.split, _SAME) if name in same), ())
                 near = [*filter(known.get, names), *get_close_matches(name, known, 1)]
                 if "filters" in known and name in KNOWN_FIELDS:
-                    each["msg"] += "; it is a filter, so put it into 'filters'"
+                    each["msg"] += "; it is a filter, so move it to 'filters'"
                 else:
                     each["msg"] += f"; did you mean {near[0]!r}?" if near else ""
             each["type"] = PydanticCustomError(kind, each["msg"])
@@ -79,14 +79,14 @@ class SearchArguments(RequestModel):
         WHOLE,
     ] = 10
     mode: Annotated[
-        Mode, Field(description="Rank by meaning and words (hybrid), or by one of them alone.")
+        Mode, Field(description="Rank by embeddings and keywords (hybrid), or by one of them only.")
     ] = "hybrid"
-    filters: Annotated[FilterValues | None, Field(description="What a passage must have.")] = None
+    filters: Annotated[
+        FilterValues | None, Field(description="Filters that a passage must pass.")
+    ] = None
     offset: Annotated[
         int,
-        Field(
-            strict=True, ge=0, le=MAX_RESULTS - 1, description="How many of the best to pass over."
-        ),
+        Field(strict=True, ge=0, le=MAX_RESULTS - 1, description="How many of the best to skip."),
         WHOLE,
     ] = 0
 
@@ -97,18 +97,26 @@ class SearchRequest(SearchArguments):
     group: Annotated[
         Group | None,
         Field(
-            description="Whether a result is a document: its best passage, with `more` of it."
-            " `top_k` and `offset` count documents then."
+            description="Group by `document`: each result is its best passage, with `more` of it;"
+            " `top_k` and `offset` then count documents."
         ),
     ] = None
+    prefix: Annotated[
+        bool,
+        Field(
+            strict=True,
+            description="Whether the last word may be unfinished, as while typing."
+            " `match` is then that of the completed query.",
+        ),
+    ] = False
     facets: Annotated[
-        bool, Field(strict=True, description="Whether to count what could be filtered by.")
+        bool, Field(strict=True, description="Whether to count filter values among the results.")
     ] = False
     sort: Annotated[
         Sort, Field(description="The order of the best passages: by score, or newest first.")
     ] = "score"
     snippets: Annotated[
-        bool, Field(strict=True, description="Whether each passage has its snippet and highlights.")
+        bool, Field(strict=True, description="Whether to return snippets and highlights.")
     ] = True
 
 
@@ -118,7 +126,7 @@ class SearchParameters(RequestModel):
     q: QueryText
     top_k: Annotated[int, Field(ge=1, le=MAX_TOP_K)] = 10
     mode: Mode = "hybrid"
-    # Lists are repeated, and a `filter` is `field=value`.
+    # Lists are repeated parameters; a `filter` is written `field=value`.
     source: Annotated[list[Source], Several] = Field(default=[])
     tag: Annotated[list[str], Several] = Field(default=[])
     modified_after: Time = None
@@ -126,6 +134,7 @@ class SearchParameters(RequestModel):
     filter: Annotated[list[Pair], Several] = Field(default=[])
     offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0
     group: Group | None = None
+    prefix: bool = False
     facets: bool = False
     sort: Sort = "score"
     snippets: bool = True

@@ -1,4 +1,4 @@
-"""The endpoints of every server, search and health, and the JSON of all endpoints."""
+"""The endpoints of every server (search and health), and JSON responses and requests."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ from ..retrieval.snippets import add_snippets
 from .requests import AsyncSearch, SearchParameters, SearchRequest
 
 SWITCHES = frozenset({"facets"})
-VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # /readyz waits for an index just opened.
+VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # Polls of a new index by /readyz
 
 
 class JsonResponse(Response):
@@ -35,7 +35,7 @@ class JsonResponse(Response):
         """Serialise the content."""
         if not isinstance(content, Record):
             return to_json(content)
-        # The bytes of its `to_json()`, without a dictionary per record.
+        # Same bytes as `to_json()`, without creating a dictionary per record.
         adapter = adapter_of(type(content))
         return adapter.dump_json(content, by_alias=True, exclude_defaults=True, warnings=False)
 
@@ -75,9 +75,9 @@ class JsonRoute(APIRoute):
 def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     """Run searches in the event loop, one after the other.
 
-    They only compute, for a millisecond or so: at 32 connections, threads, which contend for the
-    interpreter lock, answered a third fewer per second. An encoder that waits would block all
-    requests here: use `starlette.concurrency.run_in_threadpool` with one.
+    Searches only compute, for a millisecond or so. At 32 connections, threads handled a third fewer
+    per second, because they contend for the interpreter lock. An encoder that waits would block all
+    requests here: use `in_threads` with one.
     """
 
     async def run(*arguments: Any, **options: Any) -> SearchResponse:
@@ -87,14 +87,14 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
 
 
 def in_threads(search: Callable[..., SearchResponse]) -> AsyncSearch:
-    """Run searches in threads: one that waits for a service or a model must not hold up others."""
+    """Run searches in threads, so that waiting for a service or a model does not block others."""
     return partial(run_in_threadpool, search)
 
 
 def search_routes(search: AsyncSearch, switches: Collection[str] = ()) -> APIRouter:
     """Return POST /search and GET /search.
 
-    `switches` are optional arguments of this server's search, such as `facets`.
+    `switches` are optional arguments that this server's search supports, such as `facets`.
     """
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
     fields = SearchParameters.model_fields.items()
@@ -103,6 +103,8 @@ def search_routes(search: AsyncSearch, switches: Collection[str] = ()) -> APIRou
     async def answer(arguments: dict[str, Any]) -> JsonResponse:
         has_snippets = arguments.pop("snippets")
         order = arguments.pop("sort")
+        if not arguments["prefix"]:
+            del arguments["prefix"]  # Only wrapped searches accept it.
         for name in SWITCHES.difference(switches):
             if arguments.pop(name):
                 raise InvalidRequestError("this server was exported without it", field=name)
@@ -132,7 +134,7 @@ def search_routes(search: AsyncSearch, switches: Collection[str] = ()) -> APIRou
 
 
 def newest_first(found: SearchResponse) -> SearchResponse:
-    """Return the hits by date, newest first and those without a date last, ties in their order."""
+    """Sort the hits by date, newest first; those without one come last, ties keep their order."""
 
     def time_of(hit: Hit) -> int:
         return parse_time(hit.modified) if hit.modified else UNKNOWN_TIME
@@ -141,22 +143,22 @@ def newest_first(found: SearchResponse) -> SearchResponse:
 
 
 def health_routes(
-    **parts: Callable[[Index], dict[str, Any]],  # A `detail` makes the server degraded.
+    **parts: Callable[[Index], dict[str, Any]],  # A part with a `detail` makes the server degraded.
 ) -> APIRouter:
     """Return GET /healthz and GET /readyz."""
     routes = APIRouter(tags=["health"])
 
     @routes.get("/healthz", response_model=dict[str, str])
     async def healthz() -> JsonResponse:
-        """Return whether the process answers at all."""
+        """Return whether the process responds at all."""
         return JsonResponse({"status": "ok"})
 
     @routes.get("/readyz", response_model=dict[str, Any])
     async def readyz() -> JsonResponse:
         """Return whether the index is open and undamaged; 503 until then.
 
-        `problem` says why if `status` is `degraded` and not `ok`. `verified` says that every file
-        agrees with its hash, which READY_UNVERIFIED=1 does not wait for.
+        `problem` explains a `status` of `degraded`. `verified` means that every file matches its
+        hash, which READY_UNVERIFIED=1 does not wait for.
         """
         for _ in range(VERIFYING_TURNS):
             index, state = current_index(), served.state

@@ -32,7 +32,7 @@ from .process import (
 from .stopping import stopping
 
 DRAINING_SECONDS = 1.0
-STREAMS_SHARE, CONNECTIONS_SHARE = 0.8, 0.9  # Of the grace: when the server ends them.
+STREAMS_SHARE, CONNECTIONS_SHARE = 0.8, 0.9  # When streams and connections are closed
 
 _logger = logging.getLogger(__name__)
 
@@ -45,7 +45,7 @@ def serve(
     insecure_no_auth: bool = False,
     grace: float = 30.0,
     has_tokens: bool = False,
-    tokens_hint: str = PROXY_HINT,  # How callers can be made to send tokens, for messages.
+    tokens_hint: str = PROXY_HINT,  # How to require tokens, for messages
     follow: Callable[[Served], object] = Served.verify_meanwhile,
     announce: Callable[[str, int], object] = lambda _address, _port: None,
     # Runs the server in several processes.
@@ -53,10 +53,11 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests in progress.
 
-    They have `grace` seconds; longer streams end with an event that says so. Port 0 takes any free
-    port, None that of the settings. `follow` verifies the index in a thread, and may replace it by
-    newer ones. Raises ServerError for a port in use, ConfigurationError, as for an address that
-    others can reach without a token unless `insecure_no_auth`, and IndexUnusableError.
+    Requests get `grace` seconds; longer streams end with an event that reports it. Port 0 means any
+    free port, None the port in the settings. `follow` verifies the index in a thread, and may
+    replace it with newer ones. Raises ServerError for a port in use; IndexUnusableError; and
+    ConfigurationError, for example for an address that others can reach without a token, unless
+    `insecure_no_auth`.
     """
     configure_logging()
     port = settings().port if port is None else port
@@ -70,9 +71,9 @@ def serve(
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         documents = count_of(index.document_count, "document")
         chunks = count_of(index.chunk_count, "chunk")
-        # Printed only once handlers are set, since programs may stop a server that says it serves.
+        # Printed once handlers are set, since programs may stop a server as soon as it prints this.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-        # Not a log message: people read it, and programs wait for it, at any LOG_LEVEL.
+        # Not a log message: people read it and programs wait for it, at any LOG_LEVEL.
         line = f"Serving {settings().title} on http://{place} ({documents}, {chunks})\n"
         # Standard error may be closed or full, and a buffer would be flushed again at exit.
         with suppress(AttributeError, OSError, ValueError):
@@ -87,11 +88,11 @@ def _run(
     app: FastAPI, listener: socket.socket, follow: Callable[[Served], object], grace: float
 ) -> None:
     server = Server(app, settings().limits.connections, grace)
-    # Uvicorn raises the signal again that stopped it, which must not end this process.
+    # Uvicorn re-raises the signal that stopped it, which must not end this process.
     for number in STOP_SIGNALS:
         signal.signal(number, server.handle_exit)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-    # Not earlier: a thread does not survive the fork of a worker.
+    # Not earlier: threads do not survive the fork of a worker.
     follow(served)
     server.run(sockets=[listener])
     _logger.info("stopped")
@@ -109,7 +110,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: ASGIApp, max_connections: int, grace: float = 30.0) -> None:
         self._grace = grace
-        self.stops_at = 0.0  # In monotonic time, once it is stopping.
+        self.stops_at = 0.0  # Monotonic time, set when it stops
         self._connections = Connections(limit_connections(max_connections))
         config = uvicorn.Config(
             app,
@@ -125,14 +126,14 @@ class Server(uvicorn.Server):
             date_header=False,
             # Connections accepted in a row before they are counted.
             backlog=max(MIN_CONNECTIONS, self._connections.max_connections // 8),
-            # By then, uvicorn's own shutdown has closed every connection.
+            # By then, the shutdown below has closed every connection.
             timeout_graceful_shutdown=1,
         )
         super().__init__(config)
         self.server_state = self._connections
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop within the grace, but first answer requests that arrive within DRAINING_SECONDS."""
+        """Stop within the grace period, first answering requests in DRAINING_SECONDS."""
         begun = time.monotonic()
         self.stops_at = begun + self._grace
         shared, until = self._connections, begun + min(DRAINING_SECONDS, self._grace / 2)
@@ -140,7 +141,7 @@ class Server(uvicorn.Server):
         stopping.begin(asyncio.get_running_loop().time() + STREAMS_SHARE * self._grace)
         for connection in shared.connections - shared.idle.keys():
             connection.shutdown()
-        # The kernel accepts no more connections, and those in its queue are accepted here.
+        # The kernel stops accepting connections here, so accept those in its queue first.
         arriving = select.poll()
         for listener in sockets or []:
             listener.listen(0)
@@ -157,7 +158,7 @@ class Server(uvicorn.Server):
             listener.close()
         for connection in [*shared.connections]:
             connection.shutdown()
-        # Uvicorn would cancel the remaining tasks, and log a traceback for each.
+        # Otherwise uvicorn would cancel the remaining tasks and log a traceback for each.
         until = begun + CONNECTIONS_SHARE * self._grace
         while shared.connections and not self.force_exit and time.monotonic() < until:
             await asyncio.sleep(0.02)

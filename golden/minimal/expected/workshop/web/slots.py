@@ -1,4 +1,4 @@
-"""Limits the requests that a server works on at a time."""
+"""Limits the requests that a server handles concurrently."""
 
 import asyncio
 
@@ -8,24 +8,24 @@ WAIT_SECONDS = 1.0
 
 
 class Slots:
-    """Lets `count` requests work at a time; others wait for WAIT_SECONDS, in order of arrival."""
+    """Lets `count` requests run at once; others wait for WAIT_SECONDS, in order of arrival."""
 
     def __init__(self, count: int) -> None:
         self._free = asyncio.Semaphore(count)
 
     async def take(self) -> None:
-        """Take a slot, to be given back once. Raises HTTPException 503."""
+        """Take a slot; call `give_back` once afterwards. Raises HTTPException 503."""
         try:
             async with asyncio.timeout(WAIT_SECONDS if self._free.locked() else None):
                 await self._free.acquire()
         except TimeoutError:
-            detail = "The server has more requests than it can answer now; try again later."
+            detail = "The server has too many requests; try again later."
             raise HTTPException(503, detail, {"Retry-After": "1"}) from None
 
     def give_back(self) -> None:
-        """Pass the slot on, in the next iteration of the event loop.
+        """Release the slot, in the next iteration of the event loop.
 
-        A search never awaits anything, so without that pause all waiting requests would be answered
-        before the loop polls its sockets again, health checks included.
+        A search never awaits anything, so without this pause all waiting requests would be answered
+        before the loop polls its sockets again, delaying even health checks.
         """
         asyncio.get_running_loop().call_soon(self._free.release)

@@ -1,4 +1,4 @@
-"""Ends work that is still running when the server stops, after a share of the grace."""
+"""Ends work that is still running when the server stops, after a share of the grace period."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -8,16 +8,16 @@ from starlette.exceptions import HTTPException
 
 
 class ServerStoppingError(HTTPException):
-    """Ends work that a stopping server no longer waits for; 503 as a response."""
+    """Ends work that a stopping server no longer waits for; its response status is 503."""
 
     def __init__(self) -> None:
         super().__init__(
-            503, "The server is stopping; ask again in a moment.", {"Retry-After": "1"}
+            503, "The server is stopping; try again in a moment.", {"Retry-After": "1"}
         )
 
 
 class Stopping:
-    """The deadline of long work; none until the server stops."""
+    """The deadline of long-running work; None until the server stops."""
 
     def __init__(self) -> None:
         self._time: float | None = None
@@ -29,7 +29,7 @@ class Stopping:
         return self._time is not None
 
     def begin(self, time: float) -> None:
-        """End long work at a time of the event loop."""
+        """Set the deadline, in the event loop's time."""
         self._time = time
         for timer in self._timers:
             timer.reschedule(time)
@@ -54,4 +54,4 @@ class Stopping:
 
 
 stopping = Stopping()
-"""One per process, since a process has one server."""
+"""One per process, like the server."""

@@ -25,7 +25,7 @@ _logger = logging.getLogger(__name__)
 
 def add_workers(commands: Any) -> None:
     """Add the option `--workers` to the command `serve`."""
-    about = "serving processes (%(default)s)"
+    about = "number of server processes (%(default)s)"
     add = commands.choices["serve"].add_argument
     add("--workers", type=_read_count, default=1, metavar="N", help=about)
 
@@ -55,7 +55,7 @@ def share_counts(workers: int) -> None:
 def run_workers(count: int, run: Callable[[], None], listener: socket.socket) -> None:
     """Keep `count` worker processes running until SIGTERM or SIGINT, replacing those that die.
 
-    They are forked, so they share loaded memory; uvicorn's own workers are spawned, and outlive
+    Workers are forked, so they share loaded memory; uvicorn's own workers are spawned, and outlive
     their parent.
     """
     received, waking = socket.socketpair()
@@ -63,7 +63,7 @@ def run_workers(count: int, run: Callable[[], None], listener: socket.socket) ->
     for number in SIGNALS:
         signal.signal(number, lambda *_: None)
     with received, waking:
-        # Signals may arrive in any thread; `sigwait` misses those of other threads, this does not.
+        # Signals may arrive in any thread; `sigwait` misses those in other threads, this does not.
         before = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
         try:
             _keep_at_work({_fork(run) for _ in range(count)}, run, listener, received)
@@ -78,7 +78,7 @@ def _keep_at_work(
     while workers:
         if STOP_SIGNALS.intersection(received.recv(256)):
             is_stopping = True
-            # No connection must be accepted by the kernel that no worker will take.
+            # Closed, so that the kernel accepts no connection that no worker will take.
             listener.close()
             for pid in workers:
                 os.kill(pid, signal.SIGTERM)
@@ -96,7 +96,7 @@ def _keep_at_work(
 
 def _fork(run: Callable[[], None]) -> int:
     parent = os.getpid()
-    # Signals are blocked in a new worker until it has its own handlers.
+    # Signals stay blocked in a new worker until it has its own handlers.
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     if pid := os.fork():
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)

@@ -1,4 +1,4 @@
-"""What is quoted with a sentence: its code, its list, the names of its columns."""
+"""What is quoted with a sentence: its code, its list, its column names."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from workshop.chat.quoting.units import read_units
 
 
 def quoted(text: str, *beginnings: str, worthy: str = "") -> list[str]:
-    """Return what is quoted of the units that begin so."""
+    """Return the quotations of the units that begin with these texts."""
     units = read_units(text)
     chosen = [unit for unit in units if unit.text.lstrip("| ").startswith(beginnings)]
     assert chosen

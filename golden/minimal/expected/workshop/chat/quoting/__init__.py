@@ -1,1 +1,1 @@
-"""Reads passages unit by unit, and quotes units with what belongs to them."""
+"""Splits passages into units, and quotes units with their context."""

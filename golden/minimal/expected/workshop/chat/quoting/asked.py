@@ -1,4 +1,4 @@
-"""What a question asks for that sentences may lack: a side, a denial, an extreme, a number."""
+"""What a question asks for that sentences may lack: a side, a negation, a superlative, a number."""
 
 import re
 
@@ -9,7 +9,7 @@ _MONTHS = (
 )
 MONTHS = {word: str(month) for month, word in enumerate(_MONTHS, start=1)}
 
-# Prepositions and the like, which say little of what is asked.
+# Prepositions and similar words, which say little about what is asked.
 _LOOSE = frozenset(
     "in out into from over under with without yes no may must shall all none front back first last"
     " less more read write least most".split()
@@ -59,7 +59,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
-# A name within a sentence, or a word for people.
+# A name inside a sentence, or a word for people.
 _SOMEBODY = re.compile(
     r"(?<=[^.!?:\n] )[*_\"(]*[A-Z]\w+|\b(?i:you|we|he|she|they|people|person|\w*m[ae]n|team|staff"
     r"|(?:any|every|some|no)(?:one|body)|\w{3,}(?:[^aeiou]er|or|ist|ian|ee)s?)\b"
@@ -73,7 +73,7 @@ _CITATION = re.compile(r"\[\d{1,3}\]|^[ \t]*\d{1,3}[.)]", re.MULTILINE)
 
 
 def says_opposite(question: str, text: str) -> bool:
-    """Return whether a text has only the opposite of a word of the question: "on" for "off"."""
+    """Return whether a text has only the opposite of a word in the question: "on" for "off"."""
     asked, said = set(words_of(question)), set(words_of(text))
     for word in asked - said - _LOOSE:
         opposites = opposites_of(word) & said
@@ -83,7 +83,7 @@ def says_opposite(question: str, text: str) -> bool:
 
 
 def find_lacking(question: str, said: str) -> str | None:
-    """Return what the question asks for and none of the quoted sentences says."""
+    """Return what the question asks for and none of the quoted sentences provides."""
     said = _CITATION.sub("", said)
     if _DENIES.search(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
         return '"not"'
@@ -101,7 +101,7 @@ def find_lacking(question: str, said: str) -> str | None:
 
 
 def _counts(things: str, said: str) -> bool:
-    """Return whether a text has a number beside one of the words that say what is counted."""
+    """Return whether a text has a number next to one of the words for what is counted."""
     stems = "|".join(re.escape(word[:4]) for word in things.split() if len(word) > 2)
     before = rf"\b{_COUNT}\b(?:\W+\w+){{0,3}}?\W+(?:{stems})"
     after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,4}}?\W+{_COUNT}\b{_UNIT}"

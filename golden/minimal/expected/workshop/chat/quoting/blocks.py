@@ -1,4 +1,4 @@
-"""The blocks of Markdown: headings, paragraphs, lists, tables and code, callouts opened."""
+"""Parses Markdown blocks: headings, paragraphs, lists, tables and code, also inside callouts."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from ...retrieval.markup import strip_comments
 
-MAX_DEPTH = 8  # Of lists and quotations in each other; what is deeper is text.
+MAX_DEPTH = 8  # Nesting of lists and quotations; deeper ones are read as text.
 CODE_INDENT = 4
 
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)\Z")
@@ -37,7 +37,7 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A block of code, without its fences; `info` is the name of its language."""
+    """A block of code without its fences; `info` is its info string."""
 
     info: str
     lines: tuple[str, ...]
@@ -45,7 +45,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An item of a list: its mark, and the blocks that it has."""
+    """A list item: its marker and its blocks."""
 
     mark: str
     blocks: "tuple[Block, ...]"
@@ -60,7 +60,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of a table as cells, and the names of its columns, if they are there."""
+    """The rows of a table as cells, and its column names, if any."""
 
     names: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -70,20 +70,20 @@ Block: TypeAlias = Heading | Paragraph | Code | Listing | Table
 
 
 def read_blocks(text: str) -> list[Block]:
-    """Return the blocks of a passage, those of quotations and callouts among them."""
+    """Return the blocks of a passage, including blocks inside quotations and callouts."""
     lines = strip_comments(text).split("\n")
     if sum(_FENCE.match(line) is not None for line in lines) % 2 and lines[-1].strip() == "```":
-        lines.insert(0, "```")  # The block of code began in an earlier passage.
+        lines.insert(0, "```")  # The code block began in an earlier passage.
     return _Reader(lines, 0).blocks
 
 
 def introduces(text: str) -> bool:
-    """Return whether a text may introduce a list: "Never open it unless:"."""
+    """Return whether a text can introduce a list: "Never open it unless:"."""
     return _STEM.search(text) is not None
 
 
 class _Reader:
-    """Reads lines; `blocks` is what was read."""
+    """Parses lines into `blocks`."""
 
     def __init__(self, lines: Sequence[str], depth: int) -> None:
         self.blocks: list[Block] = []
@@ -161,7 +161,7 @@ class _Reader:
         following = self._lines[self._at + 1 : self._at + 2]
         if "|" in line and any(map(_COLUMNS.match, following)):
             return True
-        # Rows of a table whose beginning is in an earlier passage.
+        # Rows of a table that begins in an earlier passage.
         return not self._paragraph and line.lstrip().startswith("|") and line.count("|") > 1
 
     def _table(self) -> Table:
@@ -192,7 +192,7 @@ class _Reader:
                 break
             lines = self._item_lines(item)
             items.append(Item(item[2], tuple(_Reader(lines, self._depth + 1).blocks)))
-            # Items may be apart.
+            # Blank lines may separate items.
             start = self._at
             self._take(lambda line: not line.strip())
             following = self._lines[self._at : self._at + 1]
@@ -202,7 +202,7 @@ class _Reader:
         return Listing(tuple(items))
 
     def _item_lines(self, item: re.Match[str]) -> list[str]:
-        """Take the lines of an item, without what they are indented by."""
+        """Consume the lines of an item, without their indent."""
         depth, width = _width(item[1]), item.end()
         lines = [item.string[item.end() :]]
         self._at += 1
@@ -230,12 +230,12 @@ def _is_sibling(first: re.Match[str], item: re.Match[str]) -> bool:
 
 
 def _width(line: str) -> int:
-    """Return how far a line is indented, a tab by four."""
+    """Return the indent of a line, with tab stops at every fourth column."""
     return len(line[: len(line) - len(line.lstrip())].expandtabs(4))
 
 
 def _dedent(line: str, width: int) -> str:
-    """Return a line without up to `width` of the white space before it."""
+    """Return a line without up to `width` columns of its indent."""
     at = 0
     while at < len(line) and line[at] in " \t" and width > 0:
         width -= 4 if line[at] == "\t" else 1

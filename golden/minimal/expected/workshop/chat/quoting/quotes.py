@@ -1,9 +1,9 @@
-"""Quotes units of a passage, with what belongs to them.
+"""Quotes units of a passage, with their context.
 
-An item is quoted below the sentence that introduces the list, a row below the names of the columns,
-and a sentence or an item with the code that follows it. What is left out between them is marked;
-nothing else is changed but marks of links, emphasis and footnotes, which a reader of Markdown does
-not see either. A short answer, or a "No", is quoted with its question.
+An item is quoted below the sentence that introduces the list, a row below the column names, and a
+sentence or an item with the code that follows it. Omissions are marked. Otherwise the text is only
+stripped of the markup of links, emphasis and footnotes. A short answer, or a "No", is quoted with
+its question.
 """
 
 import re
@@ -17,14 +17,14 @@ from .blocks import Code
 from .units import MAX_UNIT, Unit, row_of
 
 _POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
-MAX_CODE_LINES, MAX_MEMBERS = 10, 5  # That are shown of what follows a sentence.
+MAX_CODE_LINES, MAX_MEMBERS = 10, 5  # Limits for what follows a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class Quote:
     """A quotation: its first sentence, if it has one, and the blocks that belong to it.
 
-    `above` is what stands over it: a heading, a label, a question.
+    `above` is the text above it: a heading, a label, a question.
     """
 
     lead: str
@@ -32,7 +32,7 @@ class Quote:
     above: str = ""
 
     def cite(self, mark: str) -> str:
-        """Return the quotation with a citation, behind its first sentence."""
+        """Return the quotation with a citation after its first sentence."""
         first = (f"{self.lead} {mark}",) if self.lead else ()
         return "\n\n".join([*first, *self.rest, *(() if first else (mark,))])
 
@@ -40,9 +40,9 @@ class Quote:
 def quote_units(
     units: Sequence[Unit], chosen: Sequence[Unit], worth: Callable[[str], float]
 ) -> Iterator[Quote]:
-    """Yield quotations of the chosen of a passage's units, with what belongs to them.
+    """Yield quotations of the `chosen` units of a passage, with their context.
 
-    Of several blocks of code below a sentence, those of most `worth` are shown.
+    Among several code blocks below a sentence, those with the highest `worth` are shown.
     """
     quoting = _Quoting(units, chosen, worth)
     for place, unit in enumerate(units):
@@ -51,7 +51,7 @@ def quote_units(
 
 
 class _Quoting:
-    """Quotes units once each."""
+    """Quotes each unit once."""
 
     def __init__(
         self, units: Sequence[Unit], chosen: Sequence[Unit], worth: Callable[[str], float]
@@ -66,7 +66,7 @@ class _Quoting:
                 self._wanted.add(unit)
 
     def quote(self, unit: Unit, following: Sequence[Unit]) -> Quote:
-        """Return a quotation that has a unit."""
+        """Return the quotation that includes a unit."""
         while unit.stem:
             unit = unit.stem
         if unit.kind == "row":
@@ -80,12 +80,12 @@ class _Quoting:
         if unit.is_answer and (len(said) < MIN_SENTENCE or _POLAR.match(said)):
             said = f"{unit.question} {said}"
         rest = tuple(self._rest(unit))
-        # What a colon announces may be in the next passage.
+        # The text that the colon announces may be in the next passage.
         goes_on = () if rest or not said.endswith((":", "\uff1a")) else (GOES_ON,)
         return Quote(keep_plain(_cut(said)), rest + goes_on, f"{unit.above} {unit.question}")
 
     def _up_to_code(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
-        """Return the words of a sentence, up to the one in its paragraph that has the code."""
+        """Return the text from a sentence to the one in its paragraph that introduces the code."""
         said = unit.text
         if not (unit.code or unit.members or unit.next):
             for other in following[:2]:
@@ -126,7 +126,7 @@ class _Quoting:
                 lines = []
                 yield GOES_ON
             before = place
-            # Markdown has no lists by such marks.
+            # Markdown has no lists with such markers.
             is_list = item.mark[0] != "("
             lines.append(f"{item.mark} {keep_plain(_cut(item.text))}" + ("" if is_list else "\n"))
             for block in self._rest(item):
@@ -170,7 +170,7 @@ def _fenced(info: str, text: str) -> str:
 
 
 def _table(rows: Sequence[Unit], shown: Sequence[Unit]) -> str:
-    """Return a table of some rows, which tells where others are left out."""
+    """Return a table of some rows, with marks where others are omitted."""
     names = rows[0].names
     lines = [row_of(names), f"|{'---|' * len(names)}"]
     for is_shown, group in groupby(rows, lambda row: row in shown):

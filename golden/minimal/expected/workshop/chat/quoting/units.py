@@ -1,4 +1,4 @@
-"""What a passage says, unit by unit: its sentences, items of lists and rows of tables."""
+"""Splits a passage into units: sentences, list items and table rows."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -15,8 +15,8 @@ MAX_UNIT, MAX_LABEL = 400, 40  # Characters.
 
 _CODE = r"(?<!`)(?P<code>`+)(?!`).{1,400}?(?<!`)(?P=code)(?!`)"
 _ENTITY_OR_SPACE = re.compile(rf"{_CODE}|&#?\w{{1,31}};|[^\S ]| {{2,}}")
-# `It stood.[1] So they say. [2] The wall`: what looks like a citation is the mark of a footnote. If
-# there is one, `the wall [3] is old` has one as well.
+# Text that looks like a citation can be a footnote mark: `It stood.[1] So they say. [2] The wall`.
+# If there is one such mark, `the wall [3] is old` contains another.
 _MARKS = r"\[\d{1,3}\](?: ?\[\d{1,3}\])*"
 _SURE_NOTE = re.compile(rf"{_CODE}|(?<=[.,;:!?]){_MARKS}|(?<=[.!?]) {_MARKS}(?= [^\Wa-z\d_]|\Z)")
 _NOTE = re.compile(rf"{_CODE}|(?<=\w) {_MARKS}(?=[.,;:!?]| (?!(?:and|or|to)\b)|\Z)")
@@ -33,11 +33,12 @@ Kind = Literal["sentence", "item", "row"]
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """A unit, as Markdown on one line whose marks besides those of code are taken out.
+    """A unit, as Markdown on one line without markup other than code.
 
-    `words` are what it says, with the sentence or the names that introduce it. `stem` is that
-    sentence, and `block` tells lists and tables apart. `above` is the heading or label that
-    stands over it, `question` one that was asked; `is_answer` is whether it is right before it.
+    `words` is its text with the sentence or the column names that introduce it. `stem` is that
+    sentence; `block` distinguishes lists and tables. `above` is the heading or label above the
+    unit, `question` a question before it, and `is_answer` means that the question is directly
+    before it.
     """
 
     text: str
@@ -51,13 +52,13 @@ class Unit:
     question: str = ""
     is_question: bool = False
     is_answer: bool = False
-    code: list[tuple[str, Code]] = field(default_factory=list)  # Each with its label.
-    members: "list[Unit]" = field(default_factory=list)  # Of the list or table that it introduces.
-    next: "Unit | None" = None  # What a colon announces, if it is neither.
+    code: list[tuple[str, Code]] = field(default_factory=list)  # Each with its label
+    members: "list[Unit]" = field(default_factory=list)  # Items or rows that it introduces
+    next: "Unit | None" = None  # The sentence that its colon announces, if neither
 
     @property
     def is_quotable(self) -> bool:
-        """Whether it says enough by itself, or with what belongs to it."""
+        """Whether it says enough by itself, or together with what belongs to it."""
         has_more = self.is_answer or self.code or self.members or self.next
         return not self.is_question and (bool(has_more) or len(self.words) >= MIN_SENTENCE)
 
@@ -68,30 +69,30 @@ class Unit:
 
 
 def read_units(text: str, asked_above: str = "") -> list[Unit]:
-    """Return the units of a passage, in order; `asked_above` is a question that is its heading."""
+    """Return the units of a passage, in order; a question in `asked_above` is its heading."""
     reader = _Reader(asked_above if _QUESTION.search(asked_above) else "")
     reader.read(read_blocks(text), None)
     return reader.units
 
 
 class _Reader:
-    """Makes units of blocks."""
+    """Turns blocks into units."""
 
     def __init__(self, question: str) -> None:
         self.units: list[Unit] = []
         self.above, self.question = "", question
-        # Whether the question is right above; a heading's stands over all that follows.
+        # Whether the question is directly above; a heading applies to everything below it.
         self.is_answer = self._is_heading = bool(question)
         self._block = 0
 
     def read(self, blocks: Sequence[Block], before: Unit | None) -> None:
-        """Add the units of blocks; `before` is the one that they belong to."""
+        """Add the units of blocks; `before` is the unit that they belong to."""
         last, label = before, ""
         is_announced = False
         for place, block in enumerate(blocks):
             self._block += 1
             if not (self._is_heading or self.is_answer):
-                self.question = ""  # It was answered in the block before.
+                self.question = ""  # The previous block answered it.
             match block:
                 case Heading():
                     self._look_up(block.text)
@@ -146,7 +147,7 @@ class _Reader:
         text, made = _without_notes(text), []
         ends = [0, *find_sentence_ends(text, 0, len(text)), len(text)]
         for said in (text[start:end].strip() for start, end in pairwise(ends)):
-            # Elsewhere, "No." may be the number of something.
+            # Elsewhere, "No." may mean "number".
             denial = _DENIAL.match(said) if self.is_answer else None
             parts = [said[: denial.end()], said[denial.end() :]] if denial else [said]
             for part in parts:
@@ -155,7 +156,7 @@ class _Reader:
         return made
 
     def _ask(self, item: str) -> str:
-        """Return an item without a question that it begins with, which it then answers."""
+        """Remove a question from the beginning of an item; the rest of the item answers it."""
         end = next(find_sentence_ends(item, 0, len(item)), 0)
         if end and _QUESTION.search(item[:end]):
             self.question, self.is_answer, self._is_heading = item[:end].strip(), True, False
@@ -186,7 +187,7 @@ class _Reader:
         names = tuple(map(_inline, table.names))
         for row in table.rows:
             cells = [_inline(cell) for cell in row]
-            # Not all names: a hostile table has many, and short rows.
+            # zip, because a hostile table can have many names and short rows.
             pairs = [*zip(names, cells, strict=False)]
             named = [f"{name}: {cell}" if name else cell for name, cell in pairs if cell]
             named += filter(None, cells[len(names) :])
@@ -199,7 +200,7 @@ class _Reader:
 
 
 def _inline(text: str) -> str:
-    """Return the text of a paragraph, an item or a cell on one line, without marks but of code."""
+    """Return a paragraph, item or cell as one line, without markup other than code."""
     text = _TASK.sub("", _CALLOUT.sub("", text.replace("\\\n", "\n"), count=1), count=1)
     lines = strip_marks(text, keeps_code=True).split("\n")
     plain = " ".join(line.strip() for line in lines)
@@ -213,7 +214,7 @@ def _read_entity(found: re.Match[str]) -> str:
 
 
 def _without_notes(text: str) -> str:
-    """Return a line without the marks of footnotes."""
+    """Return a line without footnote marks."""
     less = _SURE_NOTE.sub(_keep_code, text)
     return text if less == text else _NOTE.sub(_keep_code, less)
 
@@ -223,13 +224,13 @@ def _keep_code(found: re.Match[str]) -> str:
 
 
 def _is_label(text: str, following: Block | None) -> bool:
-    """Return whether a paragraph is no sentence but names what follows, such as a tab."""
+    """Return whether a paragraph is a label for what follows, such as a tab's, not a sentence."""
     most = MAX_LABEL if isinstance(following, Code) else MIN_SENTENCE - 1
     return len(text) <= most and not _STOPPED.search(text)
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield what the units of a passage say, each cut."""
+    """Yield the text of each unit of a passage, cut to MAX_UNIT."""
     for unit in read_units(text):
         said = shorten(unit.words, MAX_UNIT)
         if len(said) >= MIN_SENTENCE and not unit.members:
@@ -237,6 +238,6 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def row_of(cells: Sequence[str]) -> str:
-    """Return the cells of a row as Markdown."""
+    """Return cells as a Markdown table row."""
     escaped = (re.sub(r"(?<!\\)\|", r"\\|", keep_plain(cell)) for cell in cells)
     return f"| {' | '.join(escaped)} |"

@@ -1,0 +1,116 @@
+"use strict";
+
+// Parts of a document other than text: pictures, footnotes and embedded documents.
+
+/** A passage without the overlap with the one before it; offsets count code points. */
+function newText(chunk, before) {
+  const overlap = before ? before.position.end - chunk.position.start : 0;
+  return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
+}
+
+/** Style a quotation that continues the callout at the end of the previous passage like it. */
+function goOn(node, before) {
+  const last = before?.querySelector(".text")?.lastElementChild;
+  if (node?.tagName !== "BLOCKQUOTE" || node.className || !last?.matches(".callout")) return;
+  node.className = "callout";
+  if (last.dataset.kind) node.dataset.kind = last.dataset.kind;
+}
+
+/** A placeholder for a picture, with its alternative text. */
+function untoldPicture(target, alternative) {
+  const name = decode(target.split(/[?#]/)[0].split("/").at(-1));
+  const words = alternative || (target.startsWith("data:") ? "" : name);
+  return element("span", { class: "picture" }, element("span", { class: "picture-sign" }, "Picture"), " ", words);
+}
+
+const notes = new Map();
+
+/** The number of a footnote, in order of first reference, and its anchors. */
+function noteOf(name) {
+  if (!notes.has(name)) notes.set(name, { number: notes.size + 1, name: encodeURIComponent(name) });
+  return notes.get(name);
+}
+
+/** The link from the text to a footnote. */
+function noteLink(name) {
+  const note = noteOf(name);
+  const link = element(
+    "a", { href: `#note-${note.name}`, role: "doc-noteref", "aria-label": `Footnote ${note.number}` }, String(note.number),
+  );
+  if (!note.isMet) link.id = `note-of-${note.name}`;
+  note.isMet = true;
+  link.addEventListener("click", jump);
+  return element("sup", {}, link);
+}
+
+/** A footnote with a link back to its reference. */
+function noteNode(name, nodes) {
+  const note = noteOf(name);
+  const back = element("a", { href: `#note-of-${note.name}`, role: "doc-backlink", "aria-label": "Back to the text" }, "↩");
+  back.addEventListener("click", jump);
+  const last = nodes.at(-1);
+  if (last?.tagName === "P") last.append(" ", back);
+  else nodes.push(back);
+  const number = element("span", { class: "note-number" }, `${note.number}.`);
+  return element("div", { class: "note", id: `note-${note.name}`, tabindex: "-1" }, number, element("div", {}, ...nodes));
+}
+
+/** Go to an anchor of this page, which may not have been fetched yet. */
+async function jump(event) {
+  event.preventDefault();
+  const id = event.currentTarget.getAttribute("href").slice(1);
+  while (!byId(id) && await load(1)) continue;
+  const target = byId(id);
+  target?.scrollIntoView({ block: "center" });
+  target?.focus({ preventScroll: true });
+}
+
+/** An embedded document, or a section of one. */
+function embedNode(target, link) {
+  const lead = link(target, [target.replace(/#\^?/, " › ")], true);
+  const found = lead?.getAttribute("href").match(/\/d\/([^#]*)/);
+  if (!found) return null;
+  const node = element("span", { class: "embed" }, lead);
+  showEmbedded(node, decode(found[1]), target.split("#")[1]).catch(() => {
+    // Users can still follow the link.
+  });
+  return node;
+}
+
+async function showEmbedded(node, id, part) {
+  const wanted = new URLSearchParams({ document: id, limit: PIECE });
+  const found = await askJson(`chunks?${wanted}`);
+  const chunks = found.chunks.filter((chunk) => isPartOf(chunk, part));
+  const linkThere = makeLinker(found.document, found.links);
+  const shown = chunks.flatMap((chunk, place) => {
+    const text = withoutHeadings(newText(chunk, chunks[place - 1]), [found.document.title]);
+    return markdownNodes(partOfText(text, part), { ...madeOf(chunk, linkThere), embed: undefined }, 0);
+  });
+  node.append(element("span", { class: "embedded" }, ...shown));
+}
+
+const isBlockName = (part) => part?.startsWith("^");
+
+/** Whether a passage belongs to a heading, or contains a named block. */
+function isPartOf(chunk, part) {
+  if (!part) return true;
+  if (isBlockName(part)) return chunk.text.includes(part);
+  return chunk.section.some((heading) => anchorOf(heading) === anchorOf(part));
+}
+
+/** Only the named block; names themselves are not shown. */
+function partOfText(text, part) {
+  const blocks = text.split(/\n{2,}/);
+  const wanted = isBlockName(part) ? blocks.filter((block) => block.trimEnd().endsWith(part)) : blocks;
+  return wanted.join("\n\n").replace(/[ \n]\^[\w-]+$/gm, "");
+}
+
+/** The functions that create nodes from a passage's inline Markdown. */
+const madeOf = (chunk, linker) => ({
+  link: linker,
+  picture: (target, alternative, width) =>
+    window.pictureNode?.(chunk.id, target, alternative, width) ?? untoldPicture(target, alternative),
+  note: noteLink,
+  noteText: noteNode,
+  embed: (target) => embedNode(target, linker),
+});
