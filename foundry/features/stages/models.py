@@ -21,9 +21,9 @@ class Understanding(Stage):
     description = (
         "before the search, a language model (`LLM_BASE_URL`, `LLM_MODEL`, `LLM_API_KEY`)"
         " rewrites the query, and finds filters in it: those listed in `extract`, such as"
-        ' `["modified_after", "tags", "status"]`, with values that occur in the index (at most'
-        " 100 per filter), if the model is at least as sure as `confidence`. The caller's own"
-        " filters are kept"
+        ' `["modified_after", "tags", "status"]`, with values that occur in the index (at'
+        " most 100 per filter), if the model is at least as sure as `confidence`. The caller's"
+        " own filters are kept"
     )
     waits = True
     is_tuned = False
@@ -121,9 +121,9 @@ class RerankService(Stage):
     summary = "reorders the best results with Cohere, Jina or a TEI server"
     description = (
         "a service reads the best `hits` together with the query, and reorders them by its own"
-        ' score, which replaces theirs; the others stay below. `service` is `"cohere"`,'
-        ' `"jina"` or `"tei"` (Text Embeddings Inference or a compatible server). `tei` needs'
-        " `base_url`, the others `model`; the key is in `RERANK_API_KEY`"
+        " score, which replaces theirs; other results stay below them. `service` is"
+        ' `"cohere"`, `"jina"` or `"tei"` (Text Embeddings Inference or a compatible'
+        " server). `tei` needs `base_url`, the others `model`; the key is in `RERANK_API_KEY`"
     )
     waits = True
     is_tuned = False

@@ -51,10 +51,10 @@ class Correction(Stage):
     tells_of_corpus = True
     summary = "corrects misspelt words in queries"
     description = (
-        "replaces a query word that occurs in no chunk by the nearest of the corpus's `words`"
-        " most frequent words: one edit away (a letter missing, added, wrong or swapped), or"
-        " two for words of eight letters or more. Words with a digit, quoted words and common"
-        " words of the language are left alone. The response says what was searched for"
+        "replaces a query word that occurs in no chunk with the nearest of the corpus's `words`"
+        " most frequent words: one edit away (a letter missing, added, wrong or swapped), or two"
+        " for words of eight letters or more. Words with a digit, quoted words and common words"
+        " of the language are not corrected. The response has the corrected query"
     )
     is_in_new = True
     is_tuned = False
@@ -81,9 +81,9 @@ class Synonyms(Stage):
     tells_of_corpus = True
     summary = "searches for synonyms too: from a file, and acronyms in the documents"
     description = (
-        "also searches for synonyms of what the query mentions, in both lanes: those in `file`,"
-        " one group per line (`FK, forward kinematics`; one way: `k8s => kubernetes`), and,"
-        " with `acronyms`, those that the documents explain, such as `forward kinematics (FK)`"
+        "also searches for synonyms of the query's words, in both lanes: those in `file`, one"
+        " group per line (`FK, forward kinematics`; one way: `k8s => kubernetes`), and, with"
+        " `acronyms`, those that the documents explain, such as `forward kinematics (FK)`"
     )
     is_tuned = False
     built_in = frozenset({"file", "acronyms"})
@@ -116,11 +116,11 @@ class Languages(Stage):
     name = "languages"
     summary = "reports when a question is in a different language from the documents"
     description = (
-        "says so, on the page, in the chat, over MCP and in `stages`, when a question seems to be"
-        " in another language than the documents: by its script, or by frequent words of Dutch,"
-        " English, French, German, Italian, Portuguese and Spanish. It says nothing if on average"
-        " more than this `share` of the chunks has such a word, and nothing with an embedding"
-        " model other than the built-in one, which may know several languages"
+        "shows a notice, on the page, in the chat, over MCP and in `stages`, if a question seems"
+        " to be in a different language from the documents: by its script, or by frequent words"
+        " of Dutch, English, French, German, Italian, Portuguese and Spanish. There is no notice"
+        " if on average more than this `share` of the chunks contains such a word, or with an"
+        " embedding model other than the built-in one, which may support several languages"
     )
     is_tuned = False
 
@@ -147,7 +147,7 @@ class Suggestions(Stage):
     summary = "completes queries while they are typed: GET /suggest, and on the page"
     description = (
         "`GET /suggest?q=` completes the last word of a query with the corpus's `words` most"
-        " frequent words, and offers headings; the page shows both while somebody types"
+        " frequent words, and suggests headings; the page shows both while somebody types"
     )
     is_in_new = True
     is_tuned = False

@@ -96,10 +96,10 @@ class Versions(Stage):
     name = "versions"
     summary = "shows the newest version of a page: name the folders, newest first"
     description = (
-        "of a page that lies in several folders, one for each version, shows the one in the"
+        "of a page that exists in several folders, one for each version, shows the one in the"
         ' first of `folders` (`""` stands for paths in none of the others), or the one whose'
-        " folder the query mentions, and names the others that were found in `also_at`. Without"
-        " being mentioned, an older one is shown only if the newer one's best result scores less"
+        " folder the query mentions, and lists the others that were found in `also_at`. An older"
+        " version that is not mentioned is shown only if the newer one's best result scores less"
         " than `share` of its own. Documents of different versions are never merged as copies"
     )
 
@@ -158,10 +158,11 @@ class Pinned(Stage):
     choice = "[[search.{name}.answers]]"
     summary = "shows documents of your choice first: [[search.pinned.answers]]"
     description = (
-        'puts the document of an answer (`{ query = "vpn", document = "it/access.md" }`, by path,'
-        " url or id) first for its `query`, whatever else is found, with `pinned: true` and a score"
-        " of 1. Case, punctuation and words of asking do not count: `What is the VPN?` asks for"
-        " `vpn`. Filters and rights are obeyed. Several documents of one query keep their order"
+        'puts the document of an answer (`{ query = "vpn", document = "it/access.md" }`, by'
+        " path, url or id) first for its `query`, whatever else is found, with `pinned: true`"
+        " and a score of 1. Case, punctuation and question words do not count: `What is the"
+        " VPN?` is the same as `vpn`. Filters and rights are obeyed. Several documents of one"
+        " query keep their order"
     )
     is_tuned = False
     built_in = frozenset({"answers"})
@@ -218,10 +219,10 @@ class Facets(Stage):
     name = "facets"
     summary = "counts results by source, folder, tag ...: choices on the page, facets over HTTP"
     description = (
-        "a search that asks for `facets` is told which values of each filter (source, folder as"
-        " `path`, tags, media type, columns of metadata) its best `passages` have, and how many of"
-        " them; of each filter, the `choices` most frequent ones. The page offers them as choices."
-        " Counted are passages as they are ranked, before equal ones are merged"
+        "if a search requests `facets`, the response lists which values of each filter (source,"
+        " folder as `path`, tags, media type, metadata columns) its best `passages` have, and"
+        " how often; for each filter, the `choices` most frequent ones. The page offers them as"
+        " choices. Passages are counted in rank order, before equal ones are merged"
     )
     is_in_new = True
     is_tuned = False

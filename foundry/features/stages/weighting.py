@@ -12,8 +12,8 @@ class WeightsByMatch(Stage):
     summary = "keywords weigh less if no match is strong"
     description = (
         "if the best match of words and meaning together is not strong, and the query has no"
-        " identifier, keywords get `keyword_weight` and meaning the rest: for questions in other"
-        " words than the documents'"
+        " identifier, keywords get `keyword_weight` and meaning the rest: for questions that are"
+        " worded differently from the documents"
     )
     needs_vectors = True
     is_in_new = True
