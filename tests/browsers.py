@@ -1,4 +1,4 @@
-"""A real browser for tests: whatever a page loads, logs or violates is remembered."""
+"""A real browser for tests; it records what a page loads, logs or violates."""
 
 import os
 from collections.abc import Iterator
@@ -40,17 +40,17 @@ for (const [owner, name] of [
 """
 SEEN = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
 ITS_OWN = ("data:", "blob:", "chrome:", "chrome-extension:")
-"""Addresses that lead nowhere but into the browser, whose viewer of PDFs is an extension."""
+"""URL schemes that stay inside the browser, whose PDF viewer is an extension."""
 
 PATIENCE_MS = 120_000
-"""For what will be so, however busy the machine; nobody waits for it who is not kept waiting."""
+"""Timeout for conditions that will hold; long, since the machine may be busy."""
 
 playwright.expect.set_options(timeout=PATIENCE_MS)
 
 
 @dataclass
 class Visit:
-    """A tab of its own, and what it has done."""
+    """A separate tab, and a record of what it did."""
 
     page: Any
     address: str
@@ -82,11 +82,11 @@ class Visit:
         playwright.expect(self.page.locator(selector).first).to_contain_text(text)
 
     def count(self, selector: str, expected: int) -> None:
-        """Wait until there are so many elements."""
+        """Wait until there are this many elements."""
         playwright.expect(self.page.locator(selector)).to_have_count(expected)
 
     def hidden(self, selector: str) -> None:
-        """Wait until an element is not shown, or not there."""
+        """Wait until an element is hidden or absent."""
         playwright.expect(self.page.locator(selector).filter(visible=True)).to_have_count(0)
 
     def focused(self, selector: str) -> None:
@@ -110,7 +110,7 @@ def browser() -> Iterator[Any]:
 
 
 def start(chromium: Any) -> Any:
-    """Start one. Raises AssertionError with what each that was tried has said."""
+    """Start one. Raises AssertionError with the output of each that was tried."""
     refusals = []
     try:
         for found in find_chromiums(chromium.executable_path):
@@ -129,7 +129,7 @@ def start(chromium: Any) -> Any:
 
 
 def open_window(running: Any, **options: Any) -> Any:
-    """Open a window, whose tabs share nothing with those of others."""
+    """Open a window whose tabs share nothing with other windows."""
     window = running.new_context(**{**SEEN, **options})
     window.set_default_timeout(PATIENCE_MS)
     window.add_init_script(WATCH)

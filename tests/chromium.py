@@ -1,4 +1,4 @@
-"""Finds the Chromium that pages are tested in.
+"""Finds the Chromium for browser tests.
 
 Those of the system come first, then Playwright's, then the one that a package of npm carries, which
 needs nothing of the system but the C library. It is built for Linux on x86_64 alone; elsewhere

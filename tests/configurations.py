@@ -1,4 +1,4 @@
-"""Sections of foundry.toml as tests want them, also with sizes that the file would refuse."""
+"""Sections of foundry.toml for tests, including sizes that validation would reject."""
 
 from typing import Any
 

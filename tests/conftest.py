@@ -30,7 +30,7 @@ settings.register_profile("unshrunk", unhurried, derandomize=True, phases=FOUND_
 settings.load_profile("steady")
 
 GARBAGE = 50_000
-"""So many objects more are made than are gone before those that hold each other are looked for."""
+"""Threshold of the garbage collector: allocations minus deallocations."""
 
 CONFIG = """
 [project]
@@ -51,7 +51,7 @@ An index has about 25; those of engines that stopped answering, some ten, are cl
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project on disk, worked on as a user would."""
+    """A project on disk, used like a user would."""
 
     root: Path
 
@@ -144,20 +144,20 @@ def formatted_once() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def forked_servers() -> Iterator[None]:
-    """Have the servers that Foundry runs start at once."""
+    """Make the servers that Foundry runs start quickly."""
     with sharing.forked_servers():
         yield
 
 
 @pytest.fixture(scope="module")
 def forked_readers() -> Iterator[None]:
-    """Have the workers that read files start at once."""
+    """Make the workers that read files start quickly."""
     with sharing.forked_readers():
         yield
 
 
 def find_open() -> list[str]:
-    """What this process has open; nothing where the system does not say."""
+    """The open files of this process; empty where the system does not list them."""
     found = []
     for descriptor in Path("/proc/self/fd").glob("*"):
         with suppress(FileNotFoundError):  # That of the folder itself.

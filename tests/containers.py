@@ -1,4 +1,4 @@
-"""What a Dockerfile says, done without Docker: in file trees that mounts and chroot make.
+"""Executes a Dockerfile without Docker, in file trees made with mounts and chroot.
 
 The system is this machine's, read-only, and /usr/local is an empty environment of the Python that
 runs the tests. So the base image, its Python version, layers and registries are not covered. Needs
@@ -52,7 +52,7 @@ def parse(dockerfile: str) -> list[tuple[str, str]]:
 
 @dataclass
 class Stage:
-    """A file tree and what was said about running things in it."""
+    """A file tree, and how to run commands in it."""
 
     tree: Path
     variables: dict[str, str] = field(default_factory=lambda: {"PATH": PATH})

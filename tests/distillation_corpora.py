@@ -1,4 +1,4 @@
-"""Small corpora and a model for them, made on the spot."""
+"""Small generated corpora, and a model for them."""
 
 import hashlib
 import random

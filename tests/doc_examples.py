@@ -1,4 +1,4 @@
-"""The examples of README.md and docs/, and a home folder in which they are typed."""
+"""The examples of README.md and docs/, and a home folder to run them in."""
 
 import os
 import re

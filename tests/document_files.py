@@ -1,4 +1,4 @@
-"""Files of binary formats, made by script: small, and hostile."""
+"""Generated files in binary formats: small, and hostile."""
 
 import io
 import struct
@@ -184,5 +184,5 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
 
 
 def slow_rst(lines: int) -> bytes:
-    """A text that takes its reader about a millisecond a line, and at most a minute."""
+    """A text that takes its reader about a millisecond per line, and at most a minute."""
     return "\n".join(f"word *emphasis* ``code`` `link <x{n}>`_" for n in range(lines)).encode()

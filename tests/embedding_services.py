@@ -1,4 +1,4 @@
-"""A service of embeddings on loopback that answers as real ones do, and lies as real ones do.
+"""An embedding service on loopback that responds, and misbehaves, like real ones.
 
 Its vectors are bags of hashed words, whole numbers, so that texts that share words are near each
 other, the same on every machine. It stands alone: nothing here needs more than Python.
@@ -47,7 +47,7 @@ Lie = Literal[
     "no usage",
     "trickle",
 ]
-"""What may be wrong with a reply whose status is 200, or with the connection."""
+"""Faults of a reply with status 200, or of the connection."""
 
 HONEST: frozenset[Lie] = frozenset({"reordered", "base64", "no index", "no usage"})
 """Lies that are none: unusual replies that say what they should."""
@@ -260,7 +260,7 @@ def fake_service(
                     connection.shutdown(socket.SHUT_RDWR)
 
         def handle_error(self, request: Any, client_address: Any) -> None:
-            """Say nothing: clients of a service that lies go away as they like."""
+            """Log nothing: clients of a misbehaving service may disconnect."""
 
     class Handler(_Handler):
         service: FakeService
@@ -285,7 +285,7 @@ class _Handler(BaseHTTPRequestHandler):
     service: FakeService
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))

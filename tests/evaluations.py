@@ -1,4 +1,4 @@
-"""Evaluations made of numbers, those of exports, and trec_eval's figures."""
+"""Synthetic evaluations, evaluations of exports, and results of trec_eval."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Faults at the N-th change to a folder: the disk is full or broken, or the process is killed.
+"""Faults at the N-th change to a folder: a full or broken disk, or a killed process.
 
 A forked child runs the action with those functions of `os` and `io` wrapped through which Python
 changes files. N goes up by one until a run ends without a fault, so that no change is left out.

@@ -1,4 +1,4 @@
-"""A language model's endpoint on loopback: real HTTP, with every good and bad manner scripted."""
+"""A language model's endpoint on loopback: real HTTP, with scripted good and bad behaviour."""
 
 import json
 import select
@@ -146,7 +146,7 @@ def language_model(script: Script | None = None) -> Iterator[LanguageModel]:
                 self.close_connection = True
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True

@@ -67,7 +67,7 @@ def fake_reranker(kind: Kind, **settings: Any) -> Iterator[FakeReranker]:
 
     class Handler(BaseHTTPRequestHandler):
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-            """Say nothing."""
+            """Log nothing."""
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))

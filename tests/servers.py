@@ -1,4 +1,4 @@
-"""Exported servers in clean environments, installed once a session and talked to over HTTP."""
+"""Exported servers in clean environments, installed once per session and called over HTTP."""
 
 import hashlib
 import json

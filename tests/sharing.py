@@ -1,4 +1,4 @@
-"""Work that tests would do again and again to the same end: done once, for who asks."""
+"""Expensive work that tests share: done once, on request."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Engines for tests: a real PostgreSQL, and three that may be had of Qdrant.
+"""Engines for tests: a real PostgreSQL, and three variants of Qdrant.
 
 `qdrant` is the local mode of its client, or a live server where QDRANT_URL names one; `edge` is its
 native shard, which the client asks over HTTP.

@@ -1,4 +1,4 @@
-"""What a system may lack or forbid: the only reasons for which tests are skipped.
+"""What a system may lack or forbid: the only reasons for skipping tests.
 
 What the project itself asks for (its extras, PostgreSQL, Node, a browser) is installed with it, and
 tests fail without it.

@@ -1,4 +1,4 @@
-"""Which module may import which, and what no module may contain."""
+"""Which modules may import which, and what no module may contain."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""Inputs that no careful author would write: each costs itself, and the rest is indexed.
+"""Malformed inputs: each affects only itself, and the rest is indexed.
 
 All of them lie in one folder beside a good document, as in the folders of people.
 """

@@ -1,4 +1,4 @@
-"""What a build says of its sources: copies, boilerplate, findings; and what --strict refuses."""
+"""What a build reports on its sources: copies, boilerplate, findings; and `--strict`."""
 
 import json
 import random

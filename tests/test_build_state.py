@@ -1,4 +1,4 @@
-"""What names an index: it changes with whatever the index is made from."""
+"""The version of an index: it changes with everything the index is made from."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Whether a chat may ask a language model is chosen at export; without it nothing of one ships."""
+"""Whether the chat may use a language model is chosen at export; without it, no such code ships."""
 
 import json
 import tomllib

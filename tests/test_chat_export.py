@@ -1,4 +1,4 @@
-"""The chat of exported servers: real HTTP on both sides, and a language model of every manner."""
+"""The chat of exported servers: real HTTP on both sides, and good and bad language models."""
 
 import gzip
 import http.client

@@ -1,4 +1,4 @@
-"""The browser of tests: had on every machine, or asked for in one sentence."""
+"""The browser for tests: found on every machine, or requested in one sentence."""
 
 import subprocess
 from pathlib import Path

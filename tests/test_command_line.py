@@ -1,4 +1,4 @@
-"""The command line as such: its messages, its exit codes, its start and its end."""
+"""The command line itself: messages, exit codes, start-up and shutdown."""
 
 import errno
 import io

@@ -1,4 +1,4 @@
-"""foundry.toml: every problem is found at once, located, and nothing is written."""
+"""foundry.toml: all problems are reported together, with their location, and nothing is written."""
 
 import re
 import tomllib

@@ -1,4 +1,4 @@
-"""A changed option always changes the index, or is known not to: every key of foundry.toml."""
+"""Every key of foundry.toml either changes the index, or is known not to."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What can be typed is documented, and what is documented can be typed."""
+"""All commands and options are documented, and all documented ones exist."""
 
 import re
 import subprocess

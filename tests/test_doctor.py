@@ -1,4 +1,4 @@
-"""`foundry doctor`: says what works and what does not, and no secret."""
+"""`foundry doctor`: reports what works and what does not, and no secrets."""
 
 import json
 from importlib import metadata

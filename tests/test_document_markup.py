@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001
-"""What the page of a document makes of Markdown, of formulas and of code; without a server."""
+"""How the document page renders Markdown, formulas and code; without a server."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One question through every door of a server: the same passages with the same scores."""
+"""Every interface of a server returns the same passages with the same scores."""
 
 import asyncio
 import json

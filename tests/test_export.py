@@ -1,4 +1,4 @@
-"""An export replaces only what Foundry wrote, whole or not at all, and holds nothing private."""
+"""An export replaces only Foundry's own files, atomically, and contains nothing private."""
 
 import ast
 import getpass

@@ -1,4 +1,4 @@
-"""Exports that fail or are killed at any change leave one whole export, the old one or the new."""
+"""An export that fails or is killed at any point leaves a complete export, old or new."""
 
 import shutil
 from pathlib import Path

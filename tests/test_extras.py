@@ -1,4 +1,4 @@
-"""An extra that is not installed: one sentence before anything is begun, and only where needed."""
+"""A missing extra: one message before any work begins, and only if it is needed."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Every figure that the project tells is in the list, and where the list says that it was kept."""
+"""Every figure in the docs is in the list, and occurs where the list says."""
 
 import re
 import tomllib

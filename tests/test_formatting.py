@@ -1,4 +1,4 @@
-"""Formatters that are missing, slow, killed or unhappy: a clear message, and nothing is written."""
+"""Formatters that are missing, slow, killed or failing: a clear message, and nothing is written."""
 
 import os
 import re

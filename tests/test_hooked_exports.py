@@ -1,4 +1,4 @@
-"""Exports whose owner changes scores: their own tests pass, or name the hook."""
+"""Exports whose hooks change scores: their own tests pass, or name the hook."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Texts that would break out of code, markup and data if anything were pasted together."""
+"""Texts that would break out of code, markup and data if they were not escaped."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""A build after edits gives the bytes of a fresh one, and does no more than the edits call for."""
+"""A rebuild produces the bytes of a fresh build, with no more work than the edits require."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def write(project: Project, name: str, content: str | bytes) -> Path:
 
 @pytest.fixture(autouse=True)
 def stamps_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests do not wait until files are old enough for their stamps to tell."""
+    """Let tests trust the stamps of new files without waiting."""
     monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
 
 

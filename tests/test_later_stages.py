@@ -1,4 +1,4 @@
-"""Stages that rank anew and leave out: what holds for every answer, and through every door."""
+"""Stages that rerank and drop hits: properties of every response, in every interface."""
 
 import asyncio
 import json

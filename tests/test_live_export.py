@@ -1,4 +1,4 @@
-"""Exports whose queries are embedded by a service: its answers, its absence, its return."""
+"""Exports that embed queries with a service: its replies, failure and recovery."""
 
 import json
 import os

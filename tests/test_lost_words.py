@@ -1,4 +1,4 @@
-"""Words that are in no text: reports count them, a limit fails builds, inspect shows them."""
+"""Words missing from texts: reports count them, a limit fails builds, inspect shows them."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""MCP as others test it: the protocol's own conformance suite, and the Inspector's command line.
+"""MCP tested with third-party tools: the conformance suite, and the Inspector's command line.
 
 Both are Node programs, installed once into a folder of the environment.
 """

@@ -1,4 +1,4 @@
-"""Every file that a configuration or a command names: what is no such file is said, not read."""
+"""Files named in a configuration or a command: anything else there is reported, not read."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What documents that a token may not see change for it: nothing, or what docs/security.md says.
+"""Documents that a token may not see affect it in no way other than docs/security.md says.
 
 Everything is asked of the same server twice, with an index of all documents and with one of those
 alone that the token sees. The answers are compared byte for byte, and so is the work that each

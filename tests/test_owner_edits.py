@@ -1,4 +1,4 @@
-"""Edits that owners of exports make: each in one place, working, and kept by an update."""
+"""Typical edits by owners of exports: each in one place, working, and kept by an update."""
 
 import urllib.request
 from collections.abc import Iterator, Mapping

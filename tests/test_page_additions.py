@@ -77,7 +77,7 @@ NOTES = {
 
 @dataclass(frozen=True)
 class Served:
-    """An exported server and a browser to look at it."""
+    """An exported server, and a browser."""
 
     running: Any
     address: str

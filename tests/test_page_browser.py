@@ -1,4 +1,4 @@
-"""The pages of an exported server in Chromium, as a person uses them."""
+"""The pages of an exported server in Chromium, used like a person would."""
 
 import json
 import shutil
@@ -111,7 +111,7 @@ RECORDS = [
 
 @dataclass(frozen=True)
 class Served:
-    """An exported server and a browser to look at it."""
+    """An exported server, and a browser."""
 
     export: Path
     running: Any

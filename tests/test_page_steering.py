@@ -1,4 +1,4 @@
-"""How a reader narrows, orders and browses what there is, in Chromium."""
+"""Narrowing, sorting and browsing on the pages, in Chromium."""
 
 import json
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ AXE = "axe.run({resultTypes: ['violations']})"
 
 @dataclass(frozen=True)
 class Served:
-    """An exported server and a browser to look at it."""
+    """An exported server, and a browser."""
 
     running: Any
     address: str

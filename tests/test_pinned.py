@@ -1,4 +1,4 @@
-"""Answers pinned to queries: from foundry.toml through a build to every way of asking."""
+"""Pinned answers: from foundry.toml through a build to every interface."""
 
 import hashlib
 

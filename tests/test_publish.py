@@ -1,4 +1,4 @@
-"""A build may stop at any point: the index before it answers, and the next build completes."""
+"""If a build stops at any point, the previous index still works, and the next build completes."""
 
 import json
 import os

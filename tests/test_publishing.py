@@ -1,4 +1,4 @@
-"""Publishing into an engine: what is refused before it is asked, and what it is given."""
+"""Publishing into an engine: what is rejected beforehand, and what is sent."""
 
 import errno
 import json

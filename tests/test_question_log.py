@@ -1,4 +1,4 @@
-"""The log of questions in a server that has chosen it, and in one that has not."""
+"""The question log, in servers with and without it."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""Pages of results, by passage and by document: parts of one list, however many are asked for."""
+"""Pages of results, by passage and by document, are parts of one list, whatever their size."""
 
 import importlib
 import json

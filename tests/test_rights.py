@@ -1,4 +1,4 @@
-"""What a token may not see is never seen: by content, id, name, count, error or citation."""
+"""What a token may not see never shows: in content, ids, names, counts, errors or citations."""
 
 import importlib
 import json

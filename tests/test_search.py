@@ -1,4 +1,4 @@
-"""What holds for every search, over random corpora, options and queries."""
+"""Properties of every search, over random corpora, options and queries."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A server that leaves out all that it can: for one process on one machine, or behind a proxy."""
+"""A server with everything optional left out: for one process on one machine, or behind a proxy."""
 
 import subprocess
 import urllib.error

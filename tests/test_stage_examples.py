@@ -1,4 +1,4 @@
-"""Before and after each stage, as docs/stage-examples.toml has it, is what searches return.
+"""The before-and-after examples in docs/stage-examples.toml match what searches return.
 
 `pytest tests/test_stage_examples.py --update-golden` writes it anew; `make docs` copies it.
 """

@@ -1,4 +1,4 @@
-"""Optional stages in rendered servers: what holds for every search, whatever is chosen."""
+"""Optional stages in rendered servers: properties of every search, in any combination."""
 
 import importlib
 import math

@@ -1,4 +1,4 @@
-"""Exports whose language model stalls: how they stop, and when they leave the model alone."""
+"""Exports whose language model stalls: how they stop, and when they bypass the model."""
 
 import http.client
 import json

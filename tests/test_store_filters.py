@@ -1,4 +1,4 @@
-"""Filters in Qdrant: conditions on payload, which find what the embedded index finds."""
+"""Filters in Qdrant: conditions on payload that find the same as the embedded index."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Publishing into Qdrant: its one collection, its markers, and every interruption."""
+"""Publishing into Qdrant: the collection, its markers, and interruptions."""
 
 import random
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The parts of what is kept in Qdrant, each alone: ids, points, the collection and its rows."""
+"""Unit tests of the Qdrant layout: ids, points, the collection and its rows."""
 
 from collections.abc import Iterator
 from itertools import product

@@ -1,4 +1,4 @@
-"""Records in PostgreSQL: a server without texts answers as one that has them."""
+"""Records in PostgreSQL: a server without texts responds like one that has them."""
 
 import importlib
 import os

@@ -1,4 +1,4 @@
-"""PostgreSQL beyond one table and one server: partitions by hash, and a server that follows."""
+"""PostgreSQL with hash partitions, and with a streaming replica."""
 
 import re
 from collections.abc import Iterator

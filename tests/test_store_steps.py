@@ -202,7 +202,7 @@ def test_the_last_version_may_go_before_the_first(
 
 
 class Killed(BaseException):
-    """Stands for a kill: nothing catches it."""
+    """Stands for a kill signal: nothing catches it."""
 
 
 @contextmanager

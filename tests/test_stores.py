@@ -1,4 +1,4 @@
-"""One suite over every engine: what it answers, and what becomes of it when it is not well."""
+"""One test suite for every engine: its results, and its failures."""
 
 import importlib
 import os
@@ -351,7 +351,7 @@ def test_a_version_that_serves_again_is_no_longer_superseded_in_qdrant(
 
 
 class Interrupted(BaseException):
-    """Stands for a kill: nothing catches it."""
+    """Stands for a kill signal: nothing catches it."""
 
 
 def test_an_interrupted_publication_changes_nothing_and_is_repeated(

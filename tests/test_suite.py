@@ -1,4 +1,4 @@
-"""What is checked at all: no file is left out by formatter, linter and types, and nothing skipped.
+"""Meta tests: formatter, linter and type checker cover every file, and no test is skipped.
 
 A folder named `build`, `dist` or `venv` is left out by some tools unless they are told otherwise.
 """

@@ -1,4 +1,4 @@
-"""What the command line shows: grouped help, completion, and progress with and without colours."""
+"""Command-line output: grouped help, completion, and progress with and without colours."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""The query that docs/how-it-searches.md tells through has the numbers that it tells.
+"""The worked example in docs/how-it-searches.md has the right numbers.
 
 `pytest tests/test_told_query.py --update-golden` writes them anew.
 """

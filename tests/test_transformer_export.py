@@ -1,4 +1,4 @@
-"""A transformer embeds documents and queries: from the build to the export, by numpy alone."""
+"""A transformer embeds documents and queries, from the build to the export, with only NumPy."""
 
 import json
 import subprocess

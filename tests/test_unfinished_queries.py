@@ -1,4 +1,4 @@
-"""Queries that somebody is typing: their last word is the beginning of one."""
+"""Queries that are being typed, with an incomplete last word."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The runtime has no code that no export uses, and exports replace no value before it is used."""
+"""The runtime has no code that no export uses, and no value is overwritten before it is used."""
 
 import ast
 import re

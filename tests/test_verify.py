@@ -1,4 +1,4 @@
-"""Damaged exports and indexes: verify names the file; servers refuse them and never crash."""
+"""Damaged exports and indexes: verify names the file; servers reject them and never crash."""
 
 import importlib.util
 import json
@@ -90,7 +90,7 @@ def flip(path: Path, place: int, bits: int = 0x01) -> None:
 
 
 def check_file(folder: Path, name: str, number: int | None = None) -> None:
-    """Damage one file, in every way or in one of them, and mend it; it must be found each time."""
+    """Damage one file, in every way or in one of them, and repair it; it must always be found."""
     path, kept = folder / name, (folder / name).read_bytes()
     damages: list[Callable[[], object]] = [
         path.unlink,

@@ -1,4 +1,4 @@
-"""Versions that are recognised in folders: from `foundry init` to what a search shows."""
+"""Versions recognised from folders: from `foundry init` to the results of a search."""
 
 import tomllib
 from collections.abc import Mapping

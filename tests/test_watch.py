@@ -1,4 +1,4 @@
-"""`foundry watch`: what changes is served soon after, by a server that was running all along."""
+"""`foundry watch`: changes are served soon, by a server that keeps running."""
 
 import json
 import re

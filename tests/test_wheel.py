@@ -1,4 +1,4 @@
-"""The wheel, installed where no checkout is, does everything; and without a network."""
+"""The wheel works when installed without a checkout and without a network."""
 
 import os
 import shutil

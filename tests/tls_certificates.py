@@ -1,4 +1,4 @@
-"""Certificates for servers on loopback, made anew for every test."""
+"""Certificates for servers on loopback, generated for every test."""
 
 import ssl
 from datetime import UTC, datetime, timedelta

@@ -1,4 +1,4 @@
-"""Waiting for what will be so: longer than any machine is busy, and no longer than it takes."""
+"""Waiting for conditions: with generous timeouts, but no longer than needed."""
 
 import subprocess
 import threading

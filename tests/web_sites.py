@@ -1,4 +1,4 @@
-"""Web sites on loopback that answer as real ones do, and as broken and hostile ones do.
+"""Web sites on loopback that respond like real, broken and hostile ones.
 
 A site is a dictionary of paths. What no path names is answered with status 404.
 """
@@ -178,7 +178,7 @@ class _Handler(BaseHTTPRequestHandler):
     stopped: threading.Event
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""
 
     def do_GET(self) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -226,7 +226,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class Canary:
-    """A listener that nobody may connect to."""
+    """A listener that nothing may connect to."""
 
     def __init__(self) -> None:
         self._socket = listen_on_any_address()

@@ -1,4 +1,4 @@
-"""Which folders are watched: those that a build reads, a bounded number, and what is told of it."""
+"""Which folders are watched: a bounded number of those that a build reads, with messages."""
 
 import os
 from collections.abc import Generator
@@ -29,7 +29,7 @@ def docs(tmp_path: Path) -> Path:
 
 
 def begin(watching: Watching) -> Watched:
-    """Set up the watches; returns what is told of them."""
+    """Set up the watches; returns the messages about them."""
     told = next(watching)
     assert isinstance(told, Watched)
     assert next(watching) is True
@@ -37,7 +37,7 @@ def begin(watching: Watching) -> Watched:
 
 
 def is_quiet(watching: Watching) -> bool:
-    """Whether no change is noticed for half a second and more."""
+    """Whether no change is noticed for at least half a second."""
     return not any(next(watching) is True for _ in range(10))
 
 

@@ -1,4 +1,4 @@
-"""One build or export of a project at a time: who waits for whom, and what is left afterwards."""
+"""Only one build or export of a project runs at a time: who waits, and what is left afterwards."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""A table that is cut says in every part what its columns are, and code that it is code."""
+"""Every part of a split table has its header, and every part of split code is fenced."""
 
 import pytest
 from configurations import chunking

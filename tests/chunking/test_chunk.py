@@ -1,4 +1,4 @@
-"""Chunks: verbatim, within the limit, complete, with paths, lines and lasting ids."""
+"""Chunks: verbatim, within the limit, complete, with paths, lines and stable ids."""
 
 import re
 import time

@@ -1,4 +1,4 @@
-"""A list that is cut says in every part what introduces it, and is counted as it stands once."""
+"""Every part of a split list has its lead-in, which is counted once."""
 
 from itertools import pairwise
 

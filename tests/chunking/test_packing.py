@@ -1,4 +1,4 @@
-"""Pieces of a stretch of text, by sizes worked out by hand."""
+"""Packing pieces of text into chunks, with sizes computed by hand."""
 
 from itertools import pairwise
 

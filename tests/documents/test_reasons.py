@@ -1,4 +1,4 @@
-"""Every reason for which something is not in the index is a member, and its words stand once."""
+"""Every reason for leaving something out of the index is an enum member, defined once."""
 
 import ast
 from pathlib import Path

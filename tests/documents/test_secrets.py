@@ -1,4 +1,4 @@
-"""Strings that look like keys are found, and words that do not are left alone."""
+"""Strings that look like keys are found, and ordinary words are not."""
 
 import random
 import string

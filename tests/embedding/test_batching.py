@@ -1,4 +1,4 @@
-"""The layer through which all models embed, against a service on loopback."""
+"""The layer through which all models embed, tested with a service on loopback."""
 
 import logging
 import os

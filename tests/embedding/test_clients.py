@@ -1,4 +1,4 @@
-"""The clients that builder and server share, against a service on loopback."""
+"""The clients that builder and server share, tested with a service on loopback."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args

@@ -1,4 +1,4 @@
-"""Many texts at once have the vectors that each has alone, to the bit."""
+"""Texts embedded in a batch have the same vectors as alone, bit for bit."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Services that do everything wrong now and then: the vectors are right all the same."""
+"""Services that fail at random in every way: the vectors are still right."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""`foundry eval` and the server's own `eval`, by the doors that people use."""
+"""`foundry eval` and the server's own `eval`, through their public interfaces."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Intervals: the same every time, like another implementation's, and right about chance."""
+"""Confidence intervals: deterministic, like another implementation's, and statistically right."""
 
 import numpy as np
 import pytest

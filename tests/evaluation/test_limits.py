@@ -1,4 +1,4 @@
-"""What fails an evaluation, and what is said about it."""
+"""What fails an evaluation, and the messages about it."""
 
 import json
 import math

@@ -13,7 +13,7 @@ from foundry.runtime.evaluation.metrics import METRICS, measure
 
 
 def rank_with_ties(scores: dict[str, float]) -> list[str]:
-    """As a server does: higher scores first, equal ones by id."""
+    """Rank like a server: higher scores first, ties by id."""
     return sorted(scores, key=lambda document: (-scores[document], document))
 
 

@@ -1,4 +1,4 @@
-"""Reading questions: what is understood, and what is refused with the place named."""
+"""Reading questions: valid ones, and rejections that name the place."""
 
 import json
 from pathlib import Path

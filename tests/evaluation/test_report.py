@@ -1,4 +1,4 @@
-"""The report: escaped, complete, and nothing from elsewhere."""
+"""The report: escaped, complete, and self-contained."""
 
 import re
 import xml.etree.ElementTree as ET

@@ -1,4 +1,4 @@
-"""Tuning: a real gain is found, a lucky one is called noise."""
+"""Tuning: real gains are found, lucky ones are reported as noise."""
 
 import tomllib
 

@@ -1,4 +1,4 @@
-"""An export is made from what was decided, whatever is published meanwhile."""
+"""An export uses the index it started with, whatever is published meanwhile."""
 
 from conftest import MakeProject
 

@@ -1,4 +1,4 @@
-"""The list of an export's files, and how a folder differs from it."""
+"""The checksums of an export's files, and how a folder differs from them."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Locks: each server's is the one that uv itself would write, and pip can install from it."""
+"""Lock files: identical to uv's own, and installable with pip."""
 
 import importlib.metadata
 import importlib.util

@@ -1,4 +1,4 @@
-"""What lies in an export and is no plain file: named, never opened, and never waited for."""
+"""Special files in an export: reported, never opened, and never waited for."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ ACTS: dict[str, Act] = {
 
 @pytest.fixture(autouse=True)
 def impatience() -> Iterator[None]:
-    """Whatever waits for a pipe fails, instead of waiting for ever."""
+    """Make anything that waits for a pipe fail instead of waiting forever."""
 
     def fail(*_: object) -> None:
         raise AssertionError("still waiting")

@@ -1,4 +1,4 @@
-"""What stands in a package: conflicts, leftovers of merges, imports that lead nowhere."""
+"""Problems in a package: conflicts, leftovers of merges, imports of missing modules."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A folder is replaced in one step, and nothing is lost where that fails."""
+"""A folder is replaced in one step, and nothing is lost if that fails."""
 
 import shutil
 from pathlib import Path

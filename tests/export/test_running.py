@@ -1,4 +1,4 @@
-"""Running an exported package: what it sees, and what is found out by it."""
+"""Running an exported package: its environment, and what the run detects."""
 
 import json
 import py_compile

@@ -1,4 +1,4 @@
-"""What becomes of each file in an update: decided by three texts, and written as a whole."""
+"""What an update does to each file: decided by a three-way comparison, written atomically."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""What verifying a folder looks at, in which order."""
+"""What verification of a folder checks, and in which order."""
 
 from collections.abc import Mapping
 from pathlib import Path

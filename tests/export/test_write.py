@@ -1,4 +1,4 @@
-"""An export over an edited one: what is written anew, where the owner's files are, what is said."""
+"""Exporting over an edited export: replaced files, the owner's files, and the report."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Which rights a configuration may choose, and what cannot be combined with them."""
+"""Access rules in a configuration, and what they cannot be combined with."""
 
 import pytest
 from conftest import CONFIG, MakeProject

@@ -1,4 +1,4 @@
-"""Every declaration is wired: it can be chosen, and what it brings is in the export."""
+"""Every feature declaration works: it can be enabled, and its files are in the export."""
 
 import ast
 import json

@@ -1,4 +1,4 @@
-"""Which addresses are public, whatever they are wrapped in."""
+"""Which addresses are public, in every notation."""
 
 import ipaddress
 

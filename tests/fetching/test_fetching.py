@@ -1,4 +1,4 @@
-"""What servers answer: taken, waited for, or given up with a reason that says what was wrong."""
+"""Responses of servers: accepted, retried, or given up with a reason."""
 
 import gzip
 import threading

@@ -1,4 +1,4 @@
-"""After which failures a host is left alone, and after which it is not."""
+"""Which failures make the fetcher give up on a host."""
 
 import pytest
 

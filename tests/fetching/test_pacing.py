@@ -1,4 +1,4 @@
-"""Requests to one host keep their distance, whoever makes them."""
+"""Requests to a host are spaced out, whoever makes them."""
 
 import threading
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from foundry.fetching.hosts import Pacer
 
 
 class Clock(threading.Event):
-    """A clock that moves only by waiting."""
+    """A fake clock that advances only by waiting."""
 
     now = 100.0
 

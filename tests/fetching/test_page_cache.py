@@ -1,4 +1,4 @@
-"""Pages on disk: private, exact, forgotten when nobody asks for them."""
+"""The page cache: private, exact, and unused entries expire."""
 
 import stat
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Nothing private is connected to, by whatever way it is named: canaries must stay silent."""
+"""Private addresses are never connected to, however they are named: canaries must stay silent."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""The relay for programs that connect by themselves, asked as such a program asks it."""
+"""The relay for programs that connect by themselves, used like such a program does."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""Which document a link leads to, and what is made of it."""
+"""Which document a link points to, and how it is stored."""
 
 import pytest
 from conftest import CONFIG, MakeProject

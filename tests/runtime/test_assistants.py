@@ -1,4 +1,4 @@
-"""Configurations of assistants: what is printed, and files that are changed with care."""
+"""Assistant configurations: what is printed, and how files are changed."""
 
 import argparse
 import json

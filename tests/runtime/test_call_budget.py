@@ -1,4 +1,4 @@
-"""How often a day a language model may be asked, by a clock that the test moves."""
+"""The daily budget of calls to a language model, with a fake clock."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""What stages do with candidates, by numbers worked out by hand."""
+"""What stages do with candidates, with numbers computed by hand."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Citations in streamed text, however it is torn into pieces."""
+"""Citations in streamed text, however it is split into chunks."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which messages of a conversation follow up, and what is searched for then."""
+"""Which messages of a conversation are follow-ups, and the queries made from them."""
 
 import pytest
 from hypothesis import given

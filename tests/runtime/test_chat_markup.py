@@ -1,4 +1,4 @@
-"""Nothing that a model writes is a link, an image or HTML to a reader of Markdown."""
+"""Markdown renderers find no link, image or HTML in a model's output."""
 
 from dataclasses import astuple
 from itertools import pairwise

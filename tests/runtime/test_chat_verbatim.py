@@ -1,4 +1,4 @@
-"""What a model writes comes out as it was written, but for citations and marks outside code."""
+"""A model's output is unchanged, except for citations and markup outside code."""
 
 import re
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""When calls are refused and when one is tried, by a clock that the test moves."""
+"""When calls are refused and when one is tried, with a fake clock."""
 
 from foundry.runtime.retrieval.calls import CircuitBreaker
 

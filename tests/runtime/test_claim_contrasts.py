@@ -1,4 +1,4 @@
-"""What a sentence changes of a passage is marked; what only says it otherwise is not."""
+"""Sentences that change the meaning of a passage are marked; paraphrases are not."""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,4 +1,4 @@
-"""Misspelt words of queries: which are corrected, to what, and which are left alone."""
+"""Misspelt query words: which are corrected, how, and which are not."""
 
 import gc
 import importlib

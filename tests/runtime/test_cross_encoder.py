@@ -1,4 +1,4 @@
-"""Cross-encoders: real ONNX files, whose scores are known by hand."""
+"""Cross-encoders: real ONNX files, with scores computed by hand."""
 
 from pathlib import Path
 

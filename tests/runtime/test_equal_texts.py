@@ -1,4 +1,4 @@
-"""Passages of equal texts, titles and headings are one hit, which names all their places."""
+"""Passages with equal text, title and headings are merged into one hit with all their places."""
 
 import importlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What a server's `eval` reads and compares; the command is tried on an export."""
+"""What a server's `eval` reads and compares; the command itself is tested on an export."""
 
 import json
 import os

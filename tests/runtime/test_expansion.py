@@ -1,4 +1,4 @@
-"""Vocabulary expansion: which words are kept, and which are added to a query."""
+"""Query expansion: which words are selected, and which are added to a query."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

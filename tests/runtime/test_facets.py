@@ -1,4 +1,4 @@
-"""Facets: what the best passages of a search have of each filter."""
+"""Facets: the values of each filter among the best passages of a search."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What lies in a folder, by the paths of an index and of a view of it."""
+"""The contents of a folder, from the paths of an index and of a view."""
 
 import asyncio
 from dataclasses import replace

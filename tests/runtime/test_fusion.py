@@ -1,4 +1,4 @@
-"""What holds of fused scores, whatever the ranks."""
+"""Properties of fused scores for any ranks."""
 
 import numpy as np
 from hypothesis import given

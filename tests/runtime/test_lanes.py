@@ -1,4 +1,4 @@
-"""The lanes against independent implementations, and against numbers worked out by hand."""
+"""The lanes, compared with independent implementations and with numbers computed by hand."""
 
 import math
 import subprocess

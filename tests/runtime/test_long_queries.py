@@ -1,4 +1,4 @@
-"""Of a long query the beginning counts, and nothing of it stays in memory."""
+"""Only the beginning of a long query is used, and nothing of it stays in memory."""
 
 import random
 import tracemalloc

@@ -1,4 +1,4 @@
-"""How good the best match of a search is."""
+"""How the best match of a search is graded."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Arguments of MCP tools as language models send them: read as they are meant, or refused."""
+"""Arguments of MCP tools as language models send them: interpreted, or rejected."""
 
 import json
 from typing import Any

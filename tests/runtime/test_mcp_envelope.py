@@ -1,4 +1,4 @@
-"""Messages before they are looked at: what is one, and what it says about its version."""
+"""MCP messages before dispatch: validity and version."""
 
 import json
 

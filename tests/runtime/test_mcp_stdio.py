@@ -1,4 +1,4 @@
-"""Messages over a pair of files: calls beside each other, cancelled ones, and the end of input."""
+"""Messages over a pair of files: concurrent and cancelled calls, and the end of input."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What the tools say: texts put together from passages, and addresses that lead somewhere."""
+"""The results of MCP tools: texts joined from passages, and working URLs."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What is read of a language model's stream: reasoning, ends and errors in every form."""
+"""Parsing a language model's stream: reasoning, ends and errors in every form."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Scores over the documents of a view are those of an index that holds no others."""
+"""Scores in a view equal those of an index that contains only its documents."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Reranking: the model's order, and the first order where the model does not answer in time."""
+"""Reranking: the model's order, or the original order if the model is too late."""
 
 import logging
 import subprocess

@@ -1,4 +1,4 @@
-"""Reranking by a service: the three formats, and whatever else may come back."""
+"""Reranking by a service: the three formats, and invalid replies."""
 
 import json
 import threading

@@ -1,4 +1,4 @@
-"""Files that an export is told about itself by, whole, damaged and overridden."""
+"""The settings files of an export: valid, damaged and overridden."""
 
 import json
 from collections.abc import Callable

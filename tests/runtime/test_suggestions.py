@@ -1,4 +1,4 @@
-"""How a query that is being typed may go on: words, headings, the endpoint and the page's list."""
+"""Completions of a query: words, headings, the endpoint and the page's list."""
 
 import importlib
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Synonyms: which forms of a query are known, what is added for them, and what the build finds."""
+"""Synonyms: known forms in a query, what is added for them, and what the build finds."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is quoted of a passage is what a reader of its Markdown sees, and nothing else.
+"""Quotations contain exactly what a Markdown renderer shows of a passage.
 
 markdown-it renders both: every block of a quotation, and every stretch between the signs of an
 omission, is found in what is rendered of the passage.

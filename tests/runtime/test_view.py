@@ -1,4 +1,4 @@
-"""A view of an index has nothing of the other documents, whatever a stage asks it for."""
+"""A view of an index reveals nothing of other documents, whatever a stage reads."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace

@@ -1,4 +1,4 @@
-"""What a view tells of documents: lists, sources, tags, values and dates of its own."""
+"""A view's lists, sources, tags, values and dates cover only its documents."""
 
 from pathlib import Path
 

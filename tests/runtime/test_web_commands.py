@@ -1,4 +1,4 @@
-"""The command line: output, exit codes, errors on one boundary."""
+"""The command line: output, exit codes, and errors handled in one place."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The HTTP endpoints in process, with a small fake index: what they answer and what they refuse."""
+"""The HTTP endpoints in process, with a small fake index: responses and rejections."""
 
 from collections.abc import Iterator
 from dataclasses import astuple, replace

@@ -1,4 +1,4 @@
-"""Who gets a turn, who waits and who is refused: slots alone, then real servers under load."""
+"""Which requests run, wait or are rejected: slots alone, then real servers under load."""
 
 import asyncio
 import itertools

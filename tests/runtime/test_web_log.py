@@ -1,4 +1,4 @@
-"""What the server says: the shape of a line, what never stands in it, what logging never does."""
+"""The server's log: the format of a line, what it never contains, and that logging never blocks."""
 
 import io
 import json

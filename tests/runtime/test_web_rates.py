@@ -1,4 +1,4 @@
-"""How often a caller may ask: the bucket with a clock of its own, then a real server.
+"""Rate limits: the token bucket with a fake clock, then a real server.
 
 The first steps of the bucket are in the tests that exports have.
 """
@@ -27,7 +27,7 @@ def some_limits(*, requests_per_minute: int = 0, chat_requests_per_minute: int =
 
 
 class Clock:
-    """A monotonic clock that the test moves."""
+    """A fake monotonic clock."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -1,4 +1,4 @@
-"""What pages of other sites get of a server, and what goes on to the checks of all others."""
+"""What pages of other sites get from a server, and what is passed on to the other checks."""
 
 import asyncio
 import json

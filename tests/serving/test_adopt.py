@@ -1,4 +1,4 @@
-"""What `foundry serve` makes of a folder, a file or a url without foundry.toml."""
+"""How `foundry serve` handles a folder, a file or a url without foundry.toml."""
 
 import sys
 from pathlib import Path

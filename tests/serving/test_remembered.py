@@ -1,4 +1,4 @@
-"""What answered the last query is asked again at once, as long as nothing has changed."""
+"""The server of the last query is reused as long as nothing has changed."""
 
 import json
 import os

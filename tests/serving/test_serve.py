@@ -1,4 +1,4 @@
-"""The server of a project follows its builds, one step after the other."""
+"""The server of a project follows its builds, step by step."""
 
 import json
 import signal

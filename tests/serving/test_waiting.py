@@ -1,4 +1,4 @@
-"""What answers until the first index is built."""
+"""The placeholder server that responds until the first index is built."""
 
 import http.client
 import json

@@ -1,4 +1,4 @@
-"""The folder source: what is read, in which order, and what is left out and why."""
+"""The folder source: which files are read, in which order, and what is left out and why."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Git repositories: what is read of one, and that nothing in one is ever run or followed."""
+"""Git repositories: what is read, and that nothing in them is ever run or followed."""
 
 import json
 import os

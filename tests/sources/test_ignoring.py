@@ -1,4 +1,4 @@
-"""Which changes below a folder concern it: what is excluded, hidden or elsewhere does not."""
+"""Which changes below a folder are relevant: not excluded, hidden or outside ones."""
 
 from pathlib import Path
 

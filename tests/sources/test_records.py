@@ -1,4 +1,4 @@
-"""The records source: CSV and JSONL tables, good rows delivered and bad ones listed."""
+"""The records source: CSV and JSONL tables; good rows are delivered, bad ones reported."""
 
 import json
 from pathlib import Path

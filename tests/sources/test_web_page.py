@@ -1,4 +1,4 @@
-"""What is found in a page, in time linear in its length."""
+"""What is extracted from a page, in linear time."""
 
 import time
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A `.foundry` that came with a folder: nothing of it is followed, run, served or written to."""
+"""A `.foundry` folder from elsewhere: nothing in it is followed, run, served or written to."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Entries on disk: exact, checked, lost with a damaged file, and only then."""
+"""The key-value store: exact, checked, and losing entries only with a damaged file."""
 
 import logging
 import sqlite3

@@ -1,4 +1,4 @@
-"""The secret by which an installation knows its own: private, made once, and no document."""
+"""The secret with which an installation signs its state: private, created once, never indexed."""
 
 import os
 import sys

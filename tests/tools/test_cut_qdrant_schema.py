@@ -1,4 +1,4 @@
-"""What is cut out of Qdrant's OpenAPI document."""
+"""The excerpt of Qdrant's OpenAPI document."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""The trial of a Qdrant: what it reports of one that does as it should, and of some that do not."""
+"""The trial of a Qdrant server: what it reports for a good one, and for faulty ones."""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Blocks that many documents share are taken out of chunks."""
+"""Blocks that many documents share are removed from chunks."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A build takes over what has not changed from the index before, and the bytes stay the same."""
+"""A build reuses unchanged parts of the previous index, and produces the same bytes."""
 
 import random
 import shutil
@@ -132,7 +132,7 @@ def test_bytes_after_any_edits(
 
 @pytest.fixture
 def built(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project in which no document decides about another."""
+    """A project in which no document affects another."""
     monkeypatch.setattr(boilerplate, "MIN_DOCUMENTS", COUNT + 1)
     project = make_project({}, config=CONFIG)
     for number in range(COUNT):
@@ -142,7 +142,7 @@ def built(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> Project
 
 
 def loaded_by_a_build(project: Project, monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    """How many prepared documents a build takes from the cache."""
+    """The number of prepared documents that a build takes from the cache."""
     loaded = []
     load = DocumentCache.load
 

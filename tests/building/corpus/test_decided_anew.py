@@ -1,4 +1,4 @@
-"""What is decided about a document that has not changed itself, as others around it have."""
+"""Decisions about a document that has not changed itself, after other documents changed."""
 
 import json
 import random
@@ -30,7 +30,7 @@ def stamps_tell(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Corpus:
-    """A project that is built after each round of edits, and compared with one built anew."""
+    """A project that is built after each round of edits, and compared with a fresh build."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
@@ -59,7 +59,7 @@ class Corpus:
         return report
 
     def documents(self, key: str = "path") -> list[Any]:
-        """What the index says of its documents, in their order."""
+        """The index's documents, in order."""
         lines = (self.project.index / "documents.jsonl").read_text().splitlines()
         return [json.loads(line)[key] for line in lines]
 

@@ -1,4 +1,4 @@
-"""Prepared documents come back from bytes as they were, and what makes no sense is skipped."""
+"""Prepared documents survive serialisation, and invalid entries are skipped."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Lines of a table that are as they were are not parsed again, and builds do not differ for it."""
+"""Unchanged lines of a table are not parsed again, and builds produce the same."""
 
 import json
 import shutil
@@ -32,7 +32,7 @@ FRESH = "fresh"
 
 @pytest.fixture(autouse=True)
 def stamps_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests do not wait until files are old enough for their stamps to tell."""
+    """Let tests trust the stamps of new files without waiting."""
     monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
 
 
@@ -68,7 +68,7 @@ def build(project: Project) -> dict[str, Any]:
 
 
 def check_equal_to_fresh(project: Project) -> None:
-    """Compare with what a project without any state builds, and says."""
+    """Compare with the index and the output of a build without any state."""
     other = Project(project.root.with_name(FRESH))
     shutil.rmtree(other.root, ignore_errors=True)
     shutil.copytree(project.root, other.root, ignore=shutil.ignore_patterns(".foundry"))
@@ -164,7 +164,7 @@ def test_what_an_interrupted_build_has_replaced_is_not_asked_for(
 
 
 def _stop(*_: object) -> None:
-    """Stop when all has been prepared, and before it is said."""
+    """Stop after everything is prepared and before it is reported."""
     raise KeyboardInterrupt
 
 

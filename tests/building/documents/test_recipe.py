@@ -1,4 +1,4 @@
-"""What is known of documents is forgotten when a program changes that may decide otherwise."""
+"""Cached documents are invalidated when code changes that may produce something else."""
 
 import ast
 import json
@@ -20,7 +20,7 @@ NOTES = {"a.md": "# Seals\n\nReplace the D40 seal yearly.\n", "b.txt": "Pumps ar
 
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of Foundry's code, which stands for what is installed."""
+    """A copy of Foundry's code, in place of the installed one."""
     copy = tmp_path / "site" / "foundry"
     shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__", "models"))
     monkeypatch.setattr(programs, "ROOT", copy)

@@ -1,4 +1,4 @@
-"""What Ray raises, in words of Foundry; a real cluster is started in tests/test_ray_build.py."""
+"""Ray's errors, translated by Foundry; tests/test_ray_build.py starts a real cluster."""
 
 import sys
 from types import SimpleNamespace
@@ -12,11 +12,11 @@ SAME = "install the same Foundry, Python and libraries on every node, and build 
 
 
 class RayError(Exception):
-    """What Ray raises by itself."""
+    """An error of Ray itself."""
 
 
 class RayTaskError(RayError):
-    """What a task has raised, with its traceback as text."""
+    """An error of a task, with its traceback as text."""
 
 
 @pytest.mark.parametrize(

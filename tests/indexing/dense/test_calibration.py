@@ -1,4 +1,4 @@
-"""How deep the sketch is read follows from queries of several shapes, each for itself."""
+"""The depth of the sketch pass is calibrated separately for each type of query."""
 
 import json
 import re

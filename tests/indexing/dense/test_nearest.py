@@ -1,4 +1,4 @@
-"""The nearest vectors to queries, found in parts, are those of the highest cosines."""
+"""The nearest vectors, found in parts, are the ones with the highest cosines."""
 
 from pathlib import Path
 

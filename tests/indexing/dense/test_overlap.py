@@ -1,4 +1,4 @@
-"""How far two rankings are the same, beyond what chance would have them share."""
+"""The overlap of two rankings, corrected for chance."""
 
 from pathlib import Path
 

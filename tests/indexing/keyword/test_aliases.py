@@ -1,4 +1,4 @@
-"""Aliases in a document's front matter are names of it."""
+"""Aliases in a document's front matter count as its names."""
 
 import pytest
 from conftest import MakeProject, Project

@@ -1,4 +1,4 @@
-"""Which names a text is found to define."""
+"""Which names a text defines."""
 
 import pytest
 

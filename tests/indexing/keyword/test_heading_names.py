@@ -1,4 +1,4 @@
-"""By what names a heading is found."""
+"""The names under which a heading is found."""
 
 import pytest
 from conftest import CONFIG, MakeProject, Project

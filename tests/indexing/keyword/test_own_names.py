@@ -1,4 +1,4 @@
-"""What bears a name, or defines it, comes before what mentions it, in every mode."""
+"""Passages that have a name or define it rank above those that mention it, in every mode."""
 
 import pytest
 from conftest import CONFIG, MakeProject, Project

@@ -1,4 +1,4 @@
-"""What is too large for memory comes out as if it had been in memory."""
+"""External sorting gives the same result as sorting in memory."""
 
 import math
 from collections import Counter, defaultdict
