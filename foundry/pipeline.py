@@ -91,9 +91,10 @@ def serve(
 ]:
     """Build a project and serve it as its export would be served, until interrupted.
 
-    A folder, a file or a url without foundry.toml is served by the defaults. Yields the outcome of
-    each build, what is watched, and where the server listens; `say` gets the server's log lines, in
-    a thread. Until the first build is done, a page at that address says how far it is.
+    A folder, a file or a url without foundry.toml is served with the defaults. Yields the outcome
+    of each build, what is watched, and where the server listens; `say` is called with the server's
+    log lines, in a thread. Until the first build is done, a page at that address shows its
+    progress.
     """
     from foundry.config.extras import require
     from foundry.serving.adopt import adopt

@@ -101,7 +101,7 @@ def test_other_dimensions_are_refused(place: Place, first: Path) -> None:
     narrow = replace(content, vectors=np.ascontiguousarray(content.vectors[:, :64]))
     with (
         patch.object(Content, "open", return_value=narrow),
-        pytest.raises(PublishError, match=r"of 256 dimensions, .* have 64") as error,
+        pytest.raises(PublishError, match=r"of 256 dimensions, .* has 64") as error,
     ):
         place.publish(first)
     assert "set another store.name" in str(error.value.hint)

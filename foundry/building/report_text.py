@@ -195,7 +195,7 @@ def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterato
 
 
 def sum_up_left_out(report: Mapping[str, Any], *, adopted: bool) -> Iterator[str]:
-    """Yield how many inputs were not read and why, and how more of them would be."""
+    """Yield how many inputs were not read and why, and how to read more of them."""
     reasons = Counter(entry["reason"] for entry in report["skipped"])
     del reasons[Reason.NO_DOCUMENT]
     if count := sum(reasons.values()):

@@ -16,7 +16,7 @@ _WORD = re.compile(r"[^\W_]")
 class Section:
     """A heading, or the beginning, with the text up to the next one; `body_start` follows it.
 
-    `other_titles` says that it begins with headings that its path lacks.
+    `other_titles` is whether it begins with headings that its path lacks.
     """
 
     start: int
@@ -29,7 +29,7 @@ class Section:
 def find_sections(document: Document) -> list[Section]:
     """Return the sections of a document in order; together they cover its whole body.
 
-    One that is only a title begins the next one, if there is one.
+    A section that is only a title is joined to the next one, if there is one.
     """
     is_prose = not is_data(document) and not is_code(document)
     return join_titles(
@@ -38,7 +38,7 @@ def find_sections(document: Document) -> list[Section]:
 
 
 def _sections_by_heading(document: Document) -> list[Section]:
-    """Return the sections that headings begin.
+    """Return the sections that headings start.
 
     A heading without text only ends sections of its level, like the end of a method.
     """
@@ -73,9 +73,10 @@ class PathFinder:
 
 
 def join_titles(sections: Sequence[Section], text: str, title: str | None) -> list[Section]:
-    """Join a section that is only a heading, or the title of the document, to the next one.
+    """Join a section that is only a heading, or the document's title, to the next one.
 
-    Without `title`, in data and code, the next one must be deeper: its path has the heading too.
+    Without `title`, in data and code, the next section must be deeper, so that its path contains
+    the heading too.
     """
     joined: list[Section] = []
     start, others = None, False
@@ -96,7 +97,7 @@ def join_titles(sections: Sequence[Section], text: str, title: str | None) -> li
 
 
 def _is_title(section: Section, text: str, title: str) -> bool:
-    """Return whether a section has words, but none besides its heading or the title."""
+    """Return whether a section has words, but only those of its heading or the title."""
     own, body = text[section.start : section.end], text[section.body_start : section.end]
     if own.split() == title.split():
         return True
@@ -107,12 +108,12 @@ class InnerPaths:
     """Finds the headings inside pieces, each in the first piece that has it."""
 
     def __init__(self, document: Document) -> None:
-        # From the end, so that those of later pieces can be popped.
+        # Reversed, so that sections are popped in order.
         sections = _sections_by_heading(document)
         self._sections = [each for each in reversed(sections) if each.heading_path]
 
     def take(self, piece: Piece) -> tuple[tuple[str, ...], ...]:
-        """Return the paths of the headings within a piece that its own path does not have.
+        """Return the paths of the headings inside a piece that its own path does not contain.
 
         Pieces must be taken in order.
         """

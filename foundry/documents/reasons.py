@@ -154,6 +154,6 @@ def needs_extra(extra: str) -> Reason:
 
 
 def extras_of(reasons: Container[str]) -> list[str]:
-    """Return the extras of Foundry that would read what was left out for these reasons."""
+    """Return the extras of Foundry that could read inputs skipped for these reasons."""
     found = [reason for reason in Reason if reason.name.startswith("WITH_") and reason in reasons]
     return [reason.name.removeprefix("WITH_").lower() for reason in found]

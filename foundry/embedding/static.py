@@ -134,7 +134,7 @@ class StaticEmbedder(Embedder):
 
 @cache
 def _open_encoder(language: str) -> PieceEncoder:
-    """Open the built-in encoder for a language; it is shared, since a build needs it twice."""
+    """Open the built-in encoder for a language; it is cached, since a build needs it twice."""
     encoder = PieceEncoder.open(MODEL_FOLDER)
     return replace(
         encoder,

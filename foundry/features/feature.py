@@ -10,9 +10,9 @@ from foundry.features.snippet import Snippet
 
 PACKAGE_PATTERN = r"^[a-z][a-z0-9]*(?:_[a-z0-9]+)*$"
 HTTPX = "httpx2>=2.16,<3"
-"""The requirement for asking a language model or an embedding service."""
+"""The requirement for calling a language model or an embedding service."""
 MODEL_FOLDER = ("{package}/model/", "the client of a language model")
-"""A row of the README for those that ask a language model."""
+"""A README row for features that call a language model."""
 
 Slug = Annotated[str, Field(pattern=r"^[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*$", max_length=63)]
 """A name in foundry.toml: lower-case letters, digits, and single - or _ between them."""

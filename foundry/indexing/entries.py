@@ -1,6 +1,6 @@
-"""A document's part of an index, as it is stored there.
+"""A document's part of an index, in its stored form.
 
-It is made by workers, so that the writer need not process single chunks.
+Workers create it, so that the writer need not process single chunks.
 """
 
 from collections.abc import Iterable, Mapping
@@ -51,8 +51,10 @@ class DocumentFields:
 
 @dataclass(frozen=True, slots=True)
 class RecordLines:
-    """n lines of JSON, with their `lengths` including line feeds, and the hashes of their `ids`,
-    both uint64 (n,)."""
+    """n lines of JSON, with their `lengths` including line feeds, and the hashes of their `ids`.
+
+    Both are uint64 (n,).
+    """
 
     lines: bytes
     lengths: bytes
@@ -63,7 +65,7 @@ class RecordLines:
 class IndexEntry:
     """A document's part of an index.
 
-    `record` is its line of JSON; `offered` are the `offered_headings`, joined by SEPARATOR.
+    `record` is its line of JSON; `offered` has the `offered_headings`, joined by SEPARATOR.
     """
 
     record: bytes

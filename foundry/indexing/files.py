@@ -190,13 +190,13 @@ class Rows:
         self._lengths.append(len(self._columns[0]) - before)
 
     def add_single(self, entries: bytes) -> None:
-        """Add a row for each entry of the only column."""
+        """Add a row for each entry of the single column."""
         before = self.entries
         self._columns[0].frombytes(entries)
         self._lengths.extend(repeat(1, self.entries - before))
 
     def add_many(self, lengths: bytes, entries: bytes) -> None:
-        """Add rows of these uint64 `lengths` (n,) to the only column."""
+        """Add rows of these uint64 `lengths` (n,) to the single column."""
         self._columns[0].frombytes(entries)
         self._lengths.frombytes(lengths)
 
@@ -257,7 +257,7 @@ class RecordFile:
         self._ids.add(ids)
 
     def add_lines(self, lines: bytes, lengths: bytes, ids: bytes) -> None:
-        """Write the next records, of these uint64 `lengths` (n,), each with one of `ids` (n,)."""
+        """Write the next records, which have these uint64 `lengths` (n,) and `ids` (n,)."""
         self._file.write(lines)
         self._lengths.frombytes(lengths)
         self._ids.add_single(ids)

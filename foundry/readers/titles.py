@@ -41,7 +41,7 @@ def title_from(path: str, reader: Reader | FileReader) -> str:
 
 
 def with_plain_dates(title: str) -> str:
-    """Return a title with dates as people write them: `2024-01-05`, `2024-01-05 10:30`."""
+    """Return a title with dates in the usual forms: `2024-01-05`, `2024-01-05 10:30`."""
     return _MOMENT.sub(_plain_moment, title)
 
 

@@ -1,4 +1,6 @@
-"""The files of its folders, which `foundry serve` lets people of this machine open."""
+"""Makes the original files of served folders available, so that people on this machine can open
+them.
+"""
 
 import json
 import os
@@ -10,10 +12,9 @@ from foundry.runtime.hosts import plain_address
 
 
 def offer_files(config: Config, host: str) -> tuple[Config, dict[str, str]]:
-    """Return the configuration of a server of which files can be opened, and its variables.
+    """Return the configuration of a server whose documents' files can be opened, and its variables.
 
-    Nothing is added to what foundry.toml says where other machines can reach the server, or its
-    owner has named the folders.
+    It is unchanged if other machines can reach the server, or its owner has named the folders.
     """
     from foundry.runtime.web.process import resolve
     from foundry.runtime.web.source_files import VARIABLE

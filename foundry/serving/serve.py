@@ -43,9 +43,9 @@ Outcome = TypeVar("Outcome")
 
 
 def begin_listening(config: Config, options: ServeOptions) -> socket.socket:
-    """Return a socket that listens where the server will.
+    """Return a socket that listens at the server's address.
 
-    Raises MissingExtraError if nothing can be built, ServerError for an invalid address or a port
+    Raises MissingExtraError if a build cannot run, and ServerError for an invalid address or a port
     in use.
     """
     from foundry.runtime.web.access import TOKENS_HINT, read_tokens
@@ -70,7 +70,7 @@ def serve_builds(
 
     A failed build leaves the server unchanged; the first one may fail if there is an older index.
     `say` is called in a thread with lines of the server's log, and `make_way` before a server is
-    started, to free its port. Raises FoundryError if the server cannot be started, or ends by
+    started, to free its port. Raises FoundryError if the server cannot be started, or exits by
     itself.
     """
     with RunningServer(options, say, make_way) as server:
@@ -186,7 +186,7 @@ class RunningServer:
         port = config.server.port if self._port is None else self._port
         arguments = ["serve", "--host", options.host, "--port", str(port)]
         arguments += ["--insecure-no-auth"] if options.insecure_no_auth else []
-        # With the caller's whole environment; it logs warnings and errors by default.
+        # With the caller's whole environment; by default it only logs warnings and errors.
         environment = {"LOG_LEVEL": "warning", **os.environ, **rendered.variables}
         environment["INDEX_DIR"] = str(index_folder(config))
         self._make_way()

@@ -1,4 +1,4 @@
-"""What answers at the address of a server until its first index is built: how far the build is."""
+"""Responds at the server's address until its first index is built, with the build's progress."""
 
 import json
 import socket
@@ -53,10 +53,10 @@ _HEADERS = {
 
 
 class Waiting:
-    """A server that says how far a build is; it has ended once `close` returns."""
+    """A server that shows the progress of a build; it has stopped once `close` returns."""
 
     def __init__(self, listener: socket.socket) -> None:
-        """Answer at a listening socket, which `close` closes."""
+        """Respond on a listening socket, which `close` closes."""
         self.port: int = listener.getsockname()[1]
         self.state = "It is about to begin."
         self._server = _Server(self, listener)
@@ -72,14 +72,14 @@ class Waiting:
         self.close()
 
     def close(self) -> None:
-        """Answer no more, and make the port free; may be called again."""
+        """Stop responding and free the port; may be called repeatedly."""
         if self._thread.is_alive():
             self._server.shutdown()
             self._thread.join()
             self._server.server_close()
 
     def following(self, reporter: Reporter) -> Reporter:
-        """Return a reporter whose steps are said here too."""
+        """Return a reporter whose steps are also shown here."""
         return _FollowedReporter(reporter, self)
 
 
@@ -95,7 +95,7 @@ class _Server(ThreadingHTTPServer):
         return threading.active_count() < MAX_THREADS
 
     def handle_error(self, *_: object) -> None:
-        """Ignore clients that went away."""
+        """Ignore clients that have disconnected."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -103,7 +103,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = REQUEST_SECONDS
 
     def __getattr__(self, name: str) -> Any:
-        """Answer requests of every method in the same way."""
+        """Handle requests of every method in the same way."""
         if name.startswith("do_"):
             return self._answer
         raise AttributeError(name)

@@ -201,7 +201,7 @@ def _optional(values: Mapping[str, Any], column: str | None) -> str | None:
 
 
 def _title_of(values: Mapping[str, Any], column: str | None) -> str | None:
-    """Return the title of a row; of a column of dates, a number is seconds or milliseconds."""
+    """Return the title of a row; a number in a date column is seconds or milliseconds."""
     title = _optional(values, column)
     words = _WORD.findall(column or "")
     if title is None or not words or words[-1].casefold() not in _OF_DATES:

@@ -121,7 +121,9 @@ class _Assembler:
         return [*dict.fromkeys(found)]
 
     def _find_copied(self) -> NDArray[np.int64]:
-        """Return the numbers (n,) of inputs in the previous index; NOT_INDEXED if not copied."""
+        """Return the document number (n,) of each input in the previous index; NOT_INDEXED if it is
+        not copied.
+        """
         documents = self._table.documents_before(self._decisions)
         documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED
         found = np.flatnonzero(documents != NOT_INDEXED)
@@ -250,7 +252,9 @@ class _Decisions:
 
 
 def _read(stored: StoredDocument) -> tuple[Document, tuple[Chunk, ...]] | None:
-    """Return a full document; None for an invalid one of a worker, which is indexed as it is."""
+    """Return a full document, or None if a worker's was invalid; then its index entry is used
+    unchanged.
+    """
     try:
         return stored.read()
     except ValueError:

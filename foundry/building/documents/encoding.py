@@ -41,7 +41,8 @@ MAX_UNPACKED_BYTES = 2_000_000_000
 
 _LENGTHS = struct.Struct("<III")
 """Lengths of the signature (0 for a skipped document), the compressed texts, and the texts that
-precede the full document."""
+precede the full document.
+"""
 
 _TEXTS = 6
 _ARRAYS, _VECTORS = 15, 4
@@ -224,7 +225,7 @@ def decode_signature(content: bytes) -> Signature | None:
 
 
 def _cut(content: bytes) -> tuple[bytes, bytes, bytes, int]:
-    """Return signature, compressed texts, arrays, and the length of what precedes the document."""
+    """Return signature, compressed texts, arrays, and the length of the other texts."""
     if len(content) < _LENGTHS.size:
         raise ValueError("cut off")
     signature, packed, before = _LENGTHS.unpack_from(content)

@@ -32,8 +32,10 @@ class Keys:
         return frozenset((self.whole, *self.by_reader.values()))
 
     def of(self, reader: str | None) -> str:
-        """Return the key for a result of this reader; None, for a skipped document, stands for all
-        programs."""
+        """Return the cache key for a result of this reader; None stands for a skipped document.
+
+        A skipped document's key covers all programs.
+        """
         return self.whole if reader is None else self.by_reader.get(reader, self.whole)
 
 

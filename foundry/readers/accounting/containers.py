@@ -21,7 +21,7 @@ MAX_BYTES = 200_000_000
 _UNSEEN_NAMES = r"script|style|svg|math|template(?![^<>]*\sshadowrootmode)"
 _UNSEEN = re.compile(
     r"<(?:!--.*?(?:-->|\Z)|!\[CDATA\[|[?!][^<>]*+>"
-    # Only scripts show a template, unless it is the shadow tree of an element.
+    # A template is only shown by scripts, unless it is the shadow tree of an element.
     rf"|({_UNSEEN_NAMES}|SCRIPT|STYLE|SVG|MATH|TEMPLATE)\b"
     r"[^<]*+(?:<(?!/(?i:\1)\s*>)[^<]*+)*+(?:</(?i:\1)\s*>)?)",
     re.DOTALL,
@@ -99,7 +99,7 @@ _MARKS = {
 
 
 def latex_texts(source: str) -> list[str]:
-    """Return LaTeX source without the names of commands, with accents on their letters."""
+    """Return LaTeX source without the names of commands, and with accents on their letters."""
 
     def accented(found: re.Match[str]) -> str:
         letter = found["braced"] or found["bare"] or found["letter"]

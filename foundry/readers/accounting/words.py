@@ -88,9 +88,9 @@ def account(
 
 
 def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str], int]:
-    """Return the words of lines that are in only one of two texts, and how many the source shares.
+    """Return the words of lines that only one of two texts has, and the number of shared words.
 
-    Most lines are in both, and their words need no comparing.
+    Most lines are in both texts, and their words need not be compared.
     """
     lines = source.split("\n")
     held, found = Counter(lines), Counter(read.split("\n"))
@@ -110,7 +110,7 @@ def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str], int]
 
 
 def _more_often(texts: Counter[str], others: Counter[str]) -> Counter[str]:
-    """Return by how much texts are more frequent in `texts` than in `others`, in order."""
+    """Return how much more frequent texts are in `texts` than in `others`, in order."""
     # Subtracting counters would visit each text in Python; most are as frequent.
     differing = {text for text, _ in texts.items() - others.items()}
     more = ((text, texts[text] - others[text]) for text in texts if text in differing)

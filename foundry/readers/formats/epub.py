@@ -139,7 +139,7 @@ def _same(title: str, heading: str) -> bool:
 
 
 def _shifted(reading: Reading, shift: int, levels: Mapping[str, int]) -> Reading:
-    """Return a reading with shifted heading levels, in its text as well, or those by their text."""
+    """Return a reading with shifted heading levels, in its text as well."""
     if not shift:
         return reading
     composer, end, blocks = Composer(), 0, list(reading.blocks)

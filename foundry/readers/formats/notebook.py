@@ -104,7 +104,7 @@ def _add_output(composer: Composer, output: Mapping[str, Any]) -> None:
 
 
 def _add_shown(composer: Composer, kind: str, text: str) -> bool:
-    """Add the output of a cell; False if it has no words."""
+    """Add the output of a cell; return False if it has no words."""
     text = normalise(_ESCAPE.sub("", _left_at_the_end(text))).strip("\n")
     text, rest = text[:MAX_OUTPUT_CHARS], text[MAX_OUTPUT_CHARS:]
     leave_out(Omission.TOO_LONG, rest)
@@ -128,7 +128,7 @@ def _add_shown(composer: Composer, kind: str, text: str) -> bool:
 
 
 def _left_at_the_end(text: str) -> str:
-    """Return what is left of an output that overwrites itself, as progress bars do."""
+    """Return the final text of an output that overwrites itself, as progress bars do."""
     text = text.replace("\r\n", "\n")
     if "\b" in text:
         shown, erased = list[str](), list[str]()

@@ -39,7 +39,7 @@ CONDITIONS = frozenset(
     "if ifcase ifcat ifcsname ifdefined ifdim iffalse ifhmode ifmmode ifnum ifodd iftrue"
     " ifvmode ifx".split()
 )
-"""Conditions of TeX itself; `fi` ends each."""
+"""Conditionals of TeX itself, each ended by `fi`."""
 
 ARGUMENTS = {
     **dict.fromkeys("tabular array longtable minipage multicols thebibliography".split(), 1),

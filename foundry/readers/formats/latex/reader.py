@@ -388,7 +388,7 @@ class _Writer(Cursor):
                 lists[-1][0] = int(number) + (before if name == "addtocounter" else 1)
 
     def _skip_branch(self) -> None:
-        """Skip to what ends a condition that is never true, or to its other branch."""
+        """Skip a branch that is never taken, up to the other one or the end of the conditional."""
         depth = 0
         for place in range(self.place, len(self.tokens)):
             token = self.tokens[place]

@@ -1,4 +1,4 @@
-"""Boxes of Markdown as quotations: what an admonition holds is seen to belong to it."""
+"""Converts Markdown boxes to quotations, which keep an admonition's content together."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class _Box:
 
 
 def quote_boxes(text: str) -> str:
-    """Put `> ` before each line of `:::note` and MyST's fences that end. No line is added."""
+    """Put `> ` before each line inside closed `:::note` and MyST fences. No line is added."""
     if not any(sign in text for sign in _SIGNS):
         return text
     lines = text.split("\n")
@@ -38,7 +38,7 @@ def quote_boxes(text: str) -> str:
 
 
 def _find_boxes(lines: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first line of each box, and that of its closing mark."""
+    """Yield the first line of each box, and the line of its closing mark."""
     opened, fence, limit = list[_Box](), "", 0
     for number, line in enumerate(lines):
         if mark := FENCE.match(line):

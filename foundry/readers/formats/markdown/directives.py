@@ -51,7 +51,7 @@ PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """An admonition or tab: where it begins in its line, and in what is around it."""
+    """An admonition or tab: its column in the line, and relative to what encloses it."""
 
     indentation: int
     margin: int
@@ -106,7 +106,7 @@ def open_indented(text: str) -> str:
 
 
 def _quote(line: str, opened: Sequence[_Opened]) -> str:
-    """Return a line with the signs of the quotations that it is in."""
+    """Return a line with the marks of the quotations that contain it."""
     signs = ""
     for each in opened:
         signs += " " * each.margin + ("> " if each.is_quote else "")
@@ -150,7 +150,7 @@ def _unless_heading(edits: Edits) -> Callable[[re.Match[str]], str | None]:
 
 
 def kind_of_box(name: str | None, attributes: str | None) -> str:
-    """Return the kind of a box, by its name or a class: `callout-note`, `{.callout-note}`."""
+    """Return the kind of a box, from its name or a class: `callout-note`, `{.callout-note}`."""
     if name or not attributes:
         return (name or "").removeprefix("callout-")
     return next((each for each in _CLASS.findall(attributes) if each in ADMONITIONS), "")

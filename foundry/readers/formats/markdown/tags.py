@@ -197,14 +197,14 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
 
 
 def _picture(attributes: Mapping[str, str]) -> str:
-    """Return a picture of the sources as Markdown, and of any other its alternative text."""
+    """Return a local picture as Markdown, and the alternative text of any other."""
     alternative, source = attributes.get("alt", ""), attributes.get("src", "")
     is_shown = _LOCAL_PICTURE.fullmatch(source) and not _BRACKETS.search(alternative)
     return f"![{alternative}]({source})" if is_shown else alternative
 
 
 def _title_mark(opening: Tag, closing: Tag, text: str, tag: Tag) -> str:
-    """Return the marks of bold type for the title of what can be opened, as HTML's reader does."""
+    """Return bold marks for the title of a collapsible element, like the HTML reader."""
     title = _ANY_TAG.sub("", text[opening.end : closing.start])
     if not title.strip() or _NOT_BOLD.search(title):
         return _gap(tag, text)

@@ -1,4 +1,4 @@
-"""Fields of Word and RTF that say something without a result: signs, quotes, equations."""
+"""Fields of Word and RTF that show something without a result: signs, quotes, equations."""
 
 import re
 
@@ -18,12 +18,12 @@ _BRACKETS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 def arguments_of(instruction: str) -> list[str]:
-    """Return the words of an instruction after its name, quoted ones without their quotes."""
+    """Return the words of an instruction after its name, without quotes."""
     return [match[1] or match[2] or "" for match in _ARGUMENT.finditer(instruction)][1:]
 
 
 def shown_by(instruction: str) -> str:
-    """Return what a field shows that has no result; "" if that is unknown."""
+    """Return what a field without a result shows; "" if that is unknown."""
     instruction = _FORMAT.sub(" ", instruction)
     name, rest = [*instruction.split(None, 1), "", ""][:2]
     arguments = arguments_of(instruction)
@@ -45,7 +45,7 @@ def shown_by(instruction: str) -> str:
 
 
 class _Equation:
-    """An equation of an EQ field: `\\f(1,2)` is 1/2, `\\r(3,x)` the cube root of x."""
+    """The equation in an EQ field: `\f(1,2)` is 1/2, `\r(3,x)` the cube root of x."""
 
     def __init__(self, written: str) -> None:
         self._written = written

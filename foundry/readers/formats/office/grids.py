@@ -13,7 +13,7 @@ MAX_TITLES = 20
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTable:
-    """Rows and columns that a sheet declares as a table; `names` where no row has its header."""
+    """Rows and columns that a sheet declares as a table, with `names` if no row is its header."""
 
     lines: range
     columns: range
@@ -22,7 +22,7 @@ class DeclaredTable:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Displayed cells, with rows from the first; merged ones and declared tables among them."""
+    """Displayed cells, with rows from the first, and the merged cells and declared tables."""
 
     rows: list[list[str]]
     merged: Sequence[Merged] = ()
@@ -30,7 +30,7 @@ class Grid:
 
 
 def add_grid(composer: Composer, grid: Grid) -> None:
-    """Add the content of a sheet by table, without empty rows and columns.
+    """Add the content of a sheet, table by table, without empty rows and columns.
 
     Where no table is declared, empty rows and columns divide the sheet.
     """
@@ -52,7 +52,7 @@ def add_grid(composer: Composer, grid: Grid) -> None:
 
 
 def _within(grid: Grid) -> list[DeclaredTable]:
-    """Return the declared tables with columns that were added beside them; none if they overlap."""
+    """Return the declared tables, extended by columns added next to them; none if they overlap."""
     width = max(map(len, grid.rows), default=0)
     taken = [0] * width
     tables: list[DeclaredTable] = []
@@ -76,7 +76,7 @@ def _shares_rows(one: DeclaredTable, other: DeclaredTable) -> bool:
 
 
 def _beside_each_other(declared: Sequence[DeclaredTable]) -> Iterator[list[DeclaredTable]]:
-    """Yield the tables, which are in order, by rows that they share."""
+    """Group the tables, which are in order, by shared rows."""
     group: list[DeclaredTable] = []
     last = 0
     for each in declared:

@@ -120,7 +120,9 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
 
 
 def _read_labels(document: Any, count: int) -> tuple[str, ...]:
-    """Return what is printed on pages instead of their numbers; nothing if these are printed."""
+    """Return the labels printed on pages instead of their numbers; empty if the numbers are
+    printed.
+    """
     labels = [
         normalise_line(document.get_page_label(number), MAX_LABEL_CHARS) for number in range(count)
     ]

@@ -9,8 +9,8 @@ from foundry.readers.formats.office.scripts import ScriptedText
 class Field:
     """A field: its instruction, and where its result begins in the line.
 
-    `choices` are the options of a form field, and `chosen` the position of the selected one;
-    `is_shown` where the result has any text.
+    `choices` are the options of a form field, and `chosen` is the position of the selected one;
+    `is_shown` is whether the result has any text.
     """
 
     instruction: ScriptedText = field(default_factory=ScriptedText)

@@ -36,8 +36,8 @@ class Formats:
 class Sheet:
     """The visible rows of a sheet, by number from 1, with merged cells and links.
 
-    `links` has ids of relationships, or targets, by cell; `tables` has the areas of declared
-    tables, with the names of columns if no row has them.
+    `links` maps cells to relationship ids or targets; `tables` has the areas of declared tables,
+    with column names if no row has them.
     """
 
     rows: list[list[str]] = field(default_factory=list)

@@ -89,7 +89,7 @@ def _add_sheet(composer: Composer, parts: Parts, part: str, name: str, sheet: Sh
 
 
 def _declared(parts: Parts, part: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the areas of a sheet's tables, with the names of columns if no row has them."""
+    """Yield the areas of a sheet's tables, with column names if no row has them."""
     related = (each.target for each in parts.relations(part).values() if each.kind == "table")
     for target in islice(related, MAX_TABLES):
         root = parts.xml(target)
