@@ -294,3 +294,16 @@ def test_the_farthest_are_found_if_there_are_no_others() -> None:
     hits = lane.search(-vectors[0], 5)
     assert hits.chunks.tolist() == [0, 1, 2, 3, 4]
     assert hits.scores == pytest.approx([-1.0] * 5)
+
+
+@pytest.mark.parametrize("depth", [1, 10, 400, 1200, 5000, 6000])
+@pytest.mark.parametrize("kind", ["random", "equal", "few and sampled", "few and not sampled"])
+def test_the_smallest_distances_are_those_that_sorting_finds(kind: str, depth: int) -> None:
+    distances = np.random.default_rng(depth).binomial(256, 0.5, 5000).clip(0, 255).astype(np.uint8)
+    if kind == "equal":
+        distances[:] = 7
+    elif kind != "random":
+        distances[(kind == "few and not sampled") :: dense_lane.SAMPLE_STEP] = 3
+    limit = np.sort(distances)[min(depth, len(distances)) - 1]
+    found = dense_lane.least(distances, depth)
+    assert found.tolist() == np.flatnonzero(distances <= limit).tolist()
