@@ -21,6 +21,7 @@ from foundry.readers.formats import (
     saved_page,
     structured,
     subtitles,
+    timed_text,
     wikitext,
 )
 from foundry.readers.formats.asciidoc import reader as asciidoc
@@ -70,6 +71,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     rst.READER,
     saved_page.READER,
     wikitext.READER,
+    timed_text.READER,
 )
 NAMED_BY_FILE = (*code.READERS, *structured.READERS, delimited.TEXT_READER)
 """Formats without titles; the whole file name becomes the title of such documents."""

@@ -1,8 +1,12 @@
-"""Reads subtitles (.srt, .vtt, .sbv): text and speakers, with the time of each paragraph."""
+"""Reads subtitles: text and speakers, with the time of each paragraph.
+
+SubRip, WebVTT, YouTube's .sbv and SubStation Alpha are read here, TTML by `timed_text`.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import unescape
+from typing import NamedTuple
 
 from foundry.documents import Reading
 from foundry.documents.left_out import Omission
@@ -17,6 +21,7 @@ PAUSE = 4.0
 """Seconds of silence that start a new paragraph."""
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,:](\d{1,3}))?"
+_TIMED = re.compile(_TIME)
 _CUE = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}([^\n]*)$", re.MULTILINE)
 # YouTube's .sbv has both times of a cue on one line, separated by a comma.
 _SBV = re.compile(
@@ -28,26 +33,82 @@ _MARKUP = re.compile(r"</?[a-zA-Z0-9][^<>\n]{0,200}>|\{\\[^{}\n]{1,100}\}")
 _BLOCK = re.compile(r"^(NOTE|STYLE|REGION)\b[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
 
 
+_DIALOGUE = re.compile(r"(Dialogue|Comment):[ \t]*(.*)")
+_FORMAT = re.compile(r"(?m)^\[Events\][^\[]{0,2000}?^Format:[ \t]*(.*)$")
+_SCRIPT_TITLE = re.compile(r"(?m)^Title:[ \t]*(.*)$")
+# Drawings are commands behind such a format; other braces are formats or remarks.
+_DRAWN = re.compile(r"\{[^{}]{0,500}\\p[1-9][^{}]{0,500}\}([^{}]*)")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+class Cue(NamedTuple):
+    """Lines that are shown together, with their speakers, from and until a second."""
+
+    start: float
+    end: float
+    lines: list[tuple[str, str]]
+
+
 def read(text: str) -> Reading:
     """Read the cues; lines repeated by rolling captions are read once.
 
     The speaker's name precedes the text. Raises UnreadableError for a file without cues.
     """
+    if events := _FORMAT.search(text):
+        found = _SCRIPT_TITLE.search(text, 0, events.start())
+        cues = sorted(_events(text, events[1]), key=lambda cue: cue.start)
+        return compose(cues, found[1] if found else "")
     text = _SBV.sub(r"\1 --> \2", text)
-    cues = list(_CUE.finditer(text))
+    written = list(_CUE.finditer(text))
+    title = _title(text[: written[0].start()]) if written else ""
+    return compose([*_cues(text, written)], title)
+
+
+def _cues(text: str, cues: list[re.Match[str]]) -> Iterator[Cue]:
+    for cue, following in zip(cues, [*cues[1:], None], strict=False):
+        leave_out(Omission.ATTRIBUTE, cue[9])
+        block = text[cue.end() : following.start() if following else len(text)]
+        lines = [*_lines(block, is_last=following is None)]
+        yield Cue(_seconds(cue.groups()[:4]), _seconds(cue.groups()[4:8]), lines)
+
+
+def _events(text: str, order: str) -> Iterator[Cue]:
+    """Yield the events of SubStation Alpha, whose fields are in this order."""
+    names = [name.strip().lower() for name in order.split(",")]
+    for line in text.split("\n"):
+        event = _DIALOGUE.match(line)
+        if event is None:
+            leave_out(Omission.ATTRIBUTE, line)
+            continue
+        fields = dict(zip(names, event[2].split(",", len(names) - 1), strict=False))
+        start, end = (_TIMED.match(fields.get(name, "").strip()) for name in ("start", "end"))
+        if event[1] == "Comment" or start is None or end is None:
+            leave_out(Omission.COMMENT, line)
+            continue
+        text_of = fields.get("text", "")
+        for drawn in _DRAWN.finditer(text_of):
+            leave_out(Omission.SCRIPT, drawn[1])
+        text_of = _DRAWN.sub("", text_of)
+        for braces in _BRACES.finditer(text_of):
+            leave_out(Omission.COMMENT, "" if "\\" in braces[1] else braces[1])
+        shown = _BRACES.sub("", text_of).replace("\\h", " ").replace("\\n", "\\N")
+        voice = (fields.get("name") or fields.get("actor") or "").strip()
+        lines = (" ".join(each.split()) for each in shown.split("\\N"))
+        times = _seconds(start.groups()), _seconds(end.groups())
+        yield Cue(*times, [(voice, each) for each in lines if each])
+
+
+def compose(cues: Sequence[Cue], title: str) -> Reading:
+    """Return the reading of cues. Raises UnreadableError if there are none."""
     if not cues:
         raise UnreadableError(Reason.NO_SUBTITLES)
     composer = Composer()
     said: list[str] = []
     shown: list[str] = []
-    begin = silent_since = _seconds(cues[0].groups()[:4])
+    begin = silent_since = cues[0].start
     speaker = ""
-    composer.text(_title(text[: cues[0].start()]))
-    for cue, following in zip(cues, [*cues[1:], None], strict=True):
-        start, end = _seconds(cue.groups()[:4]), _seconds(cue.groups()[4:8])
-        leave_out(Omission.ATTRIBUTE, cue[9])
-        block = text[cue.end() : following.start() if following else len(text)]
-        lines = [*_lines(block, is_last=following is None)]
+    composer.text(title)
+    for start, end, lines in cues:
         is_full = sum(map(len, said)) > PARAGRAPH_CHARS
         if said and (start - silent_since > PAUSE or is_full):
             composer.text(_paragraph(begin, said))
@@ -110,5 +171,8 @@ def _seconds(parts: tuple[str | None, ...]) -> float:
     return 3600 * hours + 60 * minutes + seconds + int((parts[3] or "0").ljust(3, "0")) / 1000
 
 
-_TYPES = {".srt": "application/x-subrip", ".vtt": "text/vtt", ".sbv": "text/x-sbv"}
-READER = Reader("subtitles/3", _TYPES, read, texts=subtitle_texts)
+_TYPES = {
+    **{".srt": "application/x-subrip", ".vtt": "text/vtt", ".sbv": "text/x-sbv"},
+    **dict.fromkeys((".ass", ".ssa"), "text/x-ssa"),
+}
+READER = Reader("subtitles/4", _TYPES, read, texts=subtitle_texts)
