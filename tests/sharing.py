@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,9 @@ COMMANDS = (
     *("foundry.building.watch", "foundry.evaluation.run", "foundry.export.update"),
     *("foundry.export.verify", "foundry.inspection.doctor", "foundry.rendering.first_config"),
     *("foundry.serving.adopt", "foundry.serving.preview", "foundry.serving.serve"),
+    "warm_caches",
 )
-"""What `foundry` imports; the folder of tests, and this module."""
+"""What `foundry` imports; the folder of tests, this module, and one that fills caches."""
 
 EVERYTHING = (COMMANDS, LIBRARIES, READERS)
 
@@ -134,7 +136,9 @@ def unformatted() -> Iterator[None]:
     """Leave servers as they are rendered, where they are only run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
-            plan, "format_python", lambda files, rendered: {name: files[name] for name in rendered}
+            plan,
+            "format_python",
+            lambda files, *names: {name: files[name] for name in chain(*names)},
         )
         yield
 
@@ -159,16 +163,18 @@ class _Kept:
         BLACKENED.mkdir(parents=True, exist_ok=True)
 
     def format_python(
-        self, files: Mapping[str, bytes], rendered: Sequence[str]
+        self, files: Mapping[str, bytes], rendered: Sequence[str], copied: Sequence[str]
     ) -> dict[str, bytes]:
         options = files["pyproject.toml"].partition(b"[tool.")[2]
         modules = sorted(item for item in files.items() if item[0].endswith(".py"))
         formatted = self._once(
             self._folder,
-            (options, modules, sorted(rendered)),
-            lambda: {name: text.decode() for name, text in FORMAT_PYTHON(files, rendered).items()},
+            (options, modules, sorted(rendered), sorted(copied)),
+            lambda: {
+                name: text.decode() for name, text in FORMAT_PYTHON(files, rendered, copied).items()
+            },
         )
-        return {name: formatted[name].encode() for name in rendered}
+        return {name: formatted[name].encode() for name in (*rendered, *copied)}
 
     def run_tool(self, tool: str, arguments: Sequence[str], folder: Path) -> None:
         """Run a formatter; black in this process, since it takes longer to start than to format."""

@@ -26,19 +26,23 @@ TIME_LIMIT_SECONDS = 60.0
 """Time limit of a formatter in seconds."""
 
 
-def format_python(files: Mapping[str, bytes], rendered: Sequence[str]) -> dict[str, bytes]:
+def format_python(
+    files: Mapping[str, bytes], rendered: Sequence[str], copied: Sequence[str] = ()
+) -> dict[str, bytes]:
     """Format and check the `rendered` files; return their new contents.
 
-    The other files are written too, since ruff classifies imports by the files that exist.
+    Of those that were `copied`, which are many and formatted already, only imports are sorted. The
+    other files are written too, since ruff sorts imports by which files exist.
     """
+    changed = [*rendered, *copied]
     with tempfile.TemporaryDirectory(prefix="foundry-") as scratch:
         root = Path(scratch).resolve()
         write_files(root, files)
         # Templates and features add imports in any order; they are sorted and merged here.
-        _run("ruff", ["check", "--quiet", "--no-cache", "--select=I", "--fix", *rendered], root)
+        _run("ruff", ["check", "--quiet", "--no-cache", "--select=I", "--fix", *changed], root)
         _run("black", ["--quiet", *rendered], root)
-        _run("ruff", ["check", "--quiet", "--no-cache", "--output-format=concise", *rendered], root)
-        return {name: (root / name).read_bytes() for name in rendered}
+        _run("ruff", ["check", "--quiet", "--no-cache", "--output-format=concise", *changed], root)
+        return {name: (root / name).read_bytes() for name in changed}
 
 
 def parse_back(name: str, content: bytes) -> object:

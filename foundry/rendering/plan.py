@@ -10,7 +10,14 @@ from foundry.errors import RenderError
 from foundry.features.contributions import files_left_out
 from foundry.features.interfaces import Mcp, Page, pages_of
 from foundry.files import templates_folder
-from foundry.rendering.copying import PAGE_FOLDER, RUNTIME, copy_pages, copy_runtime, copy_tests
+from foundry.rendering.copying import (
+    PAGE_FOLDER,
+    RUNTIME,
+    copy_pages,
+    copy_runtime,
+    copy_tests,
+    is_formatted,
+)
 from foundry.rendering.design import Design
 from foundry.rendering.environment import SUFFIX, read_own_templates, render
 from foundry.rendering.formatting import format_python, parse_back
@@ -56,7 +63,9 @@ def plan_server(
     files.update(copy_pages(pages_of(config.server.interfaces), package, left_out))
     tests = copy_tests(files, package) if with_tests else {}
     files.update(tests)
-    files.update(format_python(files, [*rendered, *tests]))
+    copied = [name for name, content in tests.items() if is_formatted(content, package)]
+    rendered += sorted(tests.keys() - set(copied))
+    files.update(format_python(files, rendered, copied))
     for name, content in files.items():
         if name in runtime:
             # Already parsed, to find its imports.

@@ -1,0 +1,16 @@
+"""Fills the caches that every command that renders a server fills: imported before it is forked."""
+
+from sharing import READ_LOCK
+
+from foundry.embedding.static import StaticEmbedder
+from foundry.export.compose import LOCK
+from foundry.files import templates_folder
+from foundry.rendering.copying import RUNTIME, imported_modules, module_of
+from foundry.rendering.environment import SUFFIX, _environment
+
+for _name in _environment().list_templates([SUFFIX.removeprefix(".")]):
+    _environment().get_template(_name)
+for _path in RUNTIME.rglob("*.py"):
+    imported_modules(_path.read_bytes(), module_of(_path.relative_to(RUNTIME).as_posix(), ""))
+READ_LOCK((templates_folder() / LOCK).read_text(encoding="utf-8"))
+StaticEmbedder()
