@@ -100,21 +100,30 @@ class Project:
 MakeProject = Callable[..., Project]
 
 
+def write_project(
+    root: Path, files: Mapping[str, str | bytes], config: str = CONFIG, *, built: bool = False
+) -> Project:
+    """Write a project's files, those without a slash in their name to `sources/`; build it."""
+    (root / "sources").mkdir(parents=True)
+    (root / "foundry.toml").write_text(config, encoding="utf-8")
+    for file, content in files.items():
+        path = root / (file if "/" in file else f"sources/{file}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    project = Project(root)
+    if built:
+        project.succeed("build", "--quiet")
+    return project
+
+
 @pytest.fixture
 def make_project(tmp_path: Path) -> MakeProject:
-    """Write a project's files; those without a slash in their name go to `sources/`."""
+    """Write a project's files; see `write_project`."""
 
     def make(
         files: Mapping[str, str | bytes], *, config: str = CONFIG, name: str = "project"
     ) -> Project:
-        root = tmp_path / name
-        (root / "sources").mkdir(parents=True)
-        (root / "foundry.toml").write_text(config, encoding="utf-8")
-        for file, content in files.items():
-            path = root / (file if "/" in file else f"sources/{file}")
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return Project(root)
+        return write_project(tmp_path / name, files, config)
 
     return make
 

@@ -2,10 +2,13 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 SECONDS = 120
@@ -46,6 +49,49 @@ def start(
         stderr=subprocess.PIPE,
         encoding="utf-8",
     )
+
+
+class Running:
+    """A command that goes on until it is told to stop; what it has said is in `said`."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self.process = process
+        self.said: list[str] = []
+
+    def wait_for(self, pattern: str) -> "re.Match[str]":
+        """Read until a line has this pattern."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said.append(line)
+            if found := re.search(pattern, line):
+                return found
+        raise AssertionError(f"ended without {pattern!r}:\n{''.join(self.said)}")
+
+
+@contextmanager
+def running(
+    *arguments: str | Path,
+    variables: Mapping[str, str] | None = None,
+    begin: Sequence[str] = FOUNDRY,
+) -> Iterator["subprocess.Popen[str]"]:
+    """Run a command that is killed in the end; both of its streams are its output."""
+    process = subprocess.Popen(
+        [*begin, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        env={**os.environ, **(variables or {})},
+    )
+    limit = threading.Timer(SECONDS, process.kill)
+    limit.start()
+    try:
+        yield process
+    finally:
+        limit.cancel()
+        process.kill()
+        process.wait(SECONDS)
+        assert process.stdout is not None
+        process.stdout.close()
 
 
 def is_possible(*command: str | Path) -> bool:

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import urllib.parse
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -184,6 +185,26 @@ def get(url: str) -> Any:
     """GET a JSON document."""
     with urllib.request.urlopen(url, timeout=120) as reply:
         return json.load(reply)
+
+
+def found_paths(address: str, query: str) -> list[str]:
+    """The files that a search by keywords finds, best first."""
+    found = get(f"{address}/search?q={urllib.parse.quote(query)}&mode=keyword")["results"]
+    return [hit["path"] for hit in found]
+
+
+def title_of(address: str) -> str:
+    """The title that a server has by its configuration."""
+    return str(get(f"{address}/openapi.json")["info"]["title"])
+
+
+def answers(address: str) -> bool:
+    """Whether anybody answers there."""
+    try:
+        get(f"{address}/healthz")
+    except OSError:
+        return False
+    return True
 
 
 def post(url: str, body: object, **headers: str) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import CONFIG, MakeProject, Project
+from conftest import CONFIG, MakeProject, Project, write_project
 from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import SOURCES, Note, make_document, write_notes
@@ -41,15 +41,8 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    root = tmp_path_factory.mktemp("filters")
-    for name, content in FILES.items():
-        file = root / "sources" / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(content, encoding="utf-8")
-    (root / "foundry.toml").write_text(CONFIGURED, encoding="utf-8")
-    made = Project(root)
-    made.succeed("build", "--quiet")
-    return made
+    files = {f"sources/{name}": content for name, content in FILES.items()}
+    return write_project(tmp_path_factory.mktemp("filters"), files, CONFIGURED, built=True)
 
 
 def paths(answer: dict[str, Any]) -> set[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import CONFIG, MakeProject, Project
+from conftest import CONFIG, MakeProject, Project, write_project
 from embedding_services import FakeService, Refusal, embed_text, fake_service
 from servers import check_types, get, in_checkout, post, run_tests, run_tool, serving
 from waiting import wait_until
@@ -63,13 +63,8 @@ def build(make_project: MakeProject, service: FakeService, **more: object) -> Pr
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Built and exported beside a service that is gone since."""
     root = tmp_path_factory.mktemp("live") / "project"
-    (root / "sources").mkdir(parents=True)
-    for name, text in NOTES.items():
-        (root / "sources" / name).write_text(text, encoding="utf-8")
-    project = Project(root)
     with fake_service() as service:
-        (root / "foundry.toml").write_text(CONFIG + options(service), encoding="utf-8")
-        project.succeed("build", "--quiet")
+        project = write_project(root, NOTES, CONFIG + options(service), built=True)
         project.export()
     return project
 

@@ -16,13 +16,11 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
-from click.testing import CliRunner
+from conftest import write_project
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
 from servers import alone, check_types, get, in_checkout, post, serving
-
-from foundry.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
@@ -66,14 +64,8 @@ CALL = {"jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": SEARCH
 
 
 def make_export(root: Path, config: str = CONFIG) -> Path:
-    (root / "sources").mkdir(parents=True)
-    (root / "foundry.toml").write_text(config)
-    (root / "sources" / "guide.md").write_text(GUIDE)
-    (root / "sources" / "air.md").write_text("# Air\n\nFresh air reaches every room.")
-    for command in ("build", "export"):
-        result = CliRunner().invoke(main, [command, str(root)])
-        assert result.exit_code == 0, result.output
-    return root / "dist" / "notes"
+    files = {"guide.md": GUIDE, "air.md": "# Air\n\nFresh air reaches every room."}
+    return write_project(root, files, config, built=True).export()
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import CONFIG, Project
+from conftest import CONFIG, Project, write_project
 from processes import foundry
 from systems import without_rights
 
@@ -78,13 +78,8 @@ OTHER = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    root = tmp_path_factory.mktemp("named") / "project"
-    (root / "sources").mkdir(parents=True)
-    (root / "sources" / "a.md").write_text("# Seals\n\nReplace them.\n")
-    (root / "foundry.toml").write_text(CONFIG)
-    project = Project(root)
-    project.succeed("build", "--quiet")
-    return project
+    files = {"a.md": "# Seals\n\nReplace them.\n"}
+    return write_project(tmp_path_factory.mktemp("named") / "project", files, built=True)
 
 
 @pytest.fixture(params=NAMED)

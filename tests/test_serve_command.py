@@ -1,6 +1,5 @@
 """`foundry serve`: a folder of documents becomes a search page, and stays up to date."""
 
-import json
 import os
 import re
 import signal
@@ -12,12 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 import web_sites
 from conftest import CONFIG, MakeProject
-from processes import FOUNDRY, foundry, snapshot
+from processes import FOUNDRY, Running, foundry, running, snapshot
+from servers import answers, found_paths, title_of
 from sharing import begin_foundry
 from systems import needs_proc, without_rights
 from waiting import wait_until
@@ -30,21 +29,8 @@ SECONDS = 60
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
 
 
-class Serve:
-    """A running `foundry serve`; what it has said is in `said`."""
-
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self.process = process
-        self.said: list[str] = []
-
-    def wait_for(self, pattern: str) -> "re.Match[str]":
-        """Read until a line has this pattern."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.said.append(line)
-            if found := re.search(pattern, line):
-                return found
-        raise AssertionError(f"ended without {pattern!r}:\n{''.join(self.said)}")
+class Serve(Running):
+    """A running `foundry serve`."""
 
     def wait_for_address(self) -> str:
         return self.wait_for(r"listening on (http://\S+:\d+);")[1]
@@ -66,49 +52,13 @@ def serving(
     variables: Mapping[str, str] | None = None,
     begin: Sequence[str] | None = None,
 ) -> Iterator[Serve]:
-    process = subprocess.Popen(
-        [*(begin or begin_foundry()), "serve", path, "--port", "0", *options],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        env={**os.environ, **(variables or {})},
-    )
-    limit = threading.Timer(2 * SECONDS, process.kill)
-    limit.start()
-    try:
+    arguments = ("serve", path, "--port", "0", *options)
+    with running(*arguments, variables=variables, begin=begin or begin_foundry()) as process:
         yield Serve(process)
-    finally:
-        limit.cancel()
-        process.kill()
-        process.wait(SECONDS)
-        assert process.stdout is not None
-        process.stdout.close()
 
 
 def refused(*arguments: str | Path, **options: Any) -> "subprocess.CompletedProcess[str]":
     return foundry(*arguments, begin=begin_foundry(), **options)
-
-
-def get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=SECONDS) as reply:
-        return str(reply.read().decode())
-
-
-def search(address: str, query: str) -> list[str]:
-    found = json.loads(get(f"{address}/search?q={quote(query)}&mode=keyword"))["results"]
-    return [hit["path"] for hit in found]
-
-
-def title_of(address: str) -> str:
-    return str(json.loads(get(f"{address}/openapi.json"))["info"]["title"])
-
-
-def answers(address: str) -> bool:
-    try:
-        get(f"{address}/healthz")
-    except OSError:
-        return False
-    return True
 
 
 def edit(path: Path, content: str) -> None:
@@ -143,10 +93,11 @@ def test_a_folder_is_served_and_left_as_it_was(tmp_path: Path, cache: dict[str, 
         last = "".join(serve.said[-3:-1])
         assert last.startswith("2 files left out: ") and "looks like a secret (1)" in last
         assert "to read scans: ocr = true in [[sources]] of a project" in last
-        assert "<html" in get(f"{address}/")
+        with urllib.request.urlopen(f"{address}/", timeout=SECONDS) as page:
+            assert b"<html" in page.read()
         assert title_of(address) == "pump manuals"
-        assert search(address, "D40 seal") == ["seals.md"]
-        assert search(address, "week") == ["deep/pumps.txt"]
+        assert found_paths(address, "D40 seal") == ["seals.md"]
+        assert found_paths(address, "week") == ["deep/pumps.txt"]
         assert serve.interrupt() == "stopped\n"
     assert not answers(address)
     assert snapshot(folder) == before
@@ -165,11 +116,11 @@ def test_one_file_is_served_and_followed(tmp_path: Path, cache: dict[str, str]) 
         path.write_text(SEALS)
     with serving(file, variables=cache) as serve:
         address = serve.wait_for_address()
-        assert search(address, "D40") == [file.name]
+        assert found_paths(address, "D40") == [file.name]
         (folder / "more" / "other.md").write_text("# Other\n")
         edit(file, "# Seals\n\nReplace the E50 seal.\n")
         serve.wait_for("1 document, .*: 1 read, 0 unchanged")
-        wait_until(lambda: search(address, "E50") == [file.name])
+        wait_until(lambda: found_paths(address, "E50") == [file.name])
         serve.interrupt()
 
 
@@ -190,7 +141,7 @@ def test_a_table_is_served_by_rows_or_as_one_document(
         assert f"{documents} document" in "".join(serve.said)
         kept = [tmp_path, tmp_path / "parts.csv"][documents - 1]
         assert f"foundry init NAME --source {kept}\n" in "".join(serve.said)
-        assert search(address, "D40") == [["parts.csv"], ["1"]][documents - 1]
+        assert found_paths(address, "D40") == [["parts.csv"], ["1"]][documents - 1]
 
 
 def test_a_website_is_served(cache: dict[str, str]) -> None:
@@ -204,7 +155,7 @@ def test_a_website_is_served(cache: dict[str, str]) -> None:
         with serving(url, "--no-watch", variables=cache) as serve:
             address = serve.wait_for_address()
             assert f"foundry init NAME --source {url}" in "".join(serve.said)
-            assert search(address, "week") == [f"{url}a"]
+            assert found_paths(address, "week") == [f"{url}a"]
             assert title_of(address) == url.removeprefix("http://").strip("/")
 
 
@@ -220,7 +171,7 @@ def test_the_private_website_of_a_project_is_served_if_the_user_allows_it(
         assert (done.returncode, "1 x private address" in done.stderr) == (1, True)
         assert site.paths() == []
         with serving(tmp_path, *watching, *site.allowing, variables=cache) as serve:
-            assert search(serve.wait_for_address(), "D40") == [f"{site.url}/"]
+            assert found_paths(serve.wait_for_address(), "D40") == [f"{site.url}/"]
 
 
 @pytest.mark.slow
@@ -231,7 +182,7 @@ def test_a_server_that_does_not_reload_is_started_again(make_project: MakeProjec
         edit(project.root / "sources" / "b.md", "# Zyzzyva\n\nA weevil of the tropics.")
         serve.wait_for("2 documents, .*: 1 read, 1 unchanged")
         assert serve.wait_for_address() == address
-        assert search(address, "weevil") == ["b.md"]
+        assert found_paths(address, "weevil") == ["b.md"]
 
 
 @pytest.mark.slow
@@ -245,7 +196,7 @@ def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> No
             nonlocal asked
             while not stop.is_set():
                 try:
-                    assert "a.md" in search(address, "seals")
+                    assert "a.md" in found_paths(address, "seals")
                 except (OSError, AssertionError) as error:
                     failures.append(repr(error))
                 asked += 1
@@ -255,14 +206,14 @@ def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> No
         try:
             edit(project.root / "sources" / "b.md", "# Zyzzyva\n\nA weevil of the tropics.")
             serve.wait_for("2 documents, .*: 1 read, 1 unchanged")
-            wait_until(lambda: search(address, "weevil") == ["b.md"])
+            wait_until(lambda: found_paths(address, "weevil") == ["b.md"])
             edit(project.root / "sources" / "b.md", "# Pumps\n\nTest them.")
-            wait_until(lambda: search(address, "weevil") == [])
+            wait_until(lambda: found_paths(address, "weevil") == [])
 
             edit(project.root / "foundry.toml", CONFIG + "[serch]\n")
             line = serve.wait_for("the previous version stays in service: ").string
             assert "serch: unknown key; did you mean 'search'?" in line
-            assert search(address, "pumps") == ["b.md"]
+            assert found_paths(address, "pumps") == ["b.md"]
         finally:
             stop.set()
             client.join()
@@ -274,7 +225,7 @@ def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> No
         serve.wait_for("foundry.toml has changed: a new server answers")
         assert serve.wait_for_address() == address
         assert title_of(address) == "Wren"
-        assert search(address, "pumps") == ["b.md"]
+        assert found_paths(address, "pumps") == ["b.md"]
         assert serve.interrupt() == "stopped\n"
     assert not answers(address)
     assert "Traceback" not in "".join(serve.said)
@@ -301,7 +252,7 @@ def test_a_folder_that_may_not_be_read_ends_no_server(
             serve.wait_for("watching 1 folder$")
             edit(docs / "pumps.md", "# Pumps\n\nTest the P90 pump monthly.\n")
             serve.wait_for("2 documents, 2 chunks")
-            wait_until(lambda: search(address, "pump") == ["pumps.md"])
+            wait_until(lambda: found_paths(address, "pump") == ["pumps.md"])
             serve.interrupt()
         assert "linked" not in "".join(serve.said).partition("listening")[2]
     finally:
@@ -315,7 +266,7 @@ def test_a_server_that_cannot_be_started_leaves_the_one_before(make_project: Mak
         address = serve.wait_for_address()
         edit(project.root / "foundry.toml", CONFIG + '[store]\nengine = "qdrant"\n')
         serve.wait_for("the previous version stays in service: .*QDRANT_URL")
-        assert search(address, "seals") == ["a.md"]
+        assert found_paths(address, "seals") == ["a.md"]
         edit(project.root / "foundry.toml", CONFIG.replace('"notes"', '"notes"\ntitle = "Wren"'))
         assert serve.wait_for_address() == address
         assert title_of(address) == "Wren"
@@ -359,7 +310,6 @@ def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
     assert f"cannot listen on 127.0.0.1 port {port}" in done.stderr
     assert "choose another one with --port" in done.stderr
     without = {"API_TOKENS": ""}
-    (project.root / ".foundry").rename(project.root / "before")
     done = refused("serve", project.root, "--host", "0.0.0.0", "--port", "0", variables=without)
     assert done.returncode == 2
     assert "this server does not require a token" in done.stderr

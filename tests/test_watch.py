@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -16,7 +15,7 @@ from urllib.parse import quote
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
-from processes import FOUNDRY, snapshot
+from processes import FOUNDRY, Running, running, snapshot
 from sharing import begin_foundry
 from systems import with_watches, without_rights
 
@@ -26,41 +25,10 @@ pytestmark = pytest.mark.usefixtures("formatted_once")
 SECONDS = 60
 
 
-class Watch:
-    """A running `foundry watch`; what it has said is in `said`."""
-
-    def __init__(self, process: "subprocess.Popen[str]") -> None:
-        self.process = process
-        self.said: list[str] = []
-
-    def wait_for(self, pattern: str) -> str:
-        """The next line with this pattern."""
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.said.append(line)
-            if re.search(pattern, line):
-                return line
-        raise AssertionError(f"ended without {pattern!r}:\n{''.join(self.said)}")
-
-
 @contextmanager
-def watching(project: Project, *, begin: Sequence[str] = ()) -> Iterator[Watch]:
-    process = subprocess.Popen(
-        [*(begin or begin_foundry()), "watch", project.root, "--quiet"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-    )
-    limit = threading.Timer(2 * SECONDS, process.kill)
-    limit.start()
-    try:
-        yield Watch(process)
-    finally:
-        limit.cancel()
-        process.kill()
-        process.wait(SECONDS)
-        assert process.stdout is not None
-        process.stdout.close()
+def watching(project: Project, *, begin: Sequence[str] = ()) -> Iterator[Running]:
+    with running("watch", project.root, "--quiet", begin=begin or begin_foundry()) as process:
+        yield Running(process)
 
 
 def edit(project: Project, name: str, content: str) -> None:
@@ -114,9 +82,9 @@ def test_what_builds_write_is_no_change(make_project: MakeProject) -> None:
         edit(project, "dist/notes/README.md", "# Export\n\nExported.")
         edit(project, "sources/b.md", "# Pumps\n\nTest them.")
         # Whatever the builds before have noticed, none of them has made another index.
-        assert "1 read, 1 unchanged" in watch.wait_for("2 documents, .*chunks in")
+        assert "1 read, 1 unchanged" in watch.wait_for("2 documents, .*chunks in").string
         edit(project, "sources/b.md", "# Pumps\n\nTest them twice.")
-        assert "1 read, 1 unchanged" in watch.wait_for("documents, .*chunks in")
+        assert "1 read, 1 unchanged" in watch.wait_for("documents, .*chunks in").string
         published = (project.root / ".foundry" / "index").glob("v*")
         versions = [path.name for path in published if path.is_dir()]
         assert sorted(versions) == ["v2", "v3"]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CONFIG, MakeProject, Project
+from conftest import CONFIG, MakeProject, Project, write_project
 from evaluations import ask_export
 from servers import run_tests
 
@@ -40,13 +40,8 @@ def write_questions(project: Project, questions: list[dict[str, Any]]) -> Path:
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Built, with questions, servers rendered, and exported; not to be changed."""
     root = tmp_path_factory.mktemp("evaluation") / "project"
-    (root / "sources").mkdir(parents=True)
-    (root / "foundry.toml").write_text(CONFIG)
-    for name, text in FILES.items():
-        (root / "sources" / name).write_text(text)
-    project = Project(root)
+    project = write_project(root, FILES, built=True)
     write_questions(project, QUESTIONS)
-    project.succeed("build", "--quiet")
     (root / "report.json").write_text(project.succeed("eval", "--quiet", "--json").stdout)
     project.export()
     return project

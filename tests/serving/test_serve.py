@@ -1,6 +1,5 @@
 """The server of a project follows its builds, step by step."""
 
-import json
 import signal
 import socket
 import subprocess
@@ -10,11 +9,11 @@ import urllib.request
 from collections.abc import Callable, Generator, Iterator
 from itertools import islice
 from typing import Any, cast
-from urllib.parse import quote
 
 import pytest
 from conftest import CONFIG, MakeProject, Project
 from ports import free_port
+from servers import answers, found_paths, get, title_of
 from sharing import unformatted
 from waiting import wait_until
 
@@ -105,28 +104,6 @@ def begin(project: Project) -> Iterator[Serve]:
     yield start
     for served in begun:
         served.close()
-
-
-def get(url: str) -> Any:
-    with urllib.request.urlopen(url, timeout=60) as reply:
-        return json.load(reply)
-
-
-def paths(address: str, query: str) -> list[str]:
-    found = get(f"{address}/search?q={quote(query)}&mode=keyword")["results"]
-    return [hit["path"] for hit in found]
-
-
-def title_of(address: str) -> str:
-    return str(get(f"{address}/openapi.json")["info"]["title"])
-
-
-def answers(address: str) -> bool:
-    try:
-        get(f"{address}/healthz")
-    except OSError:
-        return False
-    return True
 
 
 @pytest.fixture
@@ -223,10 +200,10 @@ def test_where_interrupts_are_ignored_a_server_that_dies_is_said_after_a_build(
 def test_a_server_takes_up_what_is_built_by_itself(begin: Serve) -> None:
     served = begin()
     address = served.listen()
-    assert paths(address, "seal") == ["a.md"]
+    assert found_paths(address, "seal") == ["a.md"]
     served.write("b.md", WEEVIL)
     served.step(BuildResult)
-    wait_until(lambda: paths(address, "weevil") == ["b.md"])
+    wait_until(lambda: found_paths(address, "weevil") == ["b.md"])
     # Nothing but the next build comes of it.
     served.step(BuildResult)
     served.close()
@@ -241,7 +218,7 @@ def test_a_server_that_does_not_reload_is_started_again_for_what_is_built(begin:
     served.write("b.md", WEEVIL)
     served.step(BuildResult)
     assert served.step(Listening) == Listening(address, again=False)
-    assert paths(address, "weevil") == ["b.md"]
+    assert found_paths(address, "weevil") == ["b.md"]
 
 
 def test_another_configuration_starts_another_server_at_the_same_address(begin: Serve) -> None:
@@ -262,7 +239,7 @@ def test_a_server_that_cannot_be_started_makes_way_for_the_one_before(begin: Ser
     served.configure(NO_ENGINE)
     served.step(BuildResult)
     assert "QDRANT_URL" in str(served.step(FoundryError))
-    assert paths(address, "seal") == ["a.md"]
+    assert found_paths(address, "seal") == ["a.md"]
     # It is not tried again as long as nothing has changed.
     served.step(BuildResult)
     served.step(BuildResult)
@@ -297,7 +274,7 @@ def test_a_build_that_fails_leaves_the_server_alone(begin: Serve) -> None:
     for config in (CONFIG + "[serch]\n", TITLED + "[chunking]\nmax_chars = 1\n"):
         served.configure(config)
         assert "foundry.toml" in str(served.step(FoundryError))
-        assert paths(address, "seal") == ["a.md"]
+        assert found_paths(address, "seal") == ["a.md"]
     sources = served.project.root / "sources"
     sources.rename(sources.with_name("elsewhere"))
     served.configure(TITLED)
@@ -313,7 +290,7 @@ def test_an_index_from_before_is_served_where_the_first_build_fails(
     (project.root / "sources" / "a.md").unlink()
     served = begin()
     assert "no documents to index" in str(served.step(FoundryError))
-    assert paths(served.step(Listening).address, "seal") == ["a.md"]
+    assert found_paths(served.step(Listening).address, "seal") == ["a.md"]
 
 
 def test_nothing_is_served_where_nothing_was_ever_built(begin: Serve) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from conftest import CONFIG, MakeProject, Project
+from conftest import MakeProject, Project, write_project
 from processes import snapshot
 from systems import needs_root
 
@@ -42,11 +42,7 @@ def built(make_project: MakeProject) -> Project:
 def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """A stranger's project, built, asked and exported."""
     root = tmp_path_factory.mktemp("stranger") / "project"
-    (root / "sources").mkdir(parents=True)
-    (root / "foundry.toml").write_text(CONFIG)
-    for name, text in FILES.items():
-        (root / "sources" / name).write_text(text)
-    project = Project(root)
+    project = write_project(root, FILES)
     with pytest.MonkeyPatch.context() as stranger:
         stranger.setenv("XDG_CACHE_HOME", str(root.with_name("cache")))
         for command, *arguments in (["build", "--quiet"], ["query", "seal"], ["export"]):

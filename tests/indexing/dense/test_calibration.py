@@ -7,7 +7,7 @@ from shutil import copytree
 
 import numpy as np
 import pytest
-from conftest import CONFIG, MakeProject, Project
+from conftest import MakeProject, Project, write_project
 
 from foundry.indexing.dense import calibration
 from foundry.indexing.dense.calibration import depth_of, recall_of, spans_of
@@ -26,14 +26,8 @@ def text_of(number: int) -> str:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Build 400 notes; a test that changes them does so in a copy."""
-    root = tmp_path_factory.mktemp("notes")
-    (root / "sources").mkdir()
-    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
-    for number in range(400):
-        (root / "sources" / f"{number}.md").write_text(text_of(number), encoding="utf-8")
-    project = Project(root)
-    project.succeed("build", "--quiet")
-    return project
+    notes = {f"{number}.md": text_of(number) for number in range(400)}
+    return write_project(tmp_path_factory.mktemp("notes"), notes, built=True)
 
 
 def spans(project: Project) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """The names under which a heading is found."""
 
 import pytest
-from conftest import CONFIG, MakeProject, Project
+from conftest import CONFIG, MakeProject, Project, write_project
 
 from foundry.indexing.keyword.names import heading_names, path_names
 from foundry.indexing.versions import open_index
@@ -78,17 +78,16 @@ FILES = {
 @pytest.fixture(scope="module")
 def named_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
     """The files, built with vectors and without."""
-    projects = {}
-    for provider in ("static", "none"):
-        root = tmp_path_factory.mktemp(provider)
-        for name, text in FILES.items():
-            path = root / "sources" / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        (root / "foundry.toml").write_text(f'{CONFIG}\n[embedding]\nprovider = "{provider}"\n')
-        projects[provider] = Project(root)
-        projects[provider].succeed("build")
-    return projects
+    files = {f"sources/{name}": text for name, text in FILES.items()}
+    return {
+        provider: write_project(
+            tmp_path_factory.mktemp(provider),
+            files,
+            f'{CONFIG}\n[embedding]\nprovider = "{provider}"\n',
+            built=True,
+        )
+        for provider in ("static", "none")
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Passages that have a name or define it rank above those that mention it, in every mode."""
 
 import pytest
-from conftest import CONFIG, MakeProject, Project
+from conftest import CONFIG, MakeProject, Project, write_project
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers", "forked_readers")
 
@@ -28,21 +28,18 @@ FILES = {
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
     """The files, with vectors joined in both ways, and without."""
-    found = {}
-    for name, options in {
+    chosen = {
         "linear": "",
         "rrf": '[search]\nfusion = "rrf"\n',
         "keywords": '[embedding]\nprovider = "none"\n',
-    }.items():
-        root = tmp_path_factory.mktemp(name)
-        for path, text in FILES.items():
-            file = root / "sources" / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text)
-        (root / "foundry.toml").write_text(f"{CONFIG}\n{options}")
-        found[name] = Project(root)
-        found[name].succeed("build")
-    return found
+    }
+    files = {f"sources/{name}": text for name, text in FILES.items()}
+    return {
+        name: write_project(
+            tmp_path_factory.mktemp(name), files, f"{CONFIG}\n{options}", built=True
+        )
+        for name, options in chosen.items()
+    }
 
 
 @pytest.mark.parametrize("project", ["linear", "rrf", "keywords"])
