@@ -127,7 +127,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
     answering = recall(project) or _find_answering(project, warn)
     if not answering.has_modes and "--mode" in arguments:
         hint = "leave --mode out, or set embedding.provider and build again"
-        raise FoundryError(f"{project.resolve()}: searches by keywords alone", hint=hint)
+        raise FoundryError(f"{project.resolve()}: supports only keyword search", hint=hint)
     variables = {"INDEX_DIR": str(answering.indexes), **model_variables()}
     asked = ["search", *arguments]
     done = run_server(answering.server, answering.package, asked, variables=variables)
