@@ -65,6 +65,7 @@ QUOTES = {
     "> Warning: Own title\n> Text.": ("warning", "Own title", "<p>Text.</p>"),
     "> Danger: Text in one line.": ("danger", "Danger", "<p>Text in one line.</p>"),
     "> **Python**\n>\n> Text.": (None, "Python", "<p>Text.</p>"),
+    "> **Note:** Text.\n>\n> - a": ("note", "Note", "<p>Text.</p><ul><li>a</li></ul>"),
     "Tip:\nText.": ("tip", "Tip", "<p>Text.</p>"),
     "> Tip: Outer\n> > Bug:\n> > Inner.": (
         "tip",

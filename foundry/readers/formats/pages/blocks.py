@@ -7,9 +7,12 @@ from typing import NamedTuple
 
 from foundry.documents import Span
 from foundry.readers.composing import fence
+from foundry.readers.decoding import normalise
 
 _MARKER = re.compile(r"(?:[-+*>]|#{1,6})(?=\s|$)|(?=```|~~~)")
 """Text at the start of a paragraph that would start another block."""
+# Not the address of another site, nor bytes.
+_LOCAL = re.compile(r"(?![A-Za-z][\w+.-]*:|//)[^\s()<>\\]{1,500}")
 _TICKS = re.compile("`+")
 
 
@@ -78,6 +81,14 @@ def joined(blocks: Sequence[Block], joint: str = "\n") -> list[Block]:
         for span in block.spans
     )
     return [Block(joint.join(block.text for block in blocks), 0, spans)]
+
+
+def picture(alternative: str, source: str) -> str | None:
+    """Return a picture as Markdown; None if it is not a file that lies with the document."""
+    words = " ".join(normalise(alternative).split())
+    if not _LOCAL.fullmatch(source) or any(sign in words for sign in "[]"):
+        return None
+    return f"![{words}]({source})"
 
 
 def nested(

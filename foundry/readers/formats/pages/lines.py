@@ -7,7 +7,7 @@ from selectolax.lexbor import LexborNode
 
 from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
-from foundry.readers.formats.pages.blocks import code_span, emphasised, link
+from foundry.readers.formats.pages.blocks import code_span, emphasised, link, picture
 from foundry.readers.formats.pages.content import (
     Attributes,
     Content,
@@ -79,7 +79,11 @@ class LineWriter:
         self, node: LexborNode, tag: str, attributes: Attributes, before: str, *, in_heading: bool
     ) -> str:
         if tag == "img":
-            return _SPACE.sub(" ", normalise(attributes.get("alt") or ""))
+            alternative = attributes.get("alt") or ""
+            shown = None
+            if alternative.strip() and not in_heading:
+                shown = picture(alternative, attributes.get("src") or "")
+            return shown or _SPACE.sub(" ", normalise(alternative))
         if tag == "math":
             return equation(node)
         if tag == "script":

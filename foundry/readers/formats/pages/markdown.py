@@ -30,6 +30,14 @@ from foundry.readers.formats.pages.numbers import ListNumbers, integer
 from foundry.readers.formats.pages.tables import Cell, lay_out
 from foundry.readers.formats.pages.tree import BLOCKS, children, table_rows, tell
 
+_BOXES = frozenset(("aside", "div", "section"))
+_BOX = re.compile(
+    r"(?<![\w-])(?:(?:theme-)?admonition|admonition-block|markdown-alert|callout|custom-block)(?![\w-])"
+)
+_TITLES_OF_BOXES = (
+    ".admonition-title, .callout-title, .custom-block-title, .markdown-alert-title,"
+    " [class*=admonitionHeading]"
+)
 _NEVER_BLOCKS = frozenset("br wbr img math svg script style template pre sup sub select".split())
 MAX_CELL_CHARS = 2_000
 Sections = Mapping[str, tuple[str, int]]
@@ -187,7 +195,17 @@ class _Writer(LineWriter):
             return [Block(equation(node))]
         if tag == "summary" and node.css_first("h1,h2,h3,h4,h5,h6") is None:
             return [Block(f"**{text}**") for text in [self.line(node)] if text]
+        if tag in _BOXES and _BOX.search(attributes.get("class") or ""):
+            return nested(self._titled(node), "> ", "> ")
         return self._blocks(node)
+
+    def _titled(self, node: LexborNode) -> list[Block]:
+        """Return the blocks of a box, its title in bold type."""
+        blocks = self._blocks(node)
+        title = node.css_first(_TITLES_OF_BOXES)
+        if title is not None and blocks and blocks[0].text == self.line(title) != "":
+            blocks[0] = Block(f"**{blocks[0].text}**")
+        return blocks
 
     def _heading(self, node: LexborNode, level: int) -> list[Block]:
         if node.css_first("table,pre,ul,ol") is not None:
@@ -231,9 +249,19 @@ class _Writer(LineWriter):
     def _definitions(self, node: LexborNode) -> list[Block]:
         outer = self._level
         blocks: list[Block] = []
+        terms: list[Block] = []
         for child in children(node):
             attributes = child.attributes if child.is_element_node else {}
-            if child.tag == "dt" and "sig" in (attributes.get("class") or "").split():
+            if child.tag == "dd" and terms and not self.is_left_out(child, attributes):
+                inner = self._block(child, attributes)
+                if any(block.level for block in inner):
+                    blocks += [*terms, *inner]
+                else:
+                    blocks += joined([*terms, *nested(inner, ": ", "  ")], "\n")
+                terms = []
+            elif child.tag == "dt" and self._is_term(child):
+                terms += [Block(text) for text in [self.line(child)] if text]
+            elif child.tag == "dt" and "sig" in (attributes.get("class") or "").split():
                 self._level = min(outer + 1, 6)
                 blocks += [
                     Block(text, self._level) for text in [self.line(child, is_heading=True)] if text
@@ -248,7 +276,12 @@ class _Writer(LineWriter):
                 self.add_inline(child, line)
                 blocks += [Block(text) for text in [paragraph("".join(line))] if text]
         self._level = outer
-        return blocks
+        return [*blocks, *terms]
+
+    def _is_term(self, node: LexborNode) -> bool:
+        """Return whether a term is a line of text, and no heading of what it defines."""
+        is_heading = "sig" in (node.attributes.get("class") or "").split()
+        return not (is_heading or self._has_blocks(node) or self.is_left_out(node, node.attributes))
 
     # Tables.
 

@@ -22,6 +22,7 @@ from foundry.readers.formats.pages.blocks import (
     link,
     nested,
     paragraph,
+    picture,
     table_lines,
 )
 from foundry.readers.formats.pages.numbers import lowered, note_mark, ordinal, raised
@@ -91,7 +92,7 @@ class _Writer:
             made: list[Block] = make(node)
             return made
         if tag in _LABELS:
-            return labelled(_LABELS[tag], self.blocks(node))
+            return nested(labelled(_LABELS[tag], self.blocks(node)), "> ", "> ")
         if isinstance(node, nodes.Invisible) or tag in {"pending", "docinfo"}:
             return []
         return self.blocks(node)
@@ -157,7 +158,7 @@ class _Writer:
         title = next((child for child in node.children if isinstance(child, nodes.title)), None)
         rest = nodes.container("", *(child for child in node.children if child is not title))
         label = "" if title is None else " ".join(self._inline(title.children).split())
-        return labelled(label, self.blocks(rest))
+        return nested(labelled(label, self.blocks(rest)), "> ", "> ")
 
     def _topic(self, node: nodes.Element) -> list[Block]:
         return [] if "contents" in node.get("classes", ()) else self._admonition(node)
@@ -265,7 +266,8 @@ class _Writer:
                 terms[-1] += f" : {self._inline(child.children)}"
             elif isinstance(child, nodes.Element):
                 found += self.blocks(child)
-        return [Block("  \n".join(" ".join(term.split()) for term in terms)), *found]
+        term = Block("  \n".join(" ".join(term.split()) for term in terms))
+        return joined([term, *nested(found, ": ", "  ")], "\n")
 
     def _field_list(self, node: nodes.Element) -> list[Block]:
         found: list[Block] = []
@@ -340,8 +342,11 @@ class _Writer:
         return [Block(text, 0, (Span(0, len(text)),))] if text else []
 
     def _image(self, node: nodes.Element) -> list[Block]:
-        leave_out(Omission.ATTRIBUTE, node.get("uri") or "")
         text = " ".join(normalise(node.get("alt") or "").split())
+        shown = picture(text, node.get("uri") or "")
+        if shown is None:
+            leave_out(Omission.ATTRIBUTE, node.get("uri") or "")
+        text = shown or text
         return [Block(text)] if text else []
 
     # Inline text.
@@ -362,7 +367,9 @@ class _Writer:
         if isinstance(node, nodes.literal):
             return text if in_heading else code_span(" ".join(text.split()))
         if isinstance(node, nodes.image):
-            return normalise(node.get("alt") or "")
+            alternative = normalise(node.get("alt") or "")
+            shown = None if in_heading else picture(alternative, node.get("uri") or "")
+            return shown if shown and alternative else alternative
         if isinstance(node, nodes.math):
             return f"${text}$"
         if isinstance(node, (nodes.footnote_reference, nodes.citation_reference)):

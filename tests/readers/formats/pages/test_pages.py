@@ -183,6 +183,32 @@ def test_items_keep_their_numbers(markup: str, said: str) -> None:
     assert text_of(markup) == said
 
 
+@pytest.mark.parametrize(
+    ("markup", "said"),
+    [
+        (
+            "<dl><dt>Pear</dt><dd>A fruit.</dd><dt>Plum</dt><dt>Sloe</dt>"
+            "<dd><p>One.</p><p>Two.</p></dd></dl>",
+            "Pear\n: A fruit.\n\nPlum\nSloe\n: One.\n\n  Two.",
+        ),
+        ("<dl><div><dt>Pear</dt><dd>A fruit.</dd></div></dl>", "Pear\n: A fruit."),
+        ("<dl><dt>Pear</dt></dl>", "Pear"),
+        (
+            "<div class='admonition note'><p class='admonition-title'>Note</p><p>Ripe.</p>"
+            "<ul><li>a</li></ul></div>",
+            "> **Note**\n>\n> Ripe.\n>\n> - a",
+        ),
+        ("<aside class='callout'><p>Ripe.</p></aside>", "> Ripe."),
+        ("<p><img src='img/a.png' alt='A pear'></p>", "![A pear](img/a.png)"),
+        ("<p><img src='https://a.example/a.png' alt='A pear'></p>", "A pear"),
+        ("<p><img src='img/a.png' alt=''>Ripe.</p>", "Ripe."),
+        ("<h2>Ripe <img src='a.png' alt='pear'></h2>", "## Ripe pear"),
+    ],
+)
+def test_what_belongs_together_is_shown_together(markup: str, said: str) -> None:
+    assert said in text_of(f"<p>Before.</p>{markup}<p>After.</p>")
+
+
 def test_a_table_has_its_merged_cells_filled() -> None:
     table = (
         "<table><thead><tr><th rowspan=2>Fruit<th colspan=2>Price<tr><th>Net<th>Gross</thead>"

@@ -23,12 +23,12 @@ def outline(text: str) -> list[tuple[int, str]]:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        (".. note:: Never shake.", "**Note:** Never shake."),
-        (".. warning::\n   :collapsible:\n\n   Hot.", "**Warning:** Hot."),
-        (".. admonition:: Own\n\n   Words.", "**Own:** Words."),
-        (".. topic:: Topic\n\n   Words.", "**Topic:** Words."),
-        (".. sidebar:: Side\n\n   Words.", "**Side:** Words."),
-        (".. seealso:: The manual.", "**See also:** The manual."),
+        (".. note:: Never shake.", "> **Note:** Never shake."),
+        (".. warning::\n   :collapsible:\n\n   Hot.", "> **Warning:** Hot."),
+        (".. admonition:: Own\n\n   Words.", "> **Own:** Words."),
+        (".. topic:: Topic\n\n   Words.", "> **Topic:** Words."),
+        (".. sidebar:: Side\n\n   Words.", "> **Side:** Words."),
+        (".. seealso:: The manual.", "> **See also:** The manual."),
         (".. versionadded:: 3.1", "Added in version 3.1"),
         (".. versionadded:: 3.1\n   Some *words*.", "Added in version 3.1: Some *words*."),
         (".. versionchanged:: 3.1 Faster.", "Changed in version 3.1: Faster."),
@@ -41,7 +41,7 @@ def outline(text: str) -> list[tuple[int, str]]:
         (".. centered:: Words", "Words"),
         (".. nobody-knows:: it\n   :a: b\n   :title: T\n\n   Words.", "it\n\nT\n\nWords."),
         (".. figure:: a.png\n   :figclass: x\n\n   Words.", "Words."),
-        (".. image:: a.png\n   :bogus: 1\n   :alt: Words", "Words"),
+        (".. image:: a.png\n   :bogus: 1\n   :alt: Words", "![Words](a.png)"),
         (".. raw:: html\n\n   <p>Some <b>words</b></p>", "Some **words**"),
         ("| one\n| two", "one  \ntwo"),
     ],
@@ -151,9 +151,20 @@ def test_what_takes_arguments_has_brackets() -> None:
     assert outline(text) == [(2, "Cursor"), (3, "Cursor.close()"), (3, "Cursor.closed")]
 
 
+def test_what_a_note_holds_belongs_to_it() -> None:
+    text = ".. note::\n\n   Words.\n\n   .. code-block:: sh\n\n      ls\n\nMore."
+    assert body(text) == "> **Note:** Words.\n>\n> ```sh\n> ls\n> ```\n\nMore."
+
+
+def test_pictures_of_the_sources_are_named() -> None:
+    image = ".. image:: {}\n   :alt: A plan\n\n"
+    text = f"{image.format('img/plan.png')}Text.\n\n{image.format('https://a.example/b.png')}End."
+    assert body(text) == "![A plan](img/plan.png)\n\nText.\n\nA plan\n\nEnd."
+
+
 def test_a_glossary_has_several_terms_to_a_definition() -> None:
     text = ".. glossary::\n\n   one\n   two\n      Words.\n\n   .. no\n\n   three\n      More."
-    assert body(text) == "one  \ntwo\n\nWords.\n\nthree\n\nMore."
+    assert body(text) == "one  \ntwo\n: Words.\n\nthree\n: More."
 
 
 def test_tables() -> None:
