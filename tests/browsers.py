@@ -19,7 +19,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # Even what a page must not ask for would not leave this machine.
+    # Even forbidden requests would not leave this machine.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
 WATCH = """
@@ -73,7 +73,7 @@ class Visit:
 
     def settle(self) -> None:
         """Wait until the page has fetched what it shows."""
-        # Not by `wait_for_function`, whose evaluations pages' policy forbids.
+        # Not with `wait_for_function`: the pages' policy forbids evaluation.
         settled = "document.readyState === 'complete' && awaited === 0"
         wait_until(lambda: bool(self.page.evaluate(settled)))
 
@@ -103,7 +103,7 @@ def browser() -> Iterator[Any]:
     """Run the first Chromium that starts."""
     with playwright.sync_playwright() as started:
         running = start(started.chromium)
-        # Without a tab it would be closed, and opened again for the next.
+        # Without a tab, it would be closed and reopened for the next test.
         open_window(running).new_page()
         yield running
         running.close()

@@ -19,12 +19,12 @@ from hypothesis import HealthCheck, Phase, settings
 from foundry.cli.main import main
 from foundry.state.folder import PROOF, STATE, sign
 
-# The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws
-# others, of which those that fail are kept for the next run.
+# The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws new
+# ones, and keeps failing ones for the next run.
 unhurried = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("steady", unhurried, derandomize=True)
 settings.register_profile("explore", unhurried, max_examples=200)
-# For `benchmarks/mutants.py`: that something fails is enough, the smallest example takes long.
+# For `benchmarks/mutants.py`: a failure is enough; shrinking the example takes long.
 FOUND_ONLY = [Phase.explicit, Phase.generate]
 settings.register_profile("unshrunk", unhurried, derandomize=True, phases=FOUND_ONLY)
 settings.load_profile("steady")
@@ -169,7 +169,7 @@ def find_open() -> list[str]:
     """The open files of this process; empty where the system does not list them."""
     found = []
     for descriptor in Path("/proc/self/fd").glob("*"):
-        with suppress(FileNotFoundError):  # That of the folder itself.
+        with suppress(FileNotFoundError):  # The folder's own descriptor
             found.append(str(descriptor.readlink()))
     return sorted(found)
 
@@ -181,7 +181,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Shells have what they run in the background ignore it, and all that it starts.
+    # Shells make background processes, and their children, ignore it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(GARBAGE)
     for libraries, command in getattr(config, "workerinput", {}).get("started", ()):

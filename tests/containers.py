@@ -133,7 +133,7 @@ def build(context: Path, scratch: Path, wheels: Path, **given: str) -> Stage:
             case "ARG":
                 name, _, default = text.partition("=")
                 arguments[name] = given.get(name, default.strip('"'))
-                # One before the first image is for the names of images alone.
+                # An ARG before the first FROM applies only to image names.
                 if stages:
                     stage.arguments[name] = arguments[name]
             case "FROM":

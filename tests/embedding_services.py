@@ -52,7 +52,7 @@ Lie = Literal[
 HONEST: frozenset[Lie] = frozenset({"reordered", "base64", "no index", "no usage"})
 """Lies that are none: unusual replies that say what they should."""
 
-# As the services answer; the vectors are filled in.
+# Replies in the services' formats; the vectors are filled in.
 REPLIES: dict[Shape, dict[str, Any]] = {
     "openai": {
         "object": "list",
@@ -305,7 +305,7 @@ class _Handler(BaseHTTPRequestHandler):
         if isinstance(fault, Refusal):
             self._refuse(fault)
         elif fault == "reset":
-            # Closing with this option sends RST in place of FIN.
+            # Closing with this option sends RST instead of FIN.
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.close_connection = True
             self.connection.close()
@@ -366,7 +366,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_part(content, slowly=lie == "trickle")
             return
         counted = Counter(texts if lie is None or lie in HONEST else ())
-        # Before the client, which may look at once, has the answer.
+        # Before the client gets the reply, since it may check immediately.
         with service.lock:
             service.answered += counted
         try:

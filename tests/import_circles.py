@@ -31,7 +31,7 @@ def _imported(path: str, modules: Mapping[str, bytes]) -> Iterator[str]:
     for node in _relative_imports(modules[path]):
         folder = [*PurePosixPath(path).parts[: -node.level], *(node.module or "").split(".")]
         place = "/".join(filter(None, folder))
-        # What is imported is a module of a package, or something that a module defines.
+        # The imported name is a module of a package, or defined in a module.
         named = [f"{place}/{each.name}.py".lstrip("/") for each in node.names]
         found = [name for name in named if name in modules]
         whole = (f"{place}.py", f"{place}/__init__.py".lstrip("/"))
@@ -40,6 +40,6 @@ def _imported(path: str, modules: Mapping[str, bytes]) -> Iterator[str]:
 
 @cache
 def _relative_imports(source: bytes) -> list[ast.ImportFrom]:
-    # Most modules of a server are those of every other.
+    # Most modules are the same in every server.
     nodes = ast.walk(ast.parse(source))
     return [node for node in nodes if isinstance(node, ast.ImportFrom) and node.level]

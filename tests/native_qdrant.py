@@ -353,7 +353,7 @@ _ROUTES: tuple[tuple[str, str, _Act], ...] = (
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body of an answer leave together.
+    # Head and body of a response are sent together.
     wbufsize = 1 << 16
     disable_nagle_algorithm = True
     server: "_Server"
@@ -367,7 +367,7 @@ class _Handler(BaseHTTPRequestHandler):
         if status != 200:
             answer = {"status": {"error": result or "as the test wants it"}, "time": 0.0}
         elif path == "/":
-            # The only answer without an envelope.
+            # The only response without an envelope.
             answer = result
         written = json.dumps(answer).encode()
         engine.note(Exchange(self.command, self.path, asked, status, json.loads(written)))

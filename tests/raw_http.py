@@ -176,7 +176,7 @@ class Server:
             "grace": grace,
             "limits": limits,
         }
-        # Limits that a prefix sets are those of a process of its own.
+        # Limits set by a prefix apply to a separate process.
         begin = [sys.executable, "-c"] if prefix else warm_python.command(*LIBRARIES)
         self.process = subprocess.Popen(
             [*prefix, *begin, SERVER, json.dumps(options)],
@@ -184,7 +184,7 @@ class Server:
             cwd=REPOSITORY,
             text=True,
         )
-        # After a test that has failed.
+        # After a failed test.
         atexit.register(self.process.kill)
         assert self.process.stderr is not None
         with within(self.process):
@@ -194,7 +194,7 @@ class Server:
             pytest.fail(self.line + self.process.communicate()[1])
         self.port = int(self.line.partition("127.0.0.1:")[2].partition(" ")[0])
         self.log: list[dict[str, Any]] = []
-        # Read on, so that no line is lost.
+        # Keep reading, so that no line is lost.
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 

@@ -35,7 +35,7 @@ class Relay:
     @contextmanager
     def cut(self) -> Iterator[None]:
         """Connections are closed, and new ones at once."""
-        # A connection that has just been accepted is one of the ends by now.
+        # By now, a newly accepted connection is registered as an end.
         with self._lock:
             self._is_cut = True
         self.drop()
@@ -105,5 +105,5 @@ def _shut(end: socket.socket) -> None:
     try:
         end.shutdown(socket.SHUT_RDWR)
     except OSError:
-        # It was closed by the other side.
+        # Closed by the other side.
         return

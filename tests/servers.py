@@ -67,7 +67,7 @@ def install(export: Path, environment: Path) -> Path:
     places = ["--offline", "--no-index", "--find-links", wheelhouse(export)]
     run_uv("pip", "sync", *here, *places, "--require-hashes", export / "requirements.txt")
     run_uv("pip", "install", *here, *places, "--no-deps", export)
-    # What the package asks for is what the lock has brought.
+    # The lock provides the package's requirements.
     run_uv("pip", "check", *here)
     settings = json.loads(next(export.glob("*/settings.json")).read_bytes())
     return environment / "bin" / str(settings["name"])
@@ -106,7 +106,7 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
             yield address[1]
         finally:
             process.terminate()
-            # What it still has to say waits for nobody to read it.
+            # Drain its output, so that it does not block.
             process.stderr.close()
             process.wait(SECONDS)
     assert process.returncode == 0

@@ -299,7 +299,7 @@ def test_extracts_are_verbatim_and_answer_most_questions(extractive: str) -> Non
         assert set(re.findall(r"\w+", re.sub(r"(?m)(?<=[ \n])\[\d\]$", "", said))) <= set(
             re.findall(r"\w+", " ".join(chunks))
         )
-    # Most questions are worded otherwise than the documents on purpose.
+    # Most questions are deliberately worded differently from the documents.
     assert len(silent) <= 3, silent
     assert len(silent + pointing) <= 25, pointing
     assert len(silent + doubtful) <= 25, doubtful
@@ -376,7 +376,7 @@ def test_long_conversations_are_cut(extractive: str) -> None:
     assert ask(extractive, body)[-1][1]["cited"]
     whole = post(f"{extractive}/v1/chat/completions", {**body, "model": "any"})
     assert whole["query"] == QUESTION
-    # Nor is nothing a question.
+    # An empty message is not a question either.
     body["messages"].append({"role": "user", "content": None})
     refused(extractive, "/chat", body, 422)
     refused(extractive, "/v1/chat/completions", {**body, "model": "any"}, 400)
@@ -717,7 +717,7 @@ def break_off(call: Call, reply: Reply) -> None:
 
 def fall_silent(call: Call, reply: Reply) -> None:
     reply.begin()
-    # At once: between two pieces a busy machine may pause for longer than a server waits.
+    # Without pauses: a busy machine may pause between two chunks for longer than a server waits.
     reply.text("She tends the fla")
     reply.wait(600)
 
@@ -927,7 +927,7 @@ def test_nothing_that_the_model_writes_is_a_link_or_an_image(
         assert "evil" not in place.url
 
 
-# As OpenAI's own client sees it.
+# As seen by OpenAI's own client.
 
 
 def client_of(address: str) -> Any:
@@ -992,7 +992,7 @@ def test_openai_client_may_name_any_model_and_embeds(extractive: str) -> None:
         )
         assert completion.model == "handbook"
         texts = [QUESTION, "An old woman tends the flames."]
-        # Its client asks for base64 unless it is told otherwise.
+        # Its client requests base64 by default.
         packed = client.embeddings.create(model="text-embedding-3-small", input=texts)
         plain = client.embeddings.create(model="x", input=texts, encoding_format="float")
         some = client.embeddings.create(model="x", input=[QUESTION, "\u6570", texts[1]])

@@ -113,7 +113,7 @@ INLINE = {
 
 @pytest.mark.parametrize("text", INLINE)
 def test_inline_markup_of_documents(page: Any, text: str) -> None:
-    # A page without an address is at a path that is no folder.
+    # A page without a URL is at a path that is not a folder.
     assert shown(page, text).replace("blankd/", "/d/") == f"<p>{INLINE[text]}</p>"
 
 

@@ -69,7 +69,7 @@ PARTS = 12
 
 def write_code(marks: Iterator[int], count: int, indent: int) -> str:
     lines = (f"step_{next(marks):04}(pressure=1.5, valve=open_valve)" for _ in range(count))
-    # As deep as code is: a line that is no deeper than its fence begins nothing else.
+    # Indented like code: a line indented no more than its fence begins nothing else.
     return "\n".join(
         f"{' ' * indent}{'    ' * (place % 3)}{line}" for place, line in enumerate(lines)
     )
@@ -148,7 +148,7 @@ def test_all_code_is_in_blocks_and_no_paragraph_has_any(tab: Visit) -> None:
     assert [line.split("(")[0].strip() for line in lines] == STEPS
     prose = tab.page.locator("#passages :is(p, li, h2, h3, h4, h5)").all_text_contents()
     assert [text for text in prose if "step_" in text] == []
-    # What is indented is as deep as it was below its fence.
+    # Indents are relative to the fence.
     depths = [len(line) - len(line.lstrip()) for line in lines[:9]]
     assert depths == [0, 4, 8, 0, 0, 4, 8, 0, 4]
     assert tab.page.locator(".code-block .copy").count() == len(blocks)
@@ -160,7 +160,7 @@ def test_links_lead_on(tab: Visit, served: Served) -> None:
     )
     assert len(shown) == LINKS - 3
     assert TEXT.count("](") + TEXT.count("[[") + TEXT.count("<https:") == LINKS == 53
-    # A label that goes on in the next line is one.
+    # A label may continue in the next line.
     assert sum(words == "this\npage" for words, _ in shown) == PARTS
     page = f"/d/{served.ids['guide/page-1.mdx']}"
     assert [address for _, address in shown[:4]] == [

@@ -36,7 +36,7 @@ def check_faults(project: Project, fault: str, step: int) -> int:
     def export() -> tuple[int, str]:
         import foundry.export.compose
 
-        # Planning changes nothing, and formatting takes longer than all the rest.
+        # Planning writes nothing, and formatting takes longer than everything else.
         foundry.export.compose.plan_server = lambda *_, **__: planned
         result = CliRunner().invoke(main, ["export", str(project.root)])
         return (result.exit_code if isinstance(result.exception, SystemExit | None) else 98), (
@@ -91,6 +91,6 @@ def restore(old: dict[str, str], target: Path, project: Project) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_at_many_changes_leaves_one_whole_export(fault: str, built: Project) -> None:
-    # That a disk is full and that it is broken is noticed in the same places.
+    # A full disk and a broken one are detected in the same places.
     step = 1 if EVERY_FAULT else 157 if fault == "SIGKILL" else 307
     assert check_faults(built, fault, step=step) >= 2

@@ -157,7 +157,7 @@ def test_a_model_is_needed_where_it_embeds_queries(make_project: MakeProject) ->
     config = load_config(make_project(NOTE, config=CONFIG + options).root)
     assert list(of_server(config, "model")) == ["fastembed", "embedded", "rerank"]
     assert list(of_server(config, "pieces")) == ["embedded", "rerank"]
-    # The figures of such an export are those of keywords alone, which nothing reranks.
+    # The figures of such an export are for keyword search without reranking.
     assert list(of_figures(config, "model")) == []
     assert list(of_figures(config, "pieces")) == ["rerank"]
 

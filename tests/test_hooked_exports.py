@@ -33,9 +33,9 @@ HOOKS = Hooks(after_search=after_search)
 @pytest.mark.parametrize(
     ("score", "tests"),
     [
-        # The tests of the index ask for no more than an answer.
+        # The tests of the index only require a response.
         ("hit.score * (10 if hit.path == 'lamps.md' else -1)", "test_[!i]*.py"),
-        # What is no number matters where answers are made and where they are written.
+        # NaN matters where responses are created and where they are serialised.
         ("float('inf')", "test_[asm]*.py"),
     ],
 )

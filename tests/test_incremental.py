@@ -315,7 +315,7 @@ def test_a_damaged_cache_is_thrown_away(
 ) -> None:
     build(project)
     damage(project.root / ".foundry" / CACHE_NAME)
-    # What is taken over from the index is not read from the cache.
+    # Documents copied from the index are not read from the cache.
     shutil.rmtree(project.root / ".foundry" / "handover")
     write(project, "b.txt", "Changed.")
     result = build(project)
@@ -345,7 +345,7 @@ def test_a_dead_worker_costs_one_document_which_is_tried_again(
     for number in range(4):
         write(project, f"p{number}.pdf", pdf([[Text(10, 600, f"page {number}")]]))
     with monkeypatch.context() as patch:
-        # Workers that never answer.
+        # Workers that never respond.
         waiting = [sys.executable, "-c", "import time; time.sleep(3600)"]
         patch.setattr(processes, "_command", lambda _: waiting)
         patch.setattr(pool, "LIMITS", Limits(wall=0.001))
@@ -366,7 +366,7 @@ def many(project: Project, count: int = 200) -> None:
 
 def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
     many(project)
-    # The last of them keeps the build from ending before its interruption.
+    # The last one keeps the build running until it is interrupted.
     slow = write(project, "many/slow.rst", slow_rst(60_000))
     process = start("build", project.root, "--jobs", "1", "--quiet")
     cache = project.root / ".foundry" / CACHE_NAME

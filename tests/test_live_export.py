@@ -142,7 +142,7 @@ def test_every_door_finds_what_the_service_says(
                 posted = without_time(post(f"{address}/search", {"query": query}))
                 assert not is_degraded(posted)
                 for hit in posted["results"]:
-                    # A chunk is embedded below its headings.
+                    # A chunk is embedded together with its headings.
                     text = f"{hit['title']}\n{hit['text']}"
                     wanted = max(0.0, cosine(query, text, width, side))
                     assert hit["scores"]["semantic"] == pytest.approx(wanted, abs=0.02)
@@ -393,5 +393,5 @@ def test_export_passes_its_own_checks(
     export = asked.export()
     run_tool(export, "ruff", "check", "--no-cache", ".")
     check_types(export)
-    # Of MCP, chats and pages, nothing depends on what embeds a query.
+    # MCP, chats and pages do not depend on the query encoder.
     run_tests(export, "test_[ais]*.py")

@@ -143,7 +143,7 @@ async def check_search(client: Client, address: str, is_shown: bool) -> None:
         for result, hit in zip(found["results"], wanted["results"], strict=True):
             url = result.pop("url")
             shown = f"{address}/d/{quote(hit['document_id'])}#{quote(hit['id'])}"
-            # Over standard input and output no page is served.
+            # No page is served over standard input and output.
             assert url == (shown if is_shown else hit["path"])
             assert result.items() <= hit.items()
             assert {"id", "title", "text", "section", "score", "scores"} <= result.keys()
@@ -203,7 +203,7 @@ def send(
     fields = {"Content-Type": "application/json", "Accept": "application/json"}
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
     with closing(http.client.HTTPConnection(urlsplit(address).netloc, timeout=120)) as connection:
-        # A refusal may come, and the connection close, before all of a large body was sent.
+        # The server may reject the request and close the connection before a large body is sent.
         with suppress(BrokenPipeError, ConnectionResetError):
             connection.request(method, path, written, fields)
         reply = http.client.HTTPResponse(connection.sock, method=method)
@@ -449,7 +449,7 @@ def test_stdio_answers_what_is_no_message_and_goes_on(export: Path) -> None:
     answers = talk(export, lines(INITIALIZE, INITIALIZED, *messages, CALL, LIST))
     refused = [answer["error"]["code"] for answer in answers if answer["id"] is None]
     assert refused == [code for _, code in said if code]
-    # What was still being answered when input ended is answered too.
+    # Requests in progress at the end of input are answered too.
     assert {answer["id"] for answer in answers if answer["id"]} == {"first", "call", "list"}
 
 
@@ -491,7 +491,7 @@ def test_stdio_ends_at_once_when_told_to(export: Path, number: signal.Signals) -
     with started(export) as process:
         assert process.stderr
         process.send_signal(number)
-        # While it loads, it ends as all commands do.
+        # While it loads, it can be interrupted like all commands.
         assert process.wait(300) in (-number, 128 + number)
         assert process.stderr.read() == b""
 
@@ -613,7 +613,7 @@ def test_both_transports_give_the_same_answers(era: str, export: Path) -> None:
         held = {**params, "_meta": META} if era == VERSION else params
         messages.append({"jsonrpc": "2.0", "id": number, "method": method, "params": held})
     began = [] if era == VERSION else [INITIALIZE, INITIALIZED]
-    # Citations lead to where a server listens, unless it is told its address.
+    # Citations link to the address a server listens on, unless PUBLIC_URL is set.
     address = {"PUBLIC_URL": "https://docs.example.com"}
     done = subprocess.run(
         [*in_checkout(export), "mcp"],

@@ -169,7 +169,7 @@ def test_what_is_no_text_is_not_quoted(key: str, named: tuple[Named, Project]) -
     wanted, project = named
     (project.root / wanted.file).write_bytes(b"\xff\xfe\xfa" + CANARY.encode())
     if key in {"--log", "known questions"}:
-        # Single lines that are none are passed over there.
+        # Invalid lines are skipped there.
         result = project.run(*wanted.words(project))
         assert (result.exit_code, CANARY in result.output) == (0, False)
     else:
@@ -274,7 +274,7 @@ def test_files_that_grow_or_say_nothing_of_their_size_are_bounded(tmp_path: Path
         read_named(file, 9)
     maps = Path("/proc/self/maps")
     if maps.exists():
-        # Its size is 0, whatever it holds.
+        # Its size is 0, whatever it contains.
         with pytest.raises(NamedFileError, match="has more than 9 bytes"):
             read_named(maps, 9)
 

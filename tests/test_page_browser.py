@@ -188,7 +188,7 @@ def test_search_as_you_type(lone_tab: Visit) -> None:
     tab.see("#explained", "By meaning and words: their scores were combined")
     width = first.locator(".bar .semantic").evaluate("bar => bar.style.width")
     assert float(width.rstrip("%")) == pytest.approx(100 * lanes["semantic"], abs=0.1)
-    # Once while it was typed, and once when nothing more came.
+    # Once while it was typed, and once after a pause.
     assert 1 <= sum("/search" in url for url in tab.requests) <= 2
     tab.page.fill("#query", "")
     tab.at("/")
@@ -245,7 +245,7 @@ def test_submitted_searches_are_entries_of_the_history(tab: Visit) -> None:
     tab.page.go_forward()
     tab.at("/?q=lamps")
     tab.see("#results > li", "Lamps")
-    # What is only typed takes the place of what was typed before.
+    # Typing replaces the URL of earlier typing.
     tab.page.fill("#query", "led")
     tab.at("/?q=led")
     tab.page.fill("#query", "ledger")
@@ -431,7 +431,7 @@ def test_links_are_copied(tab: Visit) -> None:
     tab.see("#results .where", "Copied")
     place = tab.page.locator("#results h2 a").first.get_attribute("href")
     assert tab.page.evaluate("copied") == tab.address + place
-    # In another tab it shows the same.
+    # Another tab shows the same.
     tab.go(path)
     assert tab.page.is_checked("[value=keyword]")
     tab.count("#results > li", 1)
@@ -565,7 +565,7 @@ def test_inline_markup_is_shown_as_meant(tab: Visit) -> None:
     shown = "text => element('p', {}, ...inlineNodes(text, cite)).innerHTML"
     for text, html in MARKUP.items():
         assert tab.page.evaluate(shown.replace(", cite", ""), text) == html
-    # What a model escapes is no citation.
+    # Text that a model escapes is not a citation.
     cite = "{ cite: (number) => element('b', {}, String(number)) }"
     answered = tab.page.evaluate(shown.replace("cite", cite), "One [1], \\[9\\] &lt;")
     assert answered == "One <b>1</b>, \\[9\\] &amp;lt;"
@@ -784,7 +784,7 @@ def test_conversation_is_kept_and_copied(tab: Visit) -> None:
     tab.page.click(".turn .text .cite")
     tab.page.click("text=Back to the conversation")
     tab.see(".turn .text", "A lamp burns for nine hours.")
-    # One that a reload broke off can be asked again.
+    # A question interrupted by a reload can be asked again.
     held: list[Any] = []
     tab.page.route(
         "**/chat",

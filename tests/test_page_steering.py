@@ -103,7 +103,7 @@ def test_choices_are_counted_chosen_and_taken_back(tab: Visit) -> None:
     tab.page.click("#facets >> text=guide/")
     tab.at("/?q=pump&mode=keyword&filter=path%3Dguide%2F")
     tab.count("#results > li", 3)
-    # What all have is no choice; a folder leads to those within.
+    # Values that all results share are not offered; a folder leads to its subfolders.
     assert choices(tab) == {
         "Folder": ["guide/", "guide/seals/ 2"],
         "Tag": ["water 2", "seal 1"],
@@ -135,7 +135,7 @@ def test_tags_are_chosen_together(tab: Visit) -> None:
     tab.at("/?q=pump&mode=keyword&tag=water&tag=seal")
     tab.see("#results h2", "Rubber")
     assert choices(tab) == {"Tag": ["water 1", "seal 1"]}
-    # Where nothing is found, what was chosen can still be taken back.
+    # If nothing is found, filters can still be removed.
     tab.page.fill("#query", "nothingness")
     tab.see("#status", "Nothing found")
     assert choices(tab) == {"Tag": ["water", "seal"]}
@@ -191,7 +191,7 @@ def test_choices_have_no_violation_that_axe_knows(served: Served, scheme: str, w
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     with visit(served.running, served.address, **options) as tab:
         tab.go("/?q=pump&tag=water")
-        # On a phone they are closed at first.
+        # On a phone, they are initially closed.
         shown = tab.page.locator(".facets")
         if width == 390:
             playwright.expect(shown).not_to_be_visible()

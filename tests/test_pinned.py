@@ -52,7 +52,7 @@ def test_pinned_documents_come_first_and_are_marked(make_project: MakeProject) -
     assert [hit["path"] for hit in found["results"][:2]] == ["pumps.md", "access.md"]
     assert "correction" not in found["stages"]
     assert found["match"] == "strong"
-    # A filter and an operator are obeyed.
+    # Filters and operators still apply.
     found = project.ask("wlan", "--filter", "tags=it")
     assert {hit["path"] for hit in found["results"]} == {"access.md"}
     found = project.ask("wlan -pump")
@@ -71,7 +71,7 @@ def test_a_copy_is_pinned_and_names_the_other(duplicates: str, make_project: Mak
     places = {first["path"], *(place["path"] for place in first["also_at"])}
     assert (first["pinned"], places) == (True, {"copy.md", "phones.md"})
     assert not places & {hit["path"] for hit in others}
-    # Of copies that are both indexed, the pinned one is shown.
+    # If both copies are indexed, the pinned one is shown.
     assert first["path"] == "copy.md" or duplicates == "exact"
 
 
@@ -138,7 +138,7 @@ def test_what_names_no_document_fails_the_build_and_the_nearest_is_named(
         " did you mean 'access.md'?\n" in result.stderr
     )
     assert "search.pinned.answers[1].document: no document is called 'zzz'\n" in result.stderr
-    # What was published stays.
+    # The published index stays.
     (project.root / "foundry.toml").write_text(f"{BASE}\n{PINS}", encoding="utf-8")
     assert project.ask("wlan")["results"][0]["id"] == before
 

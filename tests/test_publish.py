@@ -91,7 +91,7 @@ def check_faults(project: Project, fault: str, *, step: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_at_many_changes_leaves_an_index_that_answers(fault: str, built: Project) -> None:
-    # That a disk is full and that it is broken is noticed in the same places.
+    # A full disk and a broken one are detected in the same places.
     step = 1 if EVERY_FAULT else 23 if fault == "SIGKILL" else 37
     assert check_faults(built, fault, step=step) >= 3
     assert built.ask("seal")["results"]
@@ -154,7 +154,7 @@ def test_publishing_forces_files_then_folders_to_disk(
     synced = [place for what, place in calls[:published] if what == "fsync"]
     for path in files:
         temporary = str(index / "v2.tmp" / path.relative_to(index / "v2"))
-        # Some are forced early, so that the disk has less to do in the end.
+        # Some are synced early, so that the disk has less to do in the end.
         assert temporary in synced
         assert synced.index(temporary) < synced.index(str(index / "v2.tmp"))
     assert ("fsync", str(index)) in calls[published:switched]
@@ -357,7 +357,7 @@ def test_builds_killed_at_random_leave_an_index_that_answers(built: Project) -> 
         change_some(built, generator)
         was_killed = build_and_kill(built, generator.uniform(0, span))
         killed += was_killed
-        # So that about as many are killed late as early, and some are not.
+        # So that early and late kills are about equally frequent, and some builds survive.
         span *= 1.02 if was_killed else 0.9
         found = note_edition(built)
         assert found in ({current, str(number)} if was_killed else {str(number)}), f"seed {seed}"

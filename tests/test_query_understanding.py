@@ -282,7 +282,7 @@ def test_deadline_ends_the_call(
     assert answer["results"][0]["title"] == "Lamp glass"
     model.wait_for_calls(1)
     assert model.calls[0].gone.wait(120)
-    # One late answer changes nothing for the next query; three in a row do, for a while.
+    # One timeout does not affect the next query; three in a row do, for a while.
     model.script, limit = says(query="lamp"), 100
     assert ask(package, "lamp smokes")["stages"]["understanding"]["query_used"] == "lamp"
     model.script, limit = script, 0.2
@@ -290,7 +290,7 @@ def test_deadline_ends_the_call(
         said = ask(package, f"lamp glass {number}")["stages"]["understanding"]
         assert said == {"failed": "The language model took too long."}
     assert "paused" in ask(package, "fan")["stages"]["understanding"]["failed"]
-    # Of those that are late, some may not have come as far.
+    # Some late requests may not have arrived.
     assert len(model.calls) <= 5
 
 
@@ -307,7 +307,7 @@ def test_query_and_eval_ask_the_model_that_the_environment_names(
     )
     (tmp_path / "foundry.toml").write_text(config)
     assert load_config(tmp_path).stages["understanding"].deadline_ms == 2000
-    # However busy this machine is.
+    # Long enough for a busy machine.
     (tmp_path / "foundry.toml").write_text(f"{config}deadline_ms = 20000\n")
     with language_model(says(query="lamp")) as model:
         monkeypatch.setenv("LLM_BASE_URL", model.base_url)

@@ -44,7 +44,7 @@ def project(make_project: MakeProject) -> Project:
 def served(project: Project) -> Iterator[tuple[ModuleType, TestClient]]:
     """The package of an export, and a client of its application."""
     with imported(project.export(), "notes") as package:
-        # Nobody types here.
+        # Queries are not being typed here.
         vars(importlib.import_module("notes.web.questions"))["TYPING_SECONDS"] = 0.0
         headers = {"Authorization": f"Bearer {TOKEN}", "User-Agent": "tell-tale"}
         with client_of(package, headers=headers) as client:

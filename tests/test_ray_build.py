@@ -301,7 +301,7 @@ def test_transformer_embeds_on_nodes_as_it_does_here(
 def test_interrupted_it_goes_on_where_it_ended(
     make_project: MakeProject, cluster: RunningCluster
 ) -> None:
-    # The last of them keeps the build from ending before its interruption.
+    # The last one keeps the build running until it is interrupted.
     project = make_project({**many(120), SLOW: slow_rst(60_000)})
     cluster.have_nodes(1)
     process = begin(cluster, project, "--jobs", "1")
@@ -335,7 +335,7 @@ def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCl
     assert before <= result["changes"]["read"] == count
     assert snapshot(project.index) == snapshot(local.index)
     wait_until(lambda: not any(is_worker(worker) for worker in killed))
-    # The second node goes on where a build of this machine ended.
+    # The second node continues where a build on this machine ended.
     (local.root / "sources" / "new.md").write_text("# New\n\nWords.")
     result = build_on(cluster, local)
     assert (result["changes"]["read"], result["changes"]["reused"]) == (1, count)

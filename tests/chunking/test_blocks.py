@@ -66,7 +66,7 @@ def test_every_chunk_of_code_is_within_its_fence(
         assert len(within) == 3, "what opens the code also closes it"
         language, *part = within[1].rstrip(" >\n").split("\n")
         assert language == "python"
-        # Functions are whole where they fit.
+        # Functions stay whole if they fit.
         assert part[0].startswith(f"{prefix}def f") and part[-1] == f"{prefix}    )"
         found += [line for line in part if line.strip(" >")]
     assert found == [f"{prefix}{line}" for line in CODE.split("\n") if line]

@@ -223,7 +223,7 @@ LIES: list[Fault] = [
 def test_service_that_always_lies_stops_the_build(lie: Fault, begins: int, tmp_path: Path) -> None:
     with fake_service("openai") as service:
         service.decide = lambda number, _: lie if number >= begins else None
-        # One call after the other, so that it is known which are answered.
+        # Sequential calls, so that it is known which are answered.
         with (
             batched(service, tmp_path, concurrency=1) as model,
             pytest.raises(BuildError) as caught,
@@ -240,7 +240,7 @@ def test_service_that_always_lies_stops_the_build(lie: Fault, begins: int, tmp_p
 
 def test_wrong_width_is_never_kept(tmp_path: Path) -> None:
     with fake_service("openai") as service:
-        # The first answer lies, and so the width that the model seems to have.
+        # The first reply is wrong, and so is the apparent width of the model.
         service.decide = lambda number, _: "wrong width" if number == 0 else None
         with batched(service, tmp_path) as model, pytest.raises(BuildError, match="64 numbers"):
             model.embed(TEXTS, "document")
@@ -368,7 +368,7 @@ def test_waits_that_are_asked_for_are_kept_by_all_calls(
     def decide(number: int, _: list[str]) -> Fault:
         times[number] = time.monotonic()
         if number == 2:
-            # So that the call after it knows of the refusal.
+            # So that the next call knows about the rejection.
             refusal_is_known.wait(60)
         return Refusal(429, retry_after="1") if number == 1 else None
 
@@ -420,7 +420,7 @@ def test_address_without_a_service_is_given_up_sooner(
     monkeypatch.setattr("foundry.embedding.providers.asking.UNPROVEN_SECONDS", 0.2)
     with fake_service("openai") as service:
         pass
-    # Long before the test is given up.
+    # Long before the test times out.
     with (
         batched(service, tmp_path, retry_seconds=100_000) as model,
         pytest.raises(BuildError, match="cannot be reached"),
@@ -459,7 +459,7 @@ def test_calls_run_side_by_side(tmp_path: Path) -> None:
             three_run.set()
         if number:
             three_run.wait(60)
-            # A fourth one would come meanwhile.
+            # A fourth call would arrive in the meantime.
             time.sleep(0.05)
         with lock:
             running -= 1

@@ -322,10 +322,10 @@ def test_model_that_embeds_queries_embeds_documents_alone(
     service.reset_counters()
     project.succeed("build", "--quiet")
     assert dense_of(project)["dimensions"] == 64 + TABLE.dimensions
-    # Whatever the table adds, the model's own vectors of the chunks are still known.
+    # Whatever the table adds, the model's own chunk vectors are still available.
     assert len(chunks & set(service.answered)) <= 1
 
-    # The decision falls when all documents have been embedded, with the table.
+    # The decision is made once all documents have been embedded with the table.
     monkeypatch.setattr(model_embedder, "MINIMUM_OVERLAP", 1.1)
     monkeypatch.setattr(model_embedder, "MINIMUM_HELD_OUT", 1)
     config.write_text(config.read_text().replace('"distilled"', '"auto"'))
@@ -333,7 +333,7 @@ def test_model_that_embeds_queries_embeds_documents_alone(
     assert "queries are embedded by the model itself" in printed
     assert vectors_of(project) == expected
     assert (dense_of(project)["model"], dense_of(project)["dimensions"]) == ("words", 64)
-    # The service was asked for a probe again, and for nothing else twice.
+    # The service embedded the probe again, and nothing else twice.
     assert len([text for text, count in service.answered.items() if count > 1]) <= 1
 
 

@@ -84,7 +84,7 @@ def test_questions_are_counted_and_the_most_frequent_come_first(project: Project
         "3 questions",
     ]
     assert f"{file} written. 1 have no relevant document yet" in said.stdout
-    # A person's file is never written over, and its questions are not drafted again.
+    # An edited file is never overwritten, and its questions are not drafted again.
     again = project.run(*arguments, "--draft", str(file))
     assert (again.exit_code, "exists already" in again.stderr) == (1, True)
     write(

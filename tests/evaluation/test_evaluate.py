@@ -85,7 +85,7 @@ def test_json_has_every_system_and_is_the_same_every_time(
     assert all(set(means) == set(METRICS) for means in first["metrics"].values())
     assert first["metrics"]["linear"] == first["metrics"]["hybrid"]
     assert first["missing"] == ["compressor.md"]
-    # A document that is not there cannot be found: four of five at best.
+    # A nonexistent document cannot be found: four of five at best.
     assert max(means["hit@5"] for means in first["metrics"].values()) == 0.8
     identifier = first["per_question"][1]
     assert (identifier["mode"], identifier["reason"]) == ("keyword", "identifier")

@@ -111,7 +111,7 @@ def test_a_query_asked_twice_is_compared_with_its_like() -> None:
         question["query"] = "same"  # type: ignore[index]
     comparison = compare(baseline_of(evaluation), evaluation, 0.0)
     assert not comparison.failures
-    # Nothing has changed, so nothing is said of noise, and nothing was left out.
+    # Nothing has changed, so neither noise nor omissions are reported.
     assert comparison.lines[0] == "nDCG@10 0.5000 -> 0.5000 (+0.0000)"
     assert len(comparison.lines) == len(METRICS)
     once = make_evaluation({"hybrid": [1.0]})

@@ -172,7 +172,7 @@ def test_copies_and_what_a_hit_stands_for_are_found(project: Project, tmp_path: 
     file = tmp_path / "q.jsonl"
     copy = judge(project, write(file, [(QUERIES[3], ["copy of valve.md"])]))
     assert copy["metrics"]["hybrid"]["MRR@10"] == 1.0
-    # Both have the path; the first hit stands for both, which have the first two places.
+    # Both have the path; the first hit represents both, which take the first two ranks.
     stood_for = judge(project, write(file, [("oil is drained into the tank", ["oil.md"])]))
     assert stood_for["metrics"]["hybrid"]["R-precision"] == 1.0
     assert len(stood_for["per_question"][0]["relevant"]) == 2

@@ -45,7 +45,7 @@ def test_what_is_in_use_stays_when_nothing_is_better() -> None:
 
 
 def test_held_out_questions_take_no_part_in_the_choice() -> None:
-    # Each question loves one candidate of its own: nothing learnt from others helps it.
+    # Each question prefers a different candidate, so nothing learnt from others helps it.
     count = 20
     others = [candidate(n / count, np.eye(count)[n]) for n in range(count)]
     tuning = tune(candidate(0.7, np.full(count, 0.01)), others)

@@ -66,7 +66,7 @@ def made(tmp_path: Path) -> tuple[Path, Export]:
 
 
 def bind(path: Path) -> None:
-    # Where the folder is short enough for a socket's address.
+    # Only if the path is short enough for a socket's address.
     with socket.socket(socket.AF_UNIX) as listener:
         here = Path.cwd()
         os.chdir(path.parent)
@@ -93,7 +93,7 @@ PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
 PLACES = ("odd", "acme/odd", "acme/data/odd", "acme/odd.py")
 IN_PLACES = [
     *((kind, place) for kind in ("a pipe", "a socket") for place in PLACES),
-    # It takes long to walk through.
+    # Walking through it takes long.
     ("a nest of folders", "acme/odd"),
 ]
 

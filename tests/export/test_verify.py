@@ -57,7 +57,7 @@ def test_what_an_update_took_note_of_is_listed(tmp_path: Path) -> None:
     (folder / "README.md").unlink()
     (folder / "acme" / "__init__.py").write_text("MINE = 1\n")
     (folder / "notes.txt").write_text("mine\n")
-    # Nobody looks at what is the owner's alone.
+    # The owner's own files are not checked.
     (folder / ".env").write_bytes(MARKED)
     take_note(folder)
     report = verify_export(folder)
@@ -78,7 +78,7 @@ def test_what_no_update_took_note_of_is_listed_or_refused(tmp_path: Path) -> Non
 
 
 def test_what_a_merge_left_to_be_settled_is_refused(tmp_path: Path) -> None:
-    # The index holds the texts of others, which may be about conflicts.
+    # The index contains other people's texts, which may contain conflict markers.
     folder = write(tmp_path, index=MARKED)
     assert verify_export(folder)["edited"] == []
     (folder / "README.md").write_bytes(MARKED)

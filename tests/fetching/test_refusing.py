@@ -164,7 +164,7 @@ def test_connection_goes_to_the_address_that_was_checked(
     fetcher = make_fetcher(network=network_to(site, names, connected))
     fetched = fetcher.fetch(parse_url(f"http://docs.example:{site.port}/"), max_bytes=10_000)
     assert b"Home" in fetched.body
-    # One question for robots.txt and one for the page, each of which decided its connection.
+    # One lookup for robots.txt and one for the page, each used for its connection.
     assert (names.asked, connected) == (2, [PUBLIC, PUBLIC])
     assert site.asked("/")[0].headers["host"] == f"docs.example:{site.port}"
 

@@ -19,7 +19,7 @@ def ask(relay: Relay, greeting: bytes, request: bytes = b"") -> tuple[bytes, byt
     """Return what is answered to a greeting and to a request; nothing where it hangs up."""
     with socket.create_connection(("127.0.0.1", relay.port), SECONDS) as client:
         accepted = answer = b""
-        # What was sent and never read makes a hang-up look so.
+        # Unread data turns a hang-up into a reset.
         with suppress(ConnectionResetError):
             client.sendall(greeting)
             if accepted := client.recv(2):

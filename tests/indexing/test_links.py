@@ -126,7 +126,7 @@ def test_wikilinks_name_pages_by_their_aliases_too() -> None:
         document("a.md", "Big  Pump", "pump, big", "Seal", kind="wikilink"),
         document("d40.md", aliases=("big pump", "Pump, Big", "Seal")),
         document("d41.md", aliases=("Big pump",)),
-        # What is called so comes before what is called so as well.
+        # A title takes precedence over an alias.
         document("seal.md"),
         document("x.md", source="elsewhere", aliases=("Big pump",)),
     )
@@ -189,6 +189,6 @@ def test_links_change_the_first_page_by_default(make_project: MakeProject, provi
     without, with_links = pages
     assert len(without) == len(with_links) == 10
     assert {"ring.md", "crew.md"}.isdisjoint(without)
-    # One is linked to, by an alias, the other links.
+    # One is the target, by an alias; the other links to it.
     assert with_links[:3] == without[:3]
     assert {"ring.md", "crew.md"} <= {*with_links}

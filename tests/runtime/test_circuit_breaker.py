@@ -46,7 +46,7 @@ def test_breaker_counts_one_failure_of_calls_that_were_under_way_together() -> N
     first, second, third = admitted(breaker), admitted(breaker), admitted(breaker)
     assert breaker.fail(first, "down")
     assert not breaker.fail(second, "worse")
-    # What began before the failure says nothing about the time after it.
+    # Calls that began before the failure say nothing about the time after it.
     assert not breaker.succeed(third)
     assert breaker.fault == "down"
     clock.now += 1
@@ -68,7 +68,7 @@ def test_breaker_opens_after_so_many_failures_in_a_row() -> None:
     assert breaker.fail(admitted(breaker), "late")
     assert breaker.admit() is None
     clock.now += 1
-    # A trial that fails is enough to leave it open.
+    # One failed trial keeps it open.
     assert not breaker.fail(admitted(breaker), "late")
     assert breaker.admit() is None
     clock.now += 2

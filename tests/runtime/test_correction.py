@@ -109,8 +109,8 @@ def test_words_far_behind_stay_as_they_were_typed(index: Index) -> None:
             "a@lidr",
         ),
         *('"abolet"', "“abolet”", "lid", "SLAN", "xylophonist", "fortnight"),
-        *("what did Wirre say of a coil", "wiRre"),  # Names, which no chunk has.
-        *("boil", "boils", "boiling"),  # English, and so not misspelt.
+        *("what did Wirre say of a coil", "wiRre"),  # Names in no chunk
+        *("boil", "boils", "boiling"),  # English, so not misspelt
         *("oil", "wired", "invoice", "cant", "dont", "doesnt", "doesn't"),
         "x" * (MAX_LENGTH + 1),
     ],
@@ -195,7 +195,7 @@ def test_frequency_and_the_edit_decide_between_words_equally_near(tmp_path: Path
     )
     opened = Words.open(tmp_path / "w")
     assert opened.nearest("mink") == Nearest("mine", 1, 19)
-    # A letter left out is more likely than one replaced.
+    # A missing letter is more likely than a replaced one.
     assert opened.nearest("pnt") == Nearest("pint", 1, 12)
     assert opened.nearest("imnt") == Nearest("mint", 1, 12)
 

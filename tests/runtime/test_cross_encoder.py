@@ -33,7 +33,7 @@ def test_padding_and_order_change_nothing(tmp_path: Path) -> None:
 
 def test_what_the_model_cannot_take_is_cut(tmp_path: Path) -> None:
     model = CrossEncoder(str(write_cross_encoder(tmp_path / "m", WORDS)))
-    # The model takes 64 tokens, of which three are its own.
+    # The model takes 64 tokens, three of them special.
     assert model.score("air", ["mine " * 50 + "air"]) == pytest.approx([sigmoid(logit(1))])
     assert model.score("air", ["mine " * 500 + "air"]) == pytest.approx([sigmoid(logit(0))])
     assert model.score("air " * 500, ["mine " * 500]) == pytest.approx([sigmoid(logit(0))])

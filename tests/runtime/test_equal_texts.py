@@ -63,7 +63,7 @@ def test_each_text_is_given_once_for_each_title(found: list[tuple[str, str]], co
     firsts = list(dict.fromkeys(keys))
     assert [("".join(one.text.split()), one.title) for one in shown] == firsts
     assert [one.score for one in shown] == [hits[keys.index(key)].score for key in firsts]
-    # What is read before any is given: up to the first that is none of the first `count`.
+    # The hits read before the first is yielded: up to the first one beyond `count`.
     read = keys[: keys.index(firsts[count])] if len(firsts) > count else keys
     for one, key in zip(shown, firsts, strict=True):
         others = [number for number, other in enumerate(read) if other == key][1:]

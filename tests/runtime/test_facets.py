@@ -97,7 +97,7 @@ def test_a_copy_in_the_same_source_counts_once(index: OpenedIndex) -> None:
     ("chunks", "folders"),
     [
         ([0, 3, 6, 7], {"guide/air/": 2, "guide/sub/": 2}),
-        # All that are below, not beside.
+        # All below the folder, not next to it.
         ([0, 3], None),
         ([6], None),
         ([0, 8], {"guide/": 1}),
@@ -119,7 +119,7 @@ def test_the_best_passages_are_counted_and_the_most_frequent_values_shown(
     assert [(one.value, one.count) for one in teams.values] == [("core", 4), ("lab", 3)]
     assert teams.others == 1
     assert found.to_json()["filters"][-1]["others"] == 1
-    # Equal counts are in the order of their values.
+    # Equal counts are sorted by value.
     tags = next(each for each in found.filters if each.filter == "tags")
     assert [(one.value, one.count) for one in tags.values] == [("air", 6), ("old", 3)]
     few = count_facets(index, candidates([0, 3]), Journal(), passages=100, choices=8)

@@ -88,7 +88,7 @@ def test_times_are_dates_or_date_times() -> None:
 
 def test_pairs_begin_with_a_filter() -> None:
     items = SearchParameters.model_json_schema()["properties"]["filter"]["items"]
-    # No character of a name has a meaning in the pattern.
+    # Characters of names are escaped in the pattern.
     assert items["pattern"] == "^(path|media_type|team|my..column.)="
 
 

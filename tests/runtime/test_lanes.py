@@ -57,7 +57,7 @@ words = st.sampled_from([f"w{number}" for number in range(12)])
 @given(
     chunks=st.lists(st.lists(words, min_size=1, max_size=12), min_size=2, max_size=25),
     query=st.lists(words, min_size=1, max_size=5),
-    # Sums of few postings among many chunks are kept in another way.
+    # Sums of few postings among many chunks use a sparse representation.
     others=st.sampled_from([0, 1_000]),
 )
 def test_bm25_equals_bm25s(
@@ -143,7 +143,7 @@ print((faults() - before) / 20)
 def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
     chunks = 20_000
     build_keyword_lane(tmp_path, [["a"]] * chunks)
-    # In a process of its own: what this one has freed decides what it keeps.
+    # In a separate process: earlier allocations affect how much memory is retained.
     command = [sys.executable, "-c", COUNT_PAGES, *map(str, (tmp_path, chunks, 1, chunks))]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     # A search has arrays of 340 pages.
@@ -152,7 +152,7 @@ def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
 
 @given(scores=st.lists(st.integers(0, 5), max_size=40), count=st.integers(1, 10))
 def test_best_is_what_sorting_gives(scores: list[int], count: int) -> None:
-    # Few are sorted at once, and of many the best are chosen first.
+    # A few are sorted directly; from many, the best are selected first.
     for repeated in (scores, scores * 50):
         hits = best(np.arange(len(repeated)), np.array(repeated, dtype=float), count)
         numbers = range(len(repeated))

@@ -112,10 +112,10 @@ def test_distance_is_known_to_tell_something_of_english_alone(
         # Without a distance 1.8 x 0.06 is 0.108; nearness is never below 0.
         (0.2, 0.06, None, "weak"),
         (0.2, 0.05, None, "none"),
-        # By meaning alone, nearness is (0.48 - 0.5) / 0.5 and (0.46 - 0.5) / 0.5.
+        # For semantic search only, nearness is (0.48 - 0.5) / 0.5 and (0.46 - 0.5) / 0.5.
         (0.48, None, None, "weak"),
         (0.46, None, None, "none"),
-        # By keywords alone.
+        # For keyword search.
         (None, 0.06, None, "weak"),
         (None, 0.05, None, "none"),
     ],

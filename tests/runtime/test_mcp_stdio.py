@@ -66,7 +66,7 @@ class Client:
         return json.loads(self.answers.readline())
 
     def until_begun(self, name: str) -> None:
-        # The thread that reads makes the event.
+        # The reading thread creates the event.
         while name not in self.session.begun:
             pass
         assert self.session.begun[name].wait(WAIT)
@@ -124,7 +124,7 @@ def test_a_cancelled_call_is_not_answered(
     client.send("notifications/cancelled", requestId=cancelled)
     client.send("ping", 1)
     assert client.receive()["id"] == 1
-    # The end of the fixture finds no further answer.
+    # The fixture's end finds no further response.
     client.session.let_go["slow"].set()
 
 

@@ -143,7 +143,7 @@ def test_of_a_huge_document_no_more_is_read_than_is_told() -> None:
     assert len(text) == 100_000
     assert text == "".join(str(number % 10) * 1_000 for number in range(100))
     assert is_truncated
-    # The one behind the limit tells that there is more.
+    # The one after the limit shows that there is more.
     assert index.read == list(range(101))
 
 

@@ -78,7 +78,7 @@ def test_a_view_of_everything_has_the_scores_of_the_index(index: OpenedIndex, qu
     terms = terms_of(index, query)
     everything = open_view(index, {})
     scores = everything.keyword_lane.scores(terms, np.arange(7))
-    # The index holds them as float32.
+    # The index stores them as float32.
     assert scores == pytest.approx(index.keyword_lane.scores(terms, np.arange(7)), rel=1e-6)
     assert scores.any()
 
@@ -122,7 +122,7 @@ def test_sketches_around_the_mean_of_all_vectors_choose_nothing(
         assert vector is not None
         scores = view.dense_lane.scores(vector, np.arange(150))
         assert view.dense_lane.search(vector, 5).scores.tolist() == sorted(scores)[:-6:-1]
-        # Measured over all documents of an index that has so many.
+        # Measured over all documents, if the index is large enough.
         assert index.dense_lane.distance(vector) is not None
         assert view.dense_lane.distance(vector) is None
 
@@ -175,7 +175,7 @@ def test_a_term_weighs_by_length_and_by_how_many_visible_chunks_have_it(
 
 
 def test_a_heading_weighs_as_much_as_its_terms(view: Index) -> None:
-    # Two visible chunks have "seal", and the document of one of them is called so.
+    # Two visible chunks contain "seal", and it is the title of one's document.
     assert view.keyword_lane.scores(["=seal"], np.arange(4)).tolist() == [0, 0, 0, 2 * rarity(2)]
 
 

@@ -46,7 +46,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("a venti", ["a ventilation", "a ventilate", "a ventilatoren"]),
         ("VENTILATE", []),
         ("max_", ["max_size"]),
-        # A word that completes the query to a heading is not said twice.
+        # If completing a word yields a heading, it is listed once.
         ("safety req", ["Safety Requirements"]),
         ("safety", ["Safety in Mines", "Safety Requirements"]),
         ("Requ", ["Requirements", "Safety Requirements"]),

@@ -57,7 +57,7 @@ def test_both_forms_of_an_acronym_stand_for_each_other(index: Index) -> None:
     assert terms == ["forward", "kinemat", "=forward kinemat arm"]
     assert said == {"FK": ["Forward kinematics"]}
     text, _, terms, said = widen(index, "forward kinematics")
-    # More chunks have the form of the query, to which its vector is nearer; and it is a heading.
+    # The query's own form is in more chunks, and closer to its vector; and it is a heading.
     assert (text, terms) == ("forward kinematics", ["fk"])
     assert said == {"forward kinematics": ["FK"]}
 
@@ -86,7 +86,7 @@ def test_stop_words_within_a_form_do_not_matter(index: Index) -> None:
 def test_one_way_is_one_way(index: Index) -> None:
     text, tokens, _, said = widen(index, "K8S restarts")
     assert text == "K8S restarts kubernetes"
-    # No chunk has it: it is not searched for as an identifier that must be there.
+    # It is in no chunk, so it is not required as an identifier.
     assert tokens == ["restarts"]
     assert said == {"K8S": ["kubernetes"]}
     assert widen(index, "kubernetes restarts")[3] == {}
@@ -138,7 +138,7 @@ def test_a_query_without_known_forms_stays_as_it_is(index: Index) -> None:
         ("a class to use (FU)", []),
         ("f(AB) for (i)", []),
         ("point (ZMP)", []),
-        # Of one term, the other of which is a stop word.
+        # A single term, since the other word is a stop word.
         ("marked not applicable (N/A)", []),
     ],
 )

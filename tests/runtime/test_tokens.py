@@ -84,13 +84,13 @@ def test_a_heading_goes_by_its_whole_and_by_its_identifiers() -> None:
         "=75.1725 75 1725",
     }
     assert inside == set()
-    # What it is called comes first, or follows the name of a division.
+    # The name comes first, or follows the type of a section.
     for heading in ("\u00a7 75.1725 Machinery", "Section 75.1725"):
         assert "=75.1725 75 1725" in heading_terms(english.tokenize(heading))[0]
     named, inside = heading_terms(english.tokenize("Comment on 30 CFR 75.1725"))
     assert named == {"=comment 30 cfr 75.1725 75 1725"}
     assert inside == {"=30 cfr 75.1725 75 1725", "=75.1725 75 1725"}
-    # A number or an acronym beside no identifier is no name of its own.
+    # A number or an acronym without an identifier next to it is not a name.
     assert heading_terms(english.tokenize("IEEE 802 networks")) == ({"=ieee 802 network"}, set())
 
 
@@ -100,7 +100,7 @@ def test_names_are_told_apart_as_they_are_written() -> None:
     for name in names:
         assert terms[name] & heading_terms(english.tokenize(name))[0] >= {f"=={name}"}
         assert all(f"=={other}" not in terms[name] for other in names if other != name)
-    # What else they have stays shared.
+    # Their other terms stay shared.
     assert terms["_open"] - {"==_open"} == terms["Open"] - {"==Open"} == {"open", "=open"}
     assert not any(term.startswith("==") for term in query_terms(english.tokenize("open a file")))
 

@@ -100,7 +100,7 @@ def test_lengths_that_contradict(server: Server, fields: bytes) -> None:
 
 def test_length_less_than_the_body(server: Server) -> None:
     short = HEAD + b"Content-Length: 14\r\n\r\n" + BODY + b"and more"
-    # The rest is taken for a request, and may be refused before the first one is answered.
+    # The rest is parsed as a request, and may be rejected before the first one is answered.
     assert statuses(server.exchange(short))[-1] == 400
 
 
@@ -204,7 +204,7 @@ def test_what_nobody_reads_takes_32_mib_at_most() -> None:
     for connection in connections:
         state.keep_unread(connection, 1 << 20)
     assert [connection.waits for connection in connections] == [False] * 68 + [True] * 32
-    # One that is larger than all of it may still be read.
+    # A single response larger than the limit may still be read.
     largest: Any = Unread()
     state.keep_unread(largest, 1 << 26)
     assert largest.waits and not connections[-1].waits
@@ -264,7 +264,7 @@ def test_each_answer_and_each_piece_of_one_has_its_own_time_to_be_read(answers: 
                     while not state.unread:
                         await asyncio.sleep(0)
                     clock.ahead_seconds += connections.READING_SECONDS * 2 / 3
-                    # What is due by now happens before anything is read.
+                    # Overdue timers run before anything is read.
                     await asyncio.sleep(0)
                     await asyncio.sleep(0)
                     left = len(PIECE)
@@ -377,7 +377,7 @@ def test_after_head_the_connection_goes_on(server: Server) -> None:
 def test_a_body_that_trickles_is_cut(hasty: Server) -> None:
     with hasty.connect() as connection:
         connection.sendall(HEAD + b"Content-Length: 1000\r\n\r\n")
-        # It has a second, however steadily it comes.
+        # It gets one second, however steadily it arrives.
         with pytest.raises(OSError):
             for _ in range(900):
                 connection.sendall(b"x")
@@ -393,7 +393,7 @@ def test_a_stop_waits_no_longer_than_its_grace(path: str) -> None:
     with server.connect() as connection:
         connection.sendall(get(path))
         if path != "/stuck":
-            # Nothing more is read, so what is sent fast fills up every buffer.
+            # Nothing more is read, so fast sending fills all buffers.
             assert b"200 OK" in connection.recv(64)
         with server.connect() as other:
             other.sendall(get("/stuck"))

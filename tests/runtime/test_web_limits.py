@@ -36,7 +36,7 @@ def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
             seen.append(done)
             await asyncio.sleep(0)
         await asyncio.gather(*tasks)
-        # What else has to be done was never more than two searches away.
+        # Other tasks never waited for more than two searches.
         assert max(b - a for a, b in itertools.pairwise(seen)) <= 2
 
     asyncio.run(check())
@@ -51,12 +51,12 @@ def test_cancelled_waiters_lose_no_slot() -> None:
         patient.cancel()
         slots.give_back()
         await asyncio.sleep(0)
-        # Cancelled just when its turn has come.
+        # Cancelled just when it gets its turn.
         impatient.cancel()
         await asyncio.gather(patient, impatient, return_exceptions=True)
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        # Nobody holds it, so that it is taken at once.
+        # The slot is free, so it is taken immediately.
         await asyncio.wait_for(slots.take(), 60)
 
     asyncio.run(check())
@@ -84,7 +84,7 @@ def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
     assert set(codes) == {200, 503}
     assert codes.count(200) <= 150
     assert all(b"\r\nretry-after: 1\r\n" in answer for answer in found if b" 503 " in answer[:20])
-    # It has recovered at once.
+    # It recovers immediately.
     assert statuses(server.exchange(get("/busy"))) == [200]
 
 
@@ -93,7 +93,7 @@ def test_a_stream_holds_its_slot_until_it_ends(server: Server) -> None:
         stream.sendall(chat("/chat"))
         assert stream.recv(100).startswith(b"HTTP/1.1 200")
         assert statuses(server.exchange(chat("/chat?seconds=0"))) == [503]
-        # Other kinds of work have slots of their own.
+        # Other kinds of work have separate slots.
         assert statuses(server.exchange(get("/busy"))) == [200]
         assert statuses(server.exchange(get("/end"))) == [200]
         assert read_all(stream).endswith(b"0\r\n\r\n")
@@ -140,7 +140,7 @@ def test_beyond_the_cap_the_connection_that_is_idle_longest_is_closed() -> None:
         assert read_all(idle[0]) == b""
         idle[-1].sendall(HEALTH)
         assert statuses(idle[-1].recv(65536)) == [200]
-        # What is at work is not cut.
+        # Active connections are not closed.
         assert statuses(server.exchange(get("/end"))) == [200]
         assert read_all(stream).endswith(b"0\r\n\r\n")
     for connection in idle:

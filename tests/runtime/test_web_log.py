@@ -91,7 +91,7 @@ def test_requests_are_logged_without_what_they_ask() -> None:
     assert server.wait() == 0
     assert secret not in json.dumps(server.log)
     requests = [line for line in server.log if line["message"] == "request"]
-    # Health checks are said at level debug only.
+    # Health checks are logged at level debug only.
     assert [(line["method"], line["route"], line["status"]) for line in requests] == [
         ("GET", "/documents/{document_id}", 200),
         ("GET", "none", 404),

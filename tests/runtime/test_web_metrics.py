@@ -24,7 +24,7 @@ def test_times_are_counted_in_buckets() -> None:
         STAGE_SECONDS("buckets").observe(seconds)
     found = samples(generate_latest(REGISTRY).decode())
     name = "search_stage_seconds"
-    # A time on a bound belongs to the bucket that ends there.
+    # A duration equal to a bound belongs to the bucket that ends there.
     assert found[f"{name}_bucket", ("0.001", "buckets")] == 2
     assert found[f"{name}_bucket", ("0.25", "buckets")] == 2
     assert found[f"{name}_bucket", ("0.5", "buckets")] == 3
@@ -63,7 +63,7 @@ def test_a_server_shows_its_metrics() -> None:
     found = samples(body.decode())
     assert found["http_requests_total", ("GET", "/busy", "200")] == 2
     assert found["http_requests_total", ("GET", "none", "404")] == 1
-    # One series for a route, however many ids there are.
+    # One series per route, however many ids there are.
     assert found["http_requests_total", ("GET", "/documents/{document_id}", "200")] == 2
     names = {family.name for family in text_string_to_metric_families(body.decode())}
     assert names == {family.name for family in REGISTRY.collect()}

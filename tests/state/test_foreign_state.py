@@ -245,7 +245,7 @@ def test_one_state_is_set_aside_at_most(built: Project, tmp_path: Path) -> None:
         built.succeed("build", "--quiet")
         assert set_aside(built) == [".foundry.set-aside"]
         assert (built.root / ".foundry.set-aside" / "mark").read_text() == f"{number}"
-    # What is in its place is no reason to write or remove anything elsewhere.
+    # Whatever is in its place, nothing elsewhere is written or removed.
     (tmp_path / "victim").mkdir()
     (tmp_path / "victim" / "letter").write_text("dear")
     shutil.rmtree(built.root / ".foundry.set-aside")
@@ -292,7 +292,7 @@ def test_owners_modes_times_and_copies_leave_a_state_ours(
     changes = json.loads(result.stdout)["changes"]
     assert (changes["read"], changes["reused"], changes["embedded"]) == (0, 1, 0)
     assert set_aside(project) == []
-    # And what is built from there on is its own.
+    # From then on, its own builds are used.
     (project.root / "sources" / "seals.md").write_text("# Seals\n\nReplace the ring daily.")
     project.succeed("build", "--quiet")
     assert "ring" in project.ask("seal")["results"][0]["text"]

@@ -88,7 +88,7 @@ def test_an_unchanged_document_that_becomes_a_copy_is_indexed_once(corpus: Corpu
     report = corpus.build({"a.md": SEALS})
     assert corpus.documents() == ["a.md", "c.md"]
     assert [copy["path"] for copy in report["copies"]] == ["b.md"]
-    # And stands for itself once more.
+    # It is indexed by itself again.
     assert corpus.build({"a.md": None})["copies"] == []
     assert corpus.documents() == ["b.md", "c.md"]
 
@@ -136,7 +136,7 @@ def test_an_unchanged_row_whose_id_an_earlier_table_takes_is_left_out(
     (skipped,) = report["skipped"]
     assert (skipped["source"], skipped["path"]) == ("last", "2")
     assert (skipped["reason"], skipped["detail"]) == ("duplicate id", "id 2")
-    # What is left out stays so where it is not looked at again, and comes back.
+    # Omissions persist for documents that are not read again, and are reversible.
     assert corpus.build({"rows/last.csv": f"{rows}3,The lamp is lit\n"})["skipped"] == [skipped]
     assert corpus.build({"rows/first.csv": first})["skipped"] == []
 
@@ -149,7 +149,7 @@ def test_what_lies_between_documents_that_are_left_out(corpus: Corpus) -> None:
         report = corpus.build({name: f"# Page\n\n{name} once more.\n", f"{number}.bin": PICTURE})
         skipped = [entry["path"] for entry in report["skipped"]]
         assert skipped == [*(f"{n}.bin" for n in range(number + 1)), *pictures]
-    # Between two documents that follow each other now, as they did in the index before.
+    # Between two documents that are adjacent now and were adjacent in the previous index.
     assert len(corpus.build({"c.bin": None})["skipped"]) == 5
 
 
@@ -181,7 +181,7 @@ def test_boilerplate_that_comes_and_goes(corpus: Corpus, monkeypatch: pytest.Mon
     monkeypatch.setattr(boilerplate, "MIN_DOCUMENTS", 3)
     pages = {f"{name}.md": f"# Page {name}\n\n{name} on its own.\n\n{NOTICE}\n" for name in "bc"}
     assert cut(corpus.build(pages)) == 0
-    # The third makes it boilerplate, and comes before both of the others.
+    # The third document makes it boilerplate, and sorts before both others.
     assert cut(corpus.build({"a.md": f"# Page a\n\nIts own.\n\n{NOTICE}\n"})) == 2 * len(
         f"\n\n{NOTICE}"
     )
@@ -230,7 +230,7 @@ def test_what_lies_together_is_taken_over_together_and_nothing_else_is_loaded(
     corpus.build({**pages, "g.md": pages["a.md"], "h.bin": PICTURE})
     monkeypatch.setattr(IndexWriter, "copy", note)
     loaded.clear()
-    # Neither the copy nor what cannot be read is looked at again.
+    # Neither the copy nor the unreadable file is read again.
     corpus.write({"c.md": SEALS, "e.md": None})
     corpus.project.succeed("build", "--quiet")
     assert spans == [(0, 2), (2, 3), (4, 5)]

@@ -155,7 +155,7 @@ def test_what_an_interrupted_build_has_replaced_is_not_asked_for(
         patch.setattr(_Collector, "finish", _stop)
         write(project, [*ROWS[:5], {"id": "r5", "text": "Seal 5 is red."}])
         assert project.run("build").exit_code != 0
-    # What is taken over from the index is not read from the cache.
+    # Documents copied from the index are not read from the cache.
     shutil.rmtree(project.root / ".foundry" / "handover")
     write(project, [*ROWS[:2], CHANGED, *ROWS[3:]])
     build(project)

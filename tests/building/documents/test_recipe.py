@@ -73,7 +73,7 @@ def test_a_changed_reader_reads_its_formats_anew(
     assert read_by_build(project) == 4
     for module, anew in {
         "readers/formats/markdown/reader.py": 1,
-        # There may be HTML in Markdown.
+        # Markdown can contain HTML.
         "readers/formats/pages/tables.py": 2,
         "readers/code/languages.toml": 1,
         "readers/formats/pdf/page.py": 0,

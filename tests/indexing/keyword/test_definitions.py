@@ -19,14 +19,14 @@ from foundry.indexing.keyword.definitions import defined_names
         ("(e) \u201cConsumer\u201d means a natural person.", ["Consumer"]),
         ("Rules.\n\n- **Undue risk** means one without need.", ["Undue risk"]),
         ("```\nSLAM is a word.\n```\nMaps are drawn.", []),
-        # Later sentences go on about what is known; these say nothing of a name.
+        # Later sentences continue a topic; these define no name.
         ("Maps are drawn.\n\nThe map is a picture.", []),
         ("The result is the sum.", []),
         ("This page is a reference.", []),
         ("Each robot is a machine.", []),
         ("Of all is a list.", []),
         ("| SLAM is a | row |", []),
-        # These are entries of a glossary alone.
+        # These count only in a glossary.
         ("**Range:** 60 feet", []),
     ],
 )
