@@ -125,6 +125,7 @@ def test_a_pdf_is_opened_at_the_page_of_the_passage(
             tab.go("/?q=gauge")
             link = tab.page.locator("#results a", has_text="Open the file: manual")
             playwright.expect(link).to_have_attribute("href", f"{wanted}#page=3")
+            playwright.expect(link).to_have_attribute("tabindex", "-1")
 
 
 @pytest.mark.slow

@@ -60,6 +60,7 @@ function fileOfResult(hit) {
   const has = sourcesWithFiles.then((sources) => sources.has(hit.source));
   const node = fileLink({ id: hit.document_id, path: hit.path }, hit.position.page, has);
   node.append("Open the file", element("span", { class: "unseen" }, ": ", isolated(hit.title)));
+  node.tabIndex = -1; // It is added late, and a result is a single tab stop.
   const place = element("span");
   has.then((known) => known && place.append(" · ", node));
   return place;
