@@ -36,7 +36,7 @@ KEPT_HITS = 10
 
 
 def main() -> None:
-    """Do the job; errors of the server are reported with their own messages."""
+    """Run the job; errors of the server are reported with their own messages."""
     job = json.loads(Path(sys.argv[1]).read_bytes())
     errors = import_module(f"{job['package']}.errors")
     try:

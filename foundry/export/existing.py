@@ -144,7 +144,7 @@ def encode_generated(files: Mapping[str, bytes]) -> bytes:
         else:
             texts[name] = text
     values = {"format": FORMAT, "texts": texts, "digests": digests}
-    # The output of bz2 has not depended on version or machine for decades.
+    # The output of bz2 has been the same in all versions, on all machines, for decades.
     return bz2.compress(json.dumps(values, sort_keys=True).encode())
 
 

@@ -77,5 +77,5 @@ class Feature:
         return {}
 
     def fill(self, text: str, **values: object) -> Snippet:
-        """Return a snippet with its own and further values."""
+        """Return a snippet with the feature's values and further ones."""
         return Snippet(text, {**self.values(), **values})

@@ -31,7 +31,7 @@ class Pacer:
             self._distances[host] = max(seconds, self._distances.get(host, self._seconds))
 
     def hold(self, host: str, seconds: float) -> None:
-        """Send no request to a host for some seconds, at its own request."""
+        """Send no request to a host for some seconds, because it asked for that."""
         with self._lock:
             self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
 

@@ -110,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         state = self.server.waiting.state
-        # A connection that is closed with a body unread is reset, and the answer with it.
+        # Closing a connection with an unread body resets it, and the response is lost.
         length = self.headers.get("Content-Length", "0")
         self.rfile.read(min(int(length), MAX_BODY_BYTES) if length.isdecimal() else 0)
         status = HTTPStatus.SERVICE_UNAVAILABLE

@@ -64,10 +64,10 @@ class NearDuplicates(Stage):
     summary = "shows one result of several with nearly the same text"
     description = (
         "of the best 200 results with nearly the same words (a Jaccard index of word pairs of at"
-        " least `similarity`) and the same numbers, of which none says the opposite of another"
-        " (`must`, `must not`), only the best is shown; it lists the ids of the others in"
+        " least `similarity`) and the same numbers, which do not contradict each other (`must`,"
+        " `must not`), only the best is shown; it lists the ids of the others in"
         " `near_duplicates`, and names their documents in `also_at`. Results with equal texts,"
-        " titles and headings are always merged so"
+        " titles and headings are always merged in this way"
     )
     hits_compared = 2
     is_in_new = True

@@ -52,7 +52,7 @@ class Vocabulary:
             self._offsets = open_stored(before.term_offsets).astype(np.uint64).data
         self._old_count = len(self._offsets) - 1
         self._ordered = np.zeros(0, dtype=np.int64)
-        # Without old terms, numbering is a matter of counting.
+        # Without old terms, new ones are simply counted up.
         self._numbers: dict[str, int] = defaultdict(count().__next__)
         if self._old_count:
             self._numbers = _Numbers(self._number)
@@ -78,7 +78,7 @@ class Vocabulary:
         if not self._old_count:
             added = islice(self._numbers, len(self._new), None)
             self._new += [term.encode() for term in added]
-        # Numbers that were sorted before come first: sorting is fast for sorted beginnings.
+        # Already sorted numbers come first, since sorting is fast if the beginning is sorted.
         others = np.setdiff1d(numbers, self._ordered, assume_unique=True)
         begun = self._ordered[np.isin(self._ordered, numbers, assume_unique=True)]
         given = np.concatenate([begun, others]).tolist()

@@ -72,7 +72,7 @@ def _write(
     weights: NDArray[np.uint8],
     forms: Sequence[bytes],
 ) -> None:
-    """Write words by their codes (n, MAX_LENGTH), 0 after the end; shorter words come first."""
+    """Write words as letter codes (n, MAX_LENGTH), 0 after the end; shorter words come first."""
     is_letter = rows > 0
     lengths = np.count_nonzero(is_letter, axis=1)
     starts = np.searchsorted(lengths, np.arange(MAX_LENGTH + 2)).astype(np.uint32)

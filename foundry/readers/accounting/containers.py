@@ -17,7 +17,7 @@ from foundry.readers.decoding import decode
 MAX_BYTES = 200_000_000
 """Bytes of unpacked XML that are examined."""
 
-# Tags are in lower case or in capitals: ignoring case takes twice as long.
+# Tags are in lower case or in capitals: ignoring case would take twice as long.
 _UNSEEN_NAMES = r"script|style|svg|math|template(?![^<>]*\sshadowrootmode)"
 _UNSEEN = re.compile(
     r"<(?:!--.*?(?:-->|\Z)|!\[CDATA\[|[?!][^<>]*+>"
@@ -211,7 +211,7 @@ def escaped_texts(source: str) -> list[str]:
     return [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")]
 
 
-# Colours, and other codes for terminals.
+# Colours and other terminal control codes.
 _TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 

@@ -15,7 +15,7 @@ MAX_JOINS = 2_000
 # Scripts without spaces between words: Thai to Khmer, Kana, Han.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
 _UNSPACED += "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-# Bytes of UTF-8: ASCII letters in lower case, spaces for what separates words, others as they are.
+# UTF-8 bytes: ASCII letters in lower case, spaces for word separators, others unchanged.
 _LOWERED = bytes(
     code if code > 127 else ord(chr(code).lower()) if chr(code).isalnum() else 32
     for code in range(256)
@@ -31,14 +31,15 @@ def count_words(text: str) -> Counter[str]:
 
     In scripts without spaces between words, each letter is a word.
     """
-    # Python divides at these separators, which are no more shown than a soft hyphen.
+    # Python splits at these separators, which are as invisible as a soft hyphen.
     text = text.replace("\u2028", "").replace("\u2029", "")
     lowered = text.encode("utf-8", "surrogatepass").translate(_LOWERED)
     words = Counter(lowered.decode("utf-8", "surrogatepass").split())
     others = [] if text.isascii() else [word for word in words if not word.isascii()]
     if not others:
         return words
-    # Normalisation takes several times as long as all else: once for each distinct word.
+    # Normalisation takes several times as long as everything else, so it is done once per distinct
+    # word.
     counts = [words.pop(word) for word in others]
     joined = _normalise("\n".join(others))
     divided = _WORD_OR_LETTER if _LETTER.search(joined) else _WORD
@@ -111,7 +112,7 @@ def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str], int]
 
 def _more_often(texts: Counter[str], others: Counter[str]) -> Counter[str]:
     """Return how much more frequent texts are in `texts` than in `others`, in order."""
-    # Subtracting counters would visit each text in Python; most are as frequent.
+    # Subtracting counters would visit each text in Python; most have equal counts.
     differing = {text for text, _ in texts.items() - others.items()}
     more = ((text, texts[text] - others[text]) for text in texts if text in differing)
     return Counter({text: count for text, count in more if count > 0})
@@ -132,7 +133,7 @@ def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Cou
     """Match parts with wholes; return the unmatched parts and wholes."""
     parts, wholes = Counter(parts), Counter(wholes)
     begins, ends = {part[:2] for part in parts}, {part[-2:] for part in parts}
-    # Most words neither begin nor end as a part does.
+    # Most words neither begin nor end like a part.
     likely = [
         whole
         for whole in wholes

@@ -27,7 +27,7 @@ def quote_boxes(text: str) -> str:
     if not any(sign in text for sign in _SIGNS):
         return text
     lines = text.split("\n")
-    # Those inside end before those around them, and their mark is further to the right.
+    # Inner boxes end before outer ones, and their mark is further to the right.
     for begin, end in _find_boxes(lines):
         base = len(lines[begin]) - len(lines[begin].lstrip(" \t"))
         for number in range(begin, end):

@@ -70,7 +70,7 @@ def open_indented(text: str) -> str:
     for line in text.split("\n"):
         indentation = len(line) - len(line.lstrip(" "))
         if not line.strip():
-            # Whether it is still in a box is known by the next line that is not blank.
+            # The next line that is not blank shows whether the box continues.
             blank += 1
             continue
         while opened and not fence and indentation < opened[-1].indentation + 4:
@@ -91,7 +91,7 @@ def open_indented(text: str) -> str:
             prose_fences.append(mark[2])
             line = mark[1] + _say(kind, rest)
         elif mark:
-            # What is further to the right belongs to the code.
+            # Lines that are indented further belong to the code.
             fence, limit = mark[2], len(mark[1]) + 4
         elif is_in_list or not line.startswith("    "):
             found = _INDENTED.match(line)
@@ -163,7 +163,7 @@ def _say(kind: str, title: str) -> str:
         _values(title) if '="' in title or title.startswith("{") else title.strip(" \t:").strip('"')
     )
     if not name and title and "*" not in title and (not kind or kind in _WITHOUT_KIND):
-        # As the reader of HTML writes the titles of tabs and of what can be opened.
+        # Like the HTML reader, which writes titles of tabs and collapsible elements in this form.
         title = f"**{title}**"
     return f"{name} {title}".strip()
 

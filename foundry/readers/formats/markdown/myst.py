@@ -144,7 +144,7 @@ class _Opener:
         return True
 
     def _first(self, fence: _Fence, line: str) -> None:
-        """Start code or a formula on the line before its first one."""
+        """Put the opening mark of code or a formula on the line before its first line."""
         fence.in_options = False
         opening = "$$" if fence.kind == "math" else f"```{fence.language}"
         if not self.lines[-1].strip():

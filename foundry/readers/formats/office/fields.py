@@ -10,7 +10,7 @@ _ARGUMENT = re.compile(r'"([^"]*)"|(\S+)')
 _CODE = re.compile(r"0x[\da-f]{1,5}|[1-9]\d{0,5}", re.IGNORECASE)
 # Switches of an equation; options follow without brackets: `\s\up8(`, `\a\al\co2(`.
 _SWITCH = re.compile(r"\\([a-zA-Z]+)\s*(-?\d+)?\s*")
-# A general switch, about the format of all of it: `\* MERGEFORMAT`, `\* "Font:Arial"`.
+# A general formatting switch: `\* MERGEFORMAT`, `\* "Font:Arial"`.
 _FORMAT = re.compile(r'\\\*\s*(?:"[^"]*"|[\w.]*)')
 _SIGN_FOLLOWS = frozenset({"bc", "lc", "rc", "fc", "vc"})
 _SIGNS = {"su": "∑", "pr": "∏"}
@@ -114,7 +114,7 @@ class _Equation:
             case "d":
                 return ""
             case "o" if first.startswith("^") and others[0]:
-                # How something is read, above what is written (Japanese).
+                # Ruby: the reading above the text (Japanese).
                 return f"{others[0]}({first.strip('^()')})"
             case "o":
                 return " ".join(filter(None, parts))

@@ -312,7 +312,7 @@ class _Writer(LineWriter):
                     cells.append(cell)
             if cells:
                 heads += part == "thead" and heads == len(rows)
-                # Sums may be written before what they sum up.
+                # A footer with totals may precede the rows that it sums up.
                 (feet if part == "tfoot" else rows).append(cells)
         rows += feet
         if not rows:

@@ -64,7 +64,7 @@ class Blocks:
         self._notes = {kind: _load_notes(parts, part, kind) for kind in ("footnote", "endnote")}
         self._lines: list[str] = []
         self._base = 0
-        # A letter that the next paragraph begins with, set over several of its lines.
+        # A drop cap: the first letter of the next paragraph, set over several lines.
         self._initial = ""
         self._code: list[str] = []
         self._referred: list[Element | Note] = []
