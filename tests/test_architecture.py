@@ -88,7 +88,6 @@ LONG = {
     "pipeline.py": "tells the story of every command, each in a few lines",
     "indexing/writer.py": "calls everything that writes an index, in its order",
     "readers/formats/asciidoc/reader.py": "reads lines, of which each may begin a block",
-    "readers/formats/latex/reader.py": "writes what each kind of command prints",
     "readers/formats/pages/markdown.py": "writes what each kind of element holds",
     "readers/formats/rst/writer.py": "writes what each kind of node says",
 }

@@ -1,0 +1,151 @@
+"""Environments of LaTeX: lists, theorems, tables."""
+
+import re
+from abc import abstractmethod
+
+from foundry.documents.left_out import Omission
+from foundry.readers.formats.latex.commands import ARGUMENTS, FLOATS, LISTS, TABLES
+from foundry.readers.formats.latex.definitions import Definitions, State
+from foundry.readers.formats.latex.tokens import Kind, Token
+from foundry.readers.notes import leave_out
+
+_START = re.compile(r"\bstart[ \t]*=[ \t]*(\d{1,6})")
+INDENT = "\ue000"
+_RULES = frozenset(
+    "hline toprule midrule bottomrule endhead endfirsthead endfoot endlastfoot".split()
+)
+
+
+class Environments(Definitions):
+    """A source with environments; `is_inline` where it becomes one string."""
+
+    def __init__(self, source: str, state: State, depth: int = 0) -> None:
+        super().__init__(source, state, depth)
+        self.is_inline = depth > 0
+
+    @abstractmethod
+    def write_token(self, token: Token) -> None:
+        """Write a token, and what belongs to it."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Add the paragraphs written so far to the document."""
+
+    def item(self) -> None:
+        """Begin an item of a list."""
+        lists = self.state.lists
+        term = self.option()
+        mark: str | int = lists[-1][0] if lists else "-"
+        if isinstance(mark, int):
+            lists[-1][0] = mark + 1
+        if term and mark != "":
+            written = f"{self.inline(term)} "
+        elif term:
+            written = f"{self.inline(term)}: "
+        else:
+            written = ""
+        shown = f"{mark}. " if isinstance(mark, int) else "- "
+        self.parts.append(f"\n{INDENT * (len(lists) - 1)}{shown}{written}")
+
+    def begin_environment(self, name: str) -> None:
+        """Write what an environment begins with: a table whole."""
+        plain = name.rstrip("*")
+        if name in TABLES:
+            self.table(name)
+            return
+        self.state.tabbing += name == "tabbing"
+        option = self.option()
+        for _ in range(ARGUMENTS.get(name, 0)):
+            leave_out(Omission.ATTRIBUTE, self.source())
+        if plain in LISTS:
+            mark = LISTS[plain]
+            start = _START.search(option)
+            first = self.state.ended + 1 if "resume" in option else int(start[1]) if start else 1
+            self.state.lists.append([first if mark == "1" else mark])
+            leave_out(Omission.ATTRIBUTE, option)
+        elif plain in self.state.theorems:
+            said = f" ({self.inline(option)})" if option else ""
+            self.parts.append(f"\n\n{self.state.theorems[plain]}{said}. ")
+        elif plain == "frame" or plain in {"block", "exampleblock", "alertblock"}:
+            if self.is_open():
+                self.parts.append(f"\n\n{self.argument()}\n\n")
+        else:
+            if plain not in FLOATS and option.strip():
+                self.parts.append(f"\n\n{self.inline(option)}\n")
+            else:
+                leave_out(Omission.ATTRIBUTE, option)
+            self.parts.append("\n\n")
+
+    def end_environment(self, name: str) -> None:
+        """End an environment."""
+        self.state.tabbing -= name == "tabbing" and self.state.tabbing > 0
+        if name.rstrip("*") in LISTS and self.state.lists:
+            mark = self.state.lists.pop()[0]
+            self.state.ended = mark - 1 if isinstance(mark, int) else self.state.ended
+        self.parts.append("\n\n")
+
+    def table(self, name: str) -> None:
+        """Add a table; cells that span columns or rows are repeated."""
+        self.option()
+        for _ in range(ARGUMENTS[name]):
+            leave_out(Omission.ATTRIBUTE, self.source())
+        rows: list[list[str]] = [[]]
+        below: dict[int, tuple[str, int]] = {}
+        outer, self.parts = self.parts, []
+        is_inline, self.is_inline = self.is_inline, True
+        while self.place < len(self.tokens):
+            token = self.tokens[self.place]
+            self.place += 1
+            is_end = token.kind == Kind.COMMAND and token.text == "end"
+            if token.kind == Kind.CELL or is_end or _ends_row(token):
+                _add_cell(rows[-1], self.parts, below)
+                if is_end:
+                    self.source()
+                    break
+                if token.kind != Kind.CELL:
+                    leave_out(Omission.ATTRIBUTE, self.option())
+                    rows.append([])
+            elif token.kind == Kind.COMMAND and token.text == "multicolumn":
+                count = self.source()
+                leave_out(Omission.ATTRIBUTE, f"{count} {self.source()}")
+                text = self.argument()
+                for _ in range(min(int(count), 100) - 1 if count.isdigit() else 0):
+                    _add_cell(rows[-1], [text], below)
+                self.parts.append(text)
+            elif token.kind == Kind.COMMAND and token.text == "multirow":
+                count = self.source().strip("*")
+                leave_out(Omission.ATTRIBUTE, f"{count} {self.option()}")
+                leave_out(Omission.ATTRIBUTE, self.source())
+                leave_out(Omission.ATTRIBUTE, self.option())
+                text = self.argument()
+                self.parts.append(text)
+                if count.isdigit():
+                    below[len(rows[-1])] = (text, min(int(count), 1_000))
+            elif token.kind == Kind.COMMAND and token.text in _RULES:
+                leave_out(Omission.ATTRIBUTE, self.option("(", ")"))
+            else:
+                self.write_token(token)
+        self.parts, self.is_inline = outer, is_inline
+        filled = [row for row in rows if any(each.strip() for each in row)]
+        if self.is_inline:
+            self.parts.append("\n".join(" | ".join(row) for row in filled))
+        elif filled:
+            self.flush()
+            self.state.composer.table(filled)
+
+
+def _ends_row(token: Token) -> bool:
+    if token.kind == Kind.SIGN:
+        return token.text == "\\"
+    return token.kind == Kind.COMMAND and token.text in {"tabularnewline", "cr"}
+
+
+def _add_cell(row: list[str], parts: list[str], below: dict[int, tuple[str, int]]) -> None:
+    """End a cell; an empty one below a cell that spans rows repeats that cell."""
+    text = " ".join("".join(parts).split())
+    parts.clear()
+    said, count = below.get(len(row), ("", 0))
+    if count > 0:
+        below[len(row)] = (said, count - 1)
+        text = text or said
+    row.append(text)
