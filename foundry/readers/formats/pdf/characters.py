@@ -19,7 +19,7 @@ class Characters:
         self._opened = page.get_textpage()
         self._page = address_of(self._opened.raw)
         self.text: str = self._opened.get_text_range()
-        # If so, each position in the text is a character's own, and need not be looked up.
+        # If the lengths are equal, positions in the text are PDFium's character numbers.
         self._is_whole = len(self.text) == self._opened.count_chars()
         self.boxes: dict[int, Box] = {}
         self._sizes: dict[int, float] = {}
