@@ -225,7 +225,7 @@ class _Evidence:
     def _read(self, passage: NumberedPassage) -> _Passage:
         heading = heading_of(passage.hit)
         above, text = self._terms(heading), _LINK_TARGET.sub("", passage.text)
-        # Numbers in headings or list markers may be combined with anything.
+        # Numbers in headings and list markers count as near every sentence.
         labels = frozenset(numbers_of("\n".join([heading, *_LIST_NUMBER.findall(text)])))
         texts, places = [*sentences(passage.text)], []
         for number, sentence in enumerate(texts):

@@ -54,7 +54,7 @@ _MAY_CLOSE = re.compile(r"(?:[<\[\u25c1][^\s\]\u25b7]{0,80}|assistant\w{0,5})\Z"
 _TOKEN = re.compile(r"<\|[A-Za-z_]{1,30}\|>")
 _MAY_BE_TOKEN = re.compile(r"<(?:\|[A-Za-z_]{0,30}\|?)?\Z")
 # Some endpoints send only the closing mark. Then the text before it is recognised as reasoning by
-# its wording; an answer soon cites a passage.
+# its wording. An answer, in contrast, soon cites a passage.
 _THOUGHT = re.compile(
     r"\b(?:let me|let['\u2019]s|let us|i(?:['\u2019](?:ll|m)| will| need| should| think| have to"
     r"| must| am| recall| remember| want| wonder| look| see)|we (?:need|should|have to|must|are"
