@@ -17,7 +17,7 @@ import pytest
 from conftest import CONFIG, MakeProject, Project
 from processes import FOUNDRY, Running, running, snapshot
 from sharing import begin_foundry
-from systems import with_watches, without_rights
+from systems import needs_glibc, with_watches, without_rights
 
 # Signals go to servers that are started as users start them.
 pytestmark = pytest.mark.usefixtures("formatted_once")
@@ -232,3 +232,40 @@ def test_only_names_that_may_be_documents_concern(tmp_path: Path) -> None:
     wanted = {"a.md", "deep/a.md", ".gitignore", "deep/.gitignore", "moved"}
     others = {"drafts/a.md", "a.txt", ".foundry/index/CURRENT", ".git/x.md", "../a.md", ".b.md"}
     assert {name for name in wanted | others if concerns(str(tmp_path / name))} == wanted
+
+
+FREED = """
+from pathlib import Path
+
+import numpy as np
+
+from foundry.building.watch import build_after_changes
+
+small = []
+
+def held():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) // 1024 for line in lines if line.startswith("RssAnon"))
+
+def build():
+    large = []
+    for _ in range(60):
+        large.append(np.ones(1 << 20, dtype=np.int8))
+        small.append(np.ones(1 << 16, dtype=np.int8))
+
+# Once a large array was freed, glibc takes others of up to this size from its heap.
+np.ones(24 << 20, dtype=np.int8)
+before = held()
+next(build_after_changes(Path("."), build))
+watched = held() - before
+build()
+print(watched, held() - before - watched)
+"""
+
+
+@needs_glibc
+def test_memory_that_a_build_has_freed_goes_back_to_the_system() -> None:
+    told = subprocess.check_output([sys.executable, "-c", FREED], text=True)
+    watched, other = map(int, told.split())
+    assert watched < 10
+    assert other > 40

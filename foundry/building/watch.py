@@ -4,9 +4,12 @@ Folders are watched by notifications of the system (`folder_changes.py`). Single
 editors like to replace, are checked five times a second. Web sources are not watched.
 """
 
+import ctypes
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,6 +52,15 @@ def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | Serve
             time.sleep(BUSY_SECONDS)
         except (FoundryError, ServerError, OSError) as error:
             return error
+        finally:
+            _return_freed_memory()
+
+
+def _return_freed_memory() -> None:
+    """Return freed memory between others to the system, which glibc keeps otherwise."""
+    if sys.platform == "linux":
+        with suppress(AttributeError):  # Other C libraries do not have it.
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def _changes_of(project: Path) -> Iterator[Watched | None]:
