@@ -11,7 +11,7 @@ import importlib
 import json
 import tempfile
 from collections import Counter
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
@@ -41,13 +41,26 @@ class Checker:
 
     def lacks(self, entry: dict[str, Any]) -> list[str]:
         """Return what the passages lack of a sentence, and the words that show it."""
-        chat = f"{self._server.__name__}.chat"
-        answers = importlib.import_module(f"{chat}.answer")
-        hits = [self._hit(number, one) for number, one in enumerate(entry["passages"])]
-        found = importlib.import_module(f"{chat}.support").find_unsupported(
-            entry["sentence"], answers.number_passages(hits), entry["question"], self._index
+        found = self._module("support").find_unsupported(
+            entry["sentence"], self._passages(entry), entry["question"], self._index
         )
         return [" ".join([one.lacks, *one.missing]) for one in found]
+
+    def measure(self, entry: dict[str, Any]) -> dict[str, float]:
+        """Return how much of each kind the passages lack of a sentence."""
+        check = self._module("support").Check(self._passages(entry), entry["question"], self._index)
+        for claim in self._module("claims").read_claims(entry["sentence"]):
+            if lacks := check.measure(claim):
+                kinds = (one.name for one in fields(lacks) if one.name != "missing")
+                return {kind: getattr(lacks, kind) for kind in kinds}
+        return {}
+
+    def _module(self, name: str) -> Any:
+        return importlib.import_module(f"{self._server.__name__}.chat.{name}")
+
+    def _passages(self, entry: dict[str, Any]) -> Any:
+        hits = [self._hit(number, one) for number, one in enumerate(entry["passages"])]
+        return self._module("answer").number_passages(hits)
 
     def _hit(self, number: int, passage: dict[str, str]) -> Any:
         results = importlib.import_module(f"{self._server.__name__}.retrieval.results")

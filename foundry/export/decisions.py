@@ -17,6 +17,8 @@ BESIDE = ".new"
 """Suffix of the generated version next to a file that could not be merged."""
 
 WENT: dict[str, str] = {
+    "chat/comparing/comparison.py": "in chat/comparing/evidence.py",
+    "chat/comparing/contrasts.py": "in chat/comparing/words.py",
     "evaluation.py": (
         "in evaluation/: measure() in metrics.py; read_questions(), compare(), describe() and"
         " add_eval() in command.py; judge_hits() became rank_documents() in judging.py"

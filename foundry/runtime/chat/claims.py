@@ -1,4 +1,4 @@
-"""Reads what a language model claims: its sentences, their numbers, and their negations.
+"""Reads what a language model claims: its sentences, and the numbers in them.
 
 Headings, code, questions, lead-ins that end in a colon, courtesies, and sentences that say that the
 documents do not answer are not claims. Word lists are English.
@@ -33,19 +33,10 @@ NUMBER_WORDS = {
     **{word: 10 * tens for tens, word in enumerate(_TENS, start=2)},
     **{"once": 1, "twice": 2, "hundred": 100, "thousand": 1_000, "million": 1_000_000},
 }
+UNCOUNTED = ("zero", "one", "once")  # Which mostly are no numbers.
 
 _NUMBER = re.compile(r"(?<![^\W\d])(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+(?:\.\d+)?)")
 _WORD = re.compile(r"[^\W\d_]+")
-_DENIAL = re.compile(
-    r"\b(?:not(?! (?:only|just)\b)|no(?! (?:more|less|fewer|later) than\b)|never|none|nobody"
-    r"|nothing|neither|nor|cannot|without|lacks?)\b|n['\u2019]t\b",
-    re.IGNORECASE,
-)
-_RESTRICTION = re.compile(
-    r"\b(?:only|unless|until|except|before|avoid|prevent|prohibit|forbid|refus|fail|unable|instead"
-    r"|rather|otherwise|other than|less|hardly)",
-    re.IGNORECASE,
-)
 
 _CITATIONS = re.compile(r"(?:[ \t]*\[[0-9]{1,3}\])+")
 _CITED = re.compile(r"\[([0-9]{1,3})\]")
@@ -132,8 +123,3 @@ def numbers_of(text: str) -> dict[str, str]:
     for value, start, end in spoken:
         found.setdefault(str(value), lowered[start:end])
     return found
-
-
-def denies(text: str) -> bool | None:
-    """Return whether a clause is negated; None if it is restricted, as by "only after"."""
-    return None if _RESTRICTION.search(text) else len(_DENIAL.findall(text)) % 2 == 1

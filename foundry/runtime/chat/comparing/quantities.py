@@ -1,8 +1,10 @@
-"""Reads numbers with their units: "14 days" equals "two weeks", but not "14 hours"."""
+"""Reads numbers with their units: "14 days" is "two weeks", and is not "14 hours"."""
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence, Set
+from typing import NamedTuple
+
+from ..claims import UNCOUNTED, numbers_of
 
 _UNITS = """
 ms,millisecond=time .001;s,sec,second=time 1;min,minute=time 60;h,hr,hour=time 3600;day=time 86400
@@ -27,25 +29,34 @@ _KINDS = {
 }
 SAME = 0.01  # Relative tolerance, since sizes may be rounded
 
+UNITS = {
+    form: unit for name, unit in _KINDS.items() if len(name) > 2 for form in (name, f"{name}s")
+}
+"""Kind and size of units that are words, by their singular and plural."""
+
 _QUANTITY = re.compile(
     r"(?<![\w.])(?P<number>\d+(?:[.,\u00a0\u202f]\d+)*)"
     r"(?: ?(?:[-\u2013\u2014]|to) ?(?P<upper>\d+(?:[.,]\d+)*))?"
     r"[*_]{0,2}[- \u00a0\u202f]{0,2}[*_]{0,2}(?P<next>%|[^\W\d_]+)?"
 )
-_BEFORE = re.compile(r"([^\W\d_]+)[\W_]{0,2}\Z")
+_HALF = re.compile(rf"\bhalf(?: an?)?(?= (?:{'|'.join(UNITS)})\b)", re.IGNORECASE)
+_QUARTER = re.compile(rf"\bquarter(?: of an?)?(?= (?:{'|'.join(UNITS)})\b)", re.IGNORECASE)
+
+# Numbers that a sentence may have counted, added up or converted by itself.
+_RECKONED = re.compile(
+    r"\b(?:altogether|total|together|sum|combined|overall|between|double|twice|half|quarter|third"
+    r"|longer|shorter|earlier|later|more|fewer|less|both|each|per|times|ways?|steps?|options?"
+    r"|kinds?|types?|things|cases?|variables?|commands?|places?|parts?|states?)\b",
+    re.IGNORECASE,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number as written, its value, and the words next to it."""
+class Quantity(NamedTuple):
+    """A number with its unit, if it has one."""
 
-    written: str
     value: str
-    kind: str  # Kind of unit, or empty
+    kind: str
     size: float  # In the smallest unit of its kind
-    before: str
-    around: tuple[str, str]
-    group: int  # Shared by both ends of a range
 
     def equals(self, other: "Quantity") -> bool:
         """Return whether both are the same, as far as their units show."""
@@ -53,32 +64,36 @@ class Quantity:
             return self.kind == other.kind and abs(self.size - other.size) <= SAME * self.size
         return self.value == other.value
 
-    def rivals(self, other: "Quantity") -> bool:
-        """Return whether the other could replace this one."""
-        if self.kind or other.kind:
-            return self.kind == other.kind
-        is_version = self.value.count(".") == other.value.count(".") > 0
-        pairs = zip(self.around, other.around, strict=True)
-        return is_version or any(one and one == another for one, another in pairs)
 
-
-def read_quantities(
-    text: str, spoken: Iterable[tuple[str, str]], stem: Callable[[str], str | None]
-) -> list[Quantity]:
-    """Return the quantities of a text; `spoken` are values with the words for them in the text."""
-    for value, said in spoken:
-        text = re.sub(rf"\b{re.escape(said)}\b", value, text, flags=re.IGNORECASE)
+def read_quantities(text: str) -> list[Quantity]:
+    """Return the numbers of a text, in digits or in words, with their units."""
+    for value, said in numbers_of(text).items():
+        if not said[0].isdigit() and said not in UNCOUNTED:
+            text = re.sub(rf"\b{re.escape(said)}\b", value, text, flags=re.IGNORECASE)
+    text = _QUARTER.sub("0.25", _HALF.sub("0.5", text))
     found = []
-    for group, match in enumerate(_QUANTITY.finditer(text)):
-        before = _BEFORE.search(text[max(0, match.start() - 30) : match.start()])
+    for match in _QUANTITY.finditer(text):
         after = (match["next"] or "").lower()
         kind, factor = _KINDS.get(after) or _KINDS.get(after.removesuffix("s"), ("", 1.0))
-        last = before[1].lower() if before else ""
-        around = (stem(last) or "", stem(after) or after)
         for written in filter(None, (match["number"], match["upper"])):
             plain = re.sub("[,\u00a0\u202f]", "", written)
-            is_number = plain.count(".") < 2
-            value = f"{float(plain):.12g}" if is_number else plain
-            size = float(value) * factor if is_number else 0.0
-            found.append(Quantity(written, value, kind, size, last, around, group))
+            if plain.count(".") < 2:
+                number = float(plain)
+                found.append(Quantity(f"{number:.12g}", kind, number * factor))
+            else:
+                found.append(Quantity(plain, kind, 0.0))
     return found
+
+
+def find_missing_numbers(text: str, known: Set[str], quantities: Sequence[Quantity]) -> list[str]:
+    """Return the numbers of a text that are neither known nor equal to a quantity."""
+    if _RECKONED.search(text):
+        return []
+    mine = {one.value: one for one in read_quantities(text)}
+    return [
+        written
+        for value, written in numbers_of(text).items()
+        if value not in known
+        and written not in UNCOUNTED
+        and not (value in mine and any(map(mine[value].equals, quantities)))
+    ]

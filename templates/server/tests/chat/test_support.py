@@ -4,11 +4,10 @@ import random
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 from foundry.runtime.chat.answer import number_passages
-from foundry.runtime.chat.claims import denies, numbers_of, read_claims
+from foundry.runtime.chat.claims import numbers_of, read_claims
 from foundry.runtime.chat.quoting.units import sentences
 from foundry.runtime.chat.support import MAX_CLAIMS, find_unsupported
 from foundry.runtime.index.tokens import Tokenizer
@@ -230,70 +229,6 @@ def test_claims_are_read_with_their_citations() -> None:
         ("Three.", "Three.", set()),
         ("Four [3], five.", "Four , five.", {3}),
     ]
-
-
-@pytest.mark.parametrize(("cosine", "is_marked"), [(0.39, True), (0.41, False)])
-def test_other_words_may_mean_the_same(
-    monkeypatch: pytest.MonkeyPatch, cosine: float, is_marked: bool
-) -> None:
-    answer = "Colleagues scour the tray in spring. [2]"
-    assert lacks(answer) == [(answer, "words", [])]
-
-    def encode(text: str) -> Any:
-        return np.array([cosine if "tray" in text else 1.0])
-
-    dense = {"query": {"encoder": "own"}, "background": 0.2}
-    monkeypatch.setattr(INDEX, "manifest", SimpleNamespace(dense=dense))
-    monkeypatch.setattr(INDEX, "encoder", SimpleNamespace(encode=encode), raising=False)
-    assert bool(lacks(answer)) == is_marked
-
-
-TREES = (
-    "alder birch cedar dogwood elder fennel gorse hazel ivory juniper kelp lemon maple nettle"
-    " olive peach quince rowan sorrel thyme"
-).split()
-
-
-@pytest.mark.parametrize(
-    ("places", "lack"),
-    [
-        # Half of the words in one place, or three fifths in all places together.
-        ([TREES[:11]], None),
-        ([TREES[:9]], "words"),
-        ([TREES[:7], TREES[7:13]], None),
-        ([TREES[:6], TREES[6:11]], "words"),
-        # A number near a third of the words, while other places have more of them.
-        ([TREES[:11], [*TREES[:8], "40"]], None),
-        ([TREES[:11], [*TREES[:6], "40"]], "number"),
-    ],
-)
-def test_each_share_of_a_sentence_has_its_own_limit(
-    monkeypatch: pytest.MonkeyPatch, places: list[list[str]], lack: str | None
-) -> None:
-    dense = {"query": {"encoder": "own"}, "background": 0.2}
-    monkeypatch.setattr(INDEX, "manifest", SimpleNamespace(dense=dense))
-    unknown = SimpleNamespace(encode=lambda _text: None)
-    monkeypatch.setattr(INDEX, "encoder", unknown, raising=False)
-    passages = number_passages(
-        [hit(number, "Woods", f"{' '.join(words)}.") for number, words in enumerate(places, 1)]
-    )
-    claim = f"{' '.join(TREES)} {'40' if '40' in places[-1] else ''}"
-    found = find_unsupported(claim.strip(), passages, "", INDEX)
-    assert [one.lacks for one in found] == ([lack] if lack else [])
-
-
-@pytest.mark.parametrize(
-    ("clause", "is_denied"),
-    [
-        ("It is painted", False),
-        ("It is never painted", True),
-        ("It does not run without oil", False),
-        ("Nobody must not paint it without oil", True),
-        ("It runs only with oil", None),
-    ],
-)
-def test_two_negations_deny_nothing(clause: str, is_denied: bool | None) -> None:
-    assert denies(clause) is is_denied
 
 
 @pytest.mark.parametrize(
