@@ -137,7 +137,7 @@ _ROFF_INSIDE = re.compile(
 )
 _ROFF = re.compile(
     r"(?m)^[.'][ \t]*[A-Za-z%][A-Za-z0-9]*|T[{}]"
-    r"|\\(?:e|\(..|[*nF]?\[[^\]\n]{0,40}\]|[*n](?:\(..|.)|[hvw]'[^'\n]{0,100}')"
+    r"|\\(?:e|\(..|[*nF]?\[[^\]\n]{0,40}\]|[*n](?:\(..|.)|[hvw]'[^'\n]{0,100}'|[ud](?=[\d\s-]|\Z))"
 )
 
 
@@ -149,7 +149,7 @@ def roff_texts(source: str) -> list[str]:
 # Targets and options of links, names of templates and their arguments, table attributes.
 _WIKI = re.compile(
     r"<!--.*?-->|\[\[(?:File|Image|Media):[^|\[\]]*|\[\[[^|\[\]]*\|(?=[^|\[\]]*\]\])"
-    r"|\{\{[^{}|]*|\|\s*[^=|{}\[\]\n]{1,60}=|\[https?://\S*|__[A-Z]+__|(?m:^(?:\{\||\|-).*)"
+    r"|\{\{[^{}|]*|\|\s*[^=|{}\[\]\n]{1,60}=|\[https?://\S*|__[A-Z]+__|(?m:^(?:\{\||\|-)[^\n]*)"
     r"|(?:style|class|colspan|rowspan|align|scope|width)\s*=\s*(?:\"[^\"]*\"|\w+)",
     re.IGNORECASE | re.DOTALL,
 )

@@ -10,6 +10,7 @@ from typing import Any
 from xml.etree.ElementTree import Element
 
 from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.documents.reasons import needs_extra
 from foundry.readers.accounting.containers import wiki_texts
 from foundry.readers.composing import Composer
@@ -18,6 +19,7 @@ from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.pages.tables import Cell, lay_out
+from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 40
 """Maximum nesting depth of markup; deeper text is left out."""
@@ -196,11 +198,12 @@ def _write_template(node: Any, notes: list[str], depth: int) -> str:
     if listed and len(listed) == len(node.params):
         return "\n" + "\n".join(map(str.strip, listed)) + "\n"
     values = [
-        (str(each.name).strip(), " ".join(_text(each.value, notes, depth).split()), each.showkey)
+        (str(each.name).strip(), " ".join(_text(each.value, notes, depth).split()))
         for each in node.params
     ]
-    placed = [value for _, value, is_named in values if value and not is_named]
-    named = {key: value for key, value, is_named in values if value and is_named}
+    # A number names the place of a text, which may hold a sign of equality then.
+    placed = [value for key, value in values if value and key.isdecimal()]
+    named = {key: value for key, value in values if value and not key.isdecimal()}
     if name.startswith(("cite", "citation")) and name != "citation needed":
         return ". ".join([named[key] for key in _CITED if key in named] or placed)
     if name.partition("-")[0] in {"lang", "transl"} and len(placed) > 1:
@@ -212,6 +215,7 @@ def _write_template(node: Any, notes: list[str], depth: int) -> str:
     if len(named) >= MANY or (named and name.startswith("infobox")):
         facts = [f"{key.replace('_', ' ')}: {value}" for key, value in named.items()]
         return "\n" + "\n".join([*placed, *facts]) + "\n"
+    leave_out(Omission.ATTRIBUTE, " ".join(named[key] for key in named if key not in _PROSE))
     return " ".join([*placed, *(named[key] for key in _PROSE if key in named)])
 
 
@@ -223,6 +227,7 @@ def _write_link(node: Any, notes: list[str], depth: int) -> str:
         said = shown.rpartition("|")[2].strip()
         return "" if _OPTION.fullmatch(said) else f"\n{said}\n"
     if space == "category" or (shown == "" and _LANGUAGE_PREFIX.match(target)):
+        leave_out(Omission.METADATA, f"{target} {shown}")
         return ""
     return shown or target.lstrip(":").replace("_", " ")
 
@@ -289,4 +294,4 @@ def _number(lines: Iterable[str]) -> Iterator[str]:
 
 
 _TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
-READER = FileReader("wikitext/3", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)
+READER = FileReader("wikitext/4", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)

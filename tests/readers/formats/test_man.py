@@ -122,6 +122,7 @@ def test_mdoc() -> None:
         (r"\s-2small\s0 \*(lqquoted\*(rq\c", "small \u201cquoted\u201d"),
         (r"back\eslash and \\ \(aq", "back\\slash and \\ '"),
         (r"text \" comment", "text "),
+        (r"10\u6\d pumps of H\d2\uO", "10^6 pumps of H2O"),
     ],
 )
 def test_escapes(written: str, printed: str) -> None:

@@ -38,6 +38,7 @@ def read_page(text: str, sandbox: Sandbox, path: str = "page.wiki") -> Document:
         ("[[File:d.jpg|thumb|200px]] Words", "Words"),
         ("A{{anchor|a}} word {{reflist}}", "A word"),
         ("{{Note|Replace the seal.}}", "Replace the seal."),
+        ("{{nowrap|1=so a=b}} {{nowrap|2=is|1=it}}", "so a=b is it"),
         ("in {{lang|de|Köln}}", "in Köln"),
         ("{{convert|40|l}} a minute", "40 l a minute"),
         ("Late.{{citation needed|date=May 2020}}", "Late."),
@@ -158,3 +159,12 @@ def test_hostile_pages_end(text: str, sandbox: Sandbox) -> None:
     result = try_page(text + "\nwords", sandbox)
     reasons = {"too much for its reader", "damaged", "reader crashed"}
     assert isinstance(result, Document) or result.reason in reasons
+
+
+def test_words_after_a_table_are_counted(sandbox: Sandbox) -> None:
+    page = "Before it\n{| class='wide'\n! Head\n|-\n| Cell\n|}\nAfter it {{ship|type=old tub}}"
+    document = read_page(page, sandbox)
+    assert document.reading.words is not None
+    assert document.reading.words.source == 8
+    assert [each.text for each in document.reading.left_out] == ["old tub"]
+    assert document.reading.unaccounted == ()

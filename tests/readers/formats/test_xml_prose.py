@@ -139,3 +139,19 @@ def test_deep_elements_end(sandbox: Sandbox) -> None:
     content = "<article>" + "<para>" * 2_000 + "deep" + "</para>" * 2_000 + "</article>"
     result = read_apart(RawDocument("s", "a.xml", "a.xml", content.encode()), sandbox)
     assert isinstance(result, Skipped) or "deep" in result.reading.text
+
+
+def test_terms_menus_and_keys_of_docbook(sandbox: Sandbox) -> None:
+    entry = (
+        "<varlistentry><term>one</term><term>uno</term><listitem><para>The first.</para></listitem>"
+        "</varlistentry>"
+    )
+    keys = "<keycombo><keycap>Ctrl</keycap><keycap>S</keycap></keycombo>"
+    menu = "<menuchoice><guimenu>File</guimenu><guimenuitem>Save</guimenuitem></menuchoice>"
+    source = (
+        f"<article><title>T</title><para>Press {keys} or {menu}.</para><variablelist>{entry}"
+        "</variablelist><programlisting>run</programlisting></article>"
+    )
+    text = read_file(source, "a.xml", sandbox).reading.text
+    assert "Press Ctrl+S or File > Save." in text
+    assert "one\nuno\n: The first." in text and "```\nrun\n```" in text

@@ -6,6 +6,7 @@ import re
 from html.entities import html5
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.pages.numbers import lowered, raised
 from foundry.readers.notes import leave_out
 
 CHARACTERS = {
@@ -27,7 +28,7 @@ _ACCENTED = {"'": "acute", "`": "grave", "^": "circ", ":": "uml", "~": "tilde", 
 _STRINGS = {"R": "®", "Tm": "™", "lq": "\u201c", "rq": "\u201d", 'L"': "\u201c", 'R"': "\u201d"}
 
 _ESCAPE = re.compile(
-    r"\\(?:\"(?P<comment>.*)"
+    r"\\(?:\"(?P<comment>.*)|u(?P<raised>[\w+-]{1,20})\\d|d(?P<lowered>[\w+-]{1,20})\\u"
     r"|f(?:\((?P<font>..)|\[[^\]\n]{0,40}\]|.)"
     r"|s(?:[-+]?\((?:..)|[-+]?\[[^\]\n]{0,20}\]|[-+]?\d)"
     r"|\((?P<two>..)|\[(?P<name>[^\]\n]{1,40})\]|C'(?P<quoted>[^'\n]{1,40})'"
@@ -60,6 +61,13 @@ def unescape(text: str, strings: dict[str, str] | None = None) -> str:
         if match["comment"] is not None:
             leave_out(Omission.COMMENT, match["comment"])
             return ""
+        before = match.string[max(match.start() - 8, 0) : match.start()]
+        if match["raised"] or match["lowered"]:
+            return (
+                raised(match["raised"], before)
+                if match["raised"]
+                else lowered(match["lowered"], before)
+            )
         if name := match["two"] or match["name"] or match["quoted"]:
             return _character(name)
         if match["sign"]:

@@ -293,4 +293,4 @@ _SECTIONS = [
     ".man",
     ".mdoc",
 ]
-READER = Reader("man/1", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
+READER = Reader("man/2", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)

@@ -91,7 +91,8 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
     elif name in _CODE and not (name == "code" and _is_inline(parent)):
         language = html.escape(element.get("language") or element.get("code-type") or "")
         code = html.escape("".join(element.itertext()), quote=False)
-        yield f'<pre><code class="language-{language}">{code}</code></pre>'
+        named = f' class="language-{language}"' if language else ""
+        yield f"<pre><code{named}>{code}</code></pre>"
     elif name in _NOTES:
         kind = element.get("type") or (name if name != "boxed-text" else "")
         said = html.escape(kind.capitalize())
@@ -101,6 +102,9 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
         yield from (" (", html.escape(" ".join("".join(element.itertext()).split())), ")")
     elif name in {"entry", "stentry"}:
         yield from (_cell(element, parent), *_children(element, level, depth), "</td>")
+    elif name in _JOINED and len(element):
+        parts = (" ".join("".join(child.itertext()).split()) for child in element)
+        yield html.escape(_JOINED[name].join(filter(None, parts)), quote=False)
     elif name in _SPACED:
         yield from (*_children(element, level, depth), " ")
     elif name == "math":
@@ -112,6 +116,7 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
         tag = _TAGS.get(name, "")
         address = next(filter(None, map(element.get, _LINKS)), None) if tag == "a" else None
         tag = tag if tag != "a" or address else ""
+        tag = "dd" if local_name(parent) == "varlistentry" and tag == "li" else tag
         opening = f'<a href="{html.escape(address)}">' if address else _open(tag, element)
         yield from (opening, *_children(element, level, depth), f"</{tag}>" if tag else "")
         if address and not "".join(element.itertext()).strip():
@@ -142,6 +147,8 @@ def _title(element: Element, parent: Element, level: int, depth: int) -> Iterato
     yield f"<h{level}>{text}</h{level}>" if is_own else f"<p><b>{text}</b></p>"
 
 
+# Entries of menus, and keys that are pressed together.
+_JOINED = {"menuchoice": " > ", "menucascade": " > ", "keycombo": "+"}
 _HEADS = frozenset(_WORDS["heads"].split())
 
 
