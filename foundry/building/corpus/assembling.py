@@ -203,13 +203,8 @@ class _Assembler:
                 # A search for a copy's name finds the first chunk too.
                 document = _with_copies(document, copies)
                 entry = IndexEntry.of(self._preparer.complete(document, trimmed.chunks))
-                figures = Figures(
-                    len(trimmed.chunks),
-                    facts.characters - trimmed.characters,
-                    trimmed.dropped,
-                    trimmed.characters,
-                    facts.words,
-                )
+                left = len(trimmed.chunks), facts.characters - trimmed.characters
+                figures = Figures(*left, trimmed.dropped, trimmed.characters, facts.words)
         self._writer.add(entry)
         if entry.vectors is not None and embedder is not None:
             embedder.observe(entry.vectors)
