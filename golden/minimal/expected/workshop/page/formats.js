@@ -57,6 +57,8 @@ const FORMATS = {
   "text/x-powershell": "PowerShell",
   "text/x-rst": "reStructuredText",
   "text/x-sbv": "Subtitles",
+  "text/x-ssa": "Subtitles",
+  "application/ttml+xml": "Subtitles",
   "text/x-sql": "SQL",
   "text/x-tex": "LaTeX",
   "text/x-typescript": "TypeScript",

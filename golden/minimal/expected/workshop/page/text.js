@@ -59,8 +59,13 @@ function quoteNode(nodes) {
     return first;
   }
   const begin = first?.tagName === "P" ? first.firstChild : null;
-  const alone = begin?.tagName === "STRONG" && first.childNodes.length === 1 ? begin.textContent : null;
-  if (alone) return calloutNode(alone, alone, rest);
+  const bold = begin?.tagName === "STRONG" ? begin.textContent.replace(/:$/, "") : "";
+  if (bold && (first.childNodes.length === 1 || KIND_OF.has(bold.toLowerCase()))) {
+    begin.remove();
+    first.normalize();
+    if (first.firstChild?.data) first.firstChild.data = first.firstChild.data.trimStart();
+    return calloutNode(bold, bold, first.childNodes.length ? nodes : rest);
+  }
   const [written, label] = begin?.data?.match(LABEL) ?? [];
   if (!label) return element("blockquote", {}, ...nodes);
   const [line] = begin.data.slice(written.length).split("\n", 1);

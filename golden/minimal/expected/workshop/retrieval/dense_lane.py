@@ -24,6 +24,7 @@ WORDS_AT_ONCE, ROWS_AT_ONCE = 60_000, 256
 PICKED_SHARE = 8  # If a filter passes less than an eighth of chunks, only their sketches are read.
 HALVED_SIZE = 128  # With more chunks than this per candidate, half of the bits are read first,
 PASSING = 16  # then all bits of this many chunks per candidate.
+SAMPLED_SHARE, SAMPLE_STEP = 4, 16  # If under a quarter pass, every 16th distance is counted first.
 
 # 127 * 127 * 1040 < 2**24: the most dimensions whose dot products are exact in float32.
 _FLOAT32_DIMENSIONS = 1_040
@@ -119,26 +120,39 @@ class DenseLane:
 
     def _nearest(self, query: _Query, depth: int, pool: Numbers | None) -> Numbers:
         if pool is not None and PICKED_SHARE * len(pool) <= len(self.scales):
-            return pool[_least(hamming(self.sketch.take(pool, axis=1), query.signs), depth)]
+            return pool[least(hamming(self.sketch.take(pool, axis=1), query.signs), depth)]
         # Reading all rows in sequence is faster than gathering many.
         is_large = len(self.sketch) > 1 and len(self.scales) > HALVED_SIZE * depth
         first, *others = order_halves(query.vector, self.centre) if is_large else [slice(None)]
         distances = hamming(self.sketch[first], query.signs[first])
         near = distances if pool is None else distances.take(pool)
-        found = _least(near, depth, PASSING if is_large else 1)
+        found = least(near, depth, PASSING if is_large else 1)
         found = found if pool is None else pool[found]
         for other in others:
             further = hamming(self.sketch[other].take(found, axis=1), query.signs[other])
-            found = found[_least(np.add(distances.take(found), further, dtype=np.uint16), depth)]
+            found = found[least(np.add(distances.take(found), further, dtype=np.uint16), depth)]
         return found
 
 
-def _least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) -> Numbers:
+def least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) -> Numbers:
     """Return the positions of the smallest distances, about `depth * step` of them."""
+    if step == 1 and len(distances) > SAMPLED_SHARE * depth:
+        # A sample gives an upper bound, so that only a few distances have to be counted.
+        sampled = depth // SAMPLE_STEP
+        enough = sampled + 4 * math.isqrt(sampled) + 4
+        near = np.flatnonzero(distances <= _limit(distances[::SAMPLE_STEP], enough))
+        if len(near) >= depth:
+            own = distances.take(near)
+            return near[own <= _limit(own, depth)]
+    return np.flatnonzero(distances <= _limit(distances[::step], depth))
+
+
+def _limit(distances: NDArray[np.unsignedinteger], count: int) -> int:
+    """Return the smallest distance within which there are `count`, or all."""
     # There are few distinct values, so counting takes half as long as partitioning.
-    within = np.bincount(distances[::step]).cumsum()
-    # With a Python int, NumPy need not widen the distances.
-    return np.flatnonzero(distances <= int(within.searchsorted(depth)))
+    within = np.bincount(distances).cumsum()
+    # With a Python int, NumPy need not widen distances that are compared with it.
+    return int(within.searchsorted(count))
 
 
 def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:

@@ -1,9 +1,9 @@
 """Matches a query's compounds to the index: `back-up`, `back up` and `backup`, `230V` and `230 V`.
 
 A closed form that is in no text is searched for as its parts, if they occur side by side. An open
-or hyphenated form is also searched for in closed form, if texts use it. Most texts with the open
-form are indexed under the parts alone, and texts with a hyphen also under the closed form; the
-latter must not rank higher, so the closed form is a term only if texts have it without the parts.
+or hyphenated form is also searched for in closed form, but only if enough texts have the closed
+form without the parts. Otherwise that extra term would rank texts with a hyphen, which are indexed
+under both forms, above texts with the open form.
 """
 
 import re
