@@ -12,7 +12,7 @@ from foundry.urls import parse_url
 
 
 def suggest(written: str, project: Path) -> dict[str, object]:
-    """Return the settings of a folder, a table, a repository or a website.
+    """Return the `[[sources]]` settings for a folder, table, repository or website.
 
     Raises FoundryError if the source does not exist.
     """

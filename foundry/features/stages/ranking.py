@@ -173,7 +173,7 @@ class Links(Stage):
 
 
 class Heuristics(Stage):
-    """[search.heuristics]: results that contain the query's names, or match its category."""
+    """[search.heuristics]: results with names in the query, or whose source or tag it mentions."""
 
     name = "heuristics"
     summary = "favours results with the names, or of the kind, that the query mentions"

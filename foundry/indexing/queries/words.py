@@ -107,7 +107,7 @@ class WordsBuilder:
                 self._forms = None
 
     def finish(self, read_all: Callable[[], Iterator[ChunkRecord]]) -> CorpusWords:
-        """Return the words of all chunks; `read_all` returns these."""
+        """Return the words of all chunks; `read_all` returns the chunks."""
         forms = self._forms
         if forms is None:
             return CorpusWords(count_forms(map(_text_of, read_all())), self._tokenizer)

@@ -140,7 +140,7 @@ class Check:
         return self._evidence.measure(claim.text, [one.evidence for one in cited])
 
     def _cited_by(self, claim: Claim) -> list[int]:
-        """Return the numbers of the passages that a claim cites, or of all."""
+        """Return the numbers of the passages that a claim cites; of all if it cites none."""
         return sorted(claim.cited & self._passages.keys() or self._passages.keys())
 
     def _read_passage(self, number: int) -> _Passage:

@@ -131,7 +131,7 @@ def _read_grid(rules: Sequence[Rule], words: Sequence[Word]) -> _Found | None:
     ys = _unite([rule.top for rule in rules if not rule.is_vertical])
     if not (MIN_RULES <= len(xs) <= MAX_COLUMNS + 1 and len(ys) >= MIN_RULES):
         return None
-    # In each row, the columns that a line separates there.
+    # For each row, the columns at which a cell starts.
     begun: list[list[int]] = []
     for y in ((above + below) / 2 for above, below in pairwise(ys)):
         lines = (rule.left for rule in upright if rule.top - NEAR <= y <= rule.bottom + NEAR)
@@ -170,7 +170,7 @@ def _unite(places: Sequence[float]) -> list[float]:
 
 
 def _is_layout(row: Sequence[Sequence[Word]]) -> bool:
-    """Return whether a row of a grid contains rows: fields of a form, side by side."""
+    """Return whether cells of a grid row hold several lines each, like form fields."""
     filled = [cell for cell in row if cell]
     counts = []
     for cell in filled:

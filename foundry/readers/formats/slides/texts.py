@@ -51,7 +51,7 @@ def paragraph_text(paragraph: Element, relations: Relations, part: str) -> str:
 
 
 def table_rows(table: Element, relations: Relations, part: str) -> list[list[str]]:
-    """Return a table's rows with merged cells filled, the first being the header."""
+    """Return a table's rows, header first, with merged cells filled."""
     rows: list[list[str]] = []
     merged: list[Merged] = []
     for line, row in enumerate(table.findall(f"{A}tr")):

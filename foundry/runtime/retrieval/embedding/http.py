@@ -176,7 +176,7 @@ class EmbeddingService:
             message,
             is_temporary=True,
             is_unreachable=True,
-            hint="is the service running, and embedding.base_url its address?",
+            hint="is the service running, and is embedding.base_url its address?",
         )
 
     def _shown(self, text: str) -> str:

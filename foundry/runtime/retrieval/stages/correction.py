@@ -21,7 +21,7 @@ from .nearest_words import MAX_LENGTH, Words
 
 MIN_CORRECTED = 4  # Shorter words are never corrected.
 MAX_ACRONYM = 6
-# Per query: parts, words and words with a correction; further ones are not corrected.
+# Per query: parts read, words checked, and words looked up; the rest stay as they are.
 MAX_PARTS, MAX_JUDGED, MAX_LOOKED_UP = 64, 64, 4
 LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32  # Per word, plus one per so many words indexed.
 
