@@ -136,7 +136,7 @@ class LiveQueryEncoder:
             self._check_probe(deadline)
             return None
         if len(vector) != self._dense.dimensions:
-            raise self._other_model(f"a query's vector has {len(vector)} numbers")
+            raise self._other_model(f"a query's vector has {len(vector)} dimensions")
         return vector
 
     def _check_probe(self, deadline: float) -> None:
