@@ -280,7 +280,7 @@ def test_extracts_are_verbatim_and_answer_most_questions(extractive: str) -> Non
             assert done["cited"] == []
             continue
         *statements, notice = text_of(events).split("\n\n")
-        hedge = "The documents may not answer this; the nearest "
+        hedge = "The documents may not answer this; the closest "
         if hedge in statements[0]:
             doubtful.append(question["query"])
         assert hedge in statements[0] or events[0][1]["match"] != "weak"

@@ -43,7 +43,7 @@ def test_fresh_export_passes_wherever_it_is(project: Project, tmp_path: Path) ->
 def test_every_kind_of_difference_is_shown(project: Project) -> None:
     exported = project.root / "dist" / "notes"
     search = exported / "notes" / "search.py"
-    search.write_text(search.read_text().replace("in order.", "in disorder\x1b[31m."))
+    search.write_text(search.read_text().replace("step by step.", "in disorder\x1b[31m."))
     (exported / "Dockerfile").unlink()
     (exported / "stranger.txt").write_text("mine\n")
     vectors = exported / "notes" / "data" / "vectors.i8.npy"
@@ -52,8 +52,8 @@ def test_every_kind_of_difference_is_shown(project: Project) -> None:
     (exported / "pyproject.toml").unlink()
     (exported / "pyproject.toml").symlink_to("README.md")
     said = differences(project)
-    assert '-"""How this server searches: every step of it, in disorder\\x1b[31m."""' in said
-    assert '+"""How this server searches: every step of it, in order."""' in said
+    assert '-"""How this server searches, in disorder\\x1b[31m."""' in said
+    assert '+"""How this server searches, step by step."""' in said
     for line in (
         "missing: Dockerfile",
         "not part of the export: stranger.txt",

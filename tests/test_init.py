@@ -144,7 +144,7 @@ def test_a_folder_without_documents_is_refused(files: dict[str, str], tmp_path: 
 
 @pytest.mark.usefixtures("formatted_once", "forked_servers")
 def test_a_new_project_forgives(tmp_path: Path) -> None:
-    copies = {f"{name}.md": f"# Pump\n\n{TEXTS['english']} {name}\n" for name in ("old", "new")}
+    copies = {f"{name}.md": f"# Pump\n\n{TEXTS['english']} {name}\n" for name in ("alpha", "omega")}
     init(tmp_path / "p", write(tmp_path / "docs", {**copies, "b.md": "# Hose\n\nCoil it up.\n"}))
     assert list(load_config(tmp_path / "p").stages) == [
         *("operators", "correction", "suggestions"),

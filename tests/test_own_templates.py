@@ -95,7 +95,7 @@ def test_python_of_an_own_template_is_formatted_and_checked(project: Project) ->
     path = project.root / "mine" / "package" / "custom.py.jinja"
     path.parent.mkdir()
     path.write_text('"""Ours."""\n\nfrom .hooks import Hooks\n\nHOOKS = nothing\n')
-    assert "ruff refused" in refused(project, "--trust")
+    assert "ruff rejected" in refused(project, "--trust")
     path.write_text('"""Ours."""\n\nfrom .hooks import Hooks\n\nHOOKS=Hooks( )\n')
     exported = project.export("--trust")
     assert (exported / "notes" / "custom.py").read_text().endswith("\nHOOKS = Hooks()\n")

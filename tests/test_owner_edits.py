@@ -208,7 +208,7 @@ OTHER: Edits = {
     "page/search.css": (),
     "mcp/tools.py": (('"""The tools, and their', '"""Another version of the tools, and their'),),
     "mcp/models.py": (('"""Models of', '"""Models of another version of'),),
-    "web/observing.py": (("Metrics for Prometheus", "Another version"),),
+    "web/observing.py": (("Prometheus metrics, and", "Another version of metrics, and"),),
 }
 """What another version of Foundry wrote otherwise."""
 

@@ -150,7 +150,7 @@ def test_unknown_target_is_refused(make_project: MakeProject) -> None:
 def test_name_too_long_for_cloud_run_is_refused(make_project: MakeProject) -> None:
     result = make_project(NOTE, config=config("cloud-run", name="a" * 52)).run("build")
     assert result.exit_code == 2
-    assert "the target 'cloud-run' takes 49 characters at most; drop 3" in result.stderr
+    assert "the target 'cloud-run' allows 49 characters at most; drop 3" in result.stderr
 
 
 def test_target_files_hold_no_text_and_no_secret(rendered: dict[str, bytes]) -> None:

@@ -227,7 +227,7 @@ def test_the_same_texts_give_the_same_bytes(tmp_path: Path) -> None:
 
 def test_an_index_without_words_is_refused(tmp_path: Path) -> None:
     plain = open_index(write_notes(tmp_path / "v", NOTES[:1], vectors=False))
-    with pytest.raises(IndexUnusableError, match="corrects queries"):
+    with pytest.raises(IndexUnusableError, match="spelling correction needs it"):
         open_words(plain)
 
 

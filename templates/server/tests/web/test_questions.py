@@ -10,6 +10,7 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import mkdtemp
@@ -379,6 +380,12 @@ def test_more_lines_than_can_wait_are_lost(
     os.mkfifo(file)
     # A reader that does not read: only the thread waits.
     reader = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
+    filler = os.open(file, os.O_WRONLY | os.O_NONBLOCK)
+    for size in (4_096, 1):
+        with suppress(BlockingIOError):
+            while True:
+                os.write(filler, b"x" * size)
+    os.close(filler)
     monkeypatch.setattr(questions, "_open_private", lambda _file: os.open(file, os.O_WRONLY))
     monkeypatch.setattr(questions.fcntl, "flock", lambda *_: None)
     log = QuestionLog(file, lambda result: counts.update([result]))

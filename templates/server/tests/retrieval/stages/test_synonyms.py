@@ -157,5 +157,5 @@ def test_a_query_without_known_forms_stays_as_it_is(index: Any) -> None:
 def test_damaged_forms_are_refused(index: Any, tmp_path: Path, content: bytes | None) -> None:
     forms = SynonymsLayout(tmp_path / FOLDER).forms
     forms.unlink() if content is None else forms.write_bytes(content)
-    with pytest.raises(IndexUnusableError, match=r"forms\.json: unreadable: .*; this server sear"):
+    with pytest.raises(IndexUnusableError, match=r"forms\.json: unreadable: .*; synonyms need it"):
         open_forms(index)
