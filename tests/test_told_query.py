@@ -55,7 +55,7 @@ def lane_numbers(folder: Path) -> dict[str, str]:
             f"`examples/handbook` has {index.chunk_count} chunks."
         ),
         r"\d+ chunks have at least one of": f"{len(hits)} chunks have at least one of",
-        r"by the best one, [\d.]+\d\.": f"by the best one, {hits.scores[0]:.3f}.",
+        r"by the best score, [\d.]+\d\.": f"by the best score, {hits.scores[0]:.3f}.",
     }
     for term in terms:
         if not term.startswith(HEADING_MARK):
