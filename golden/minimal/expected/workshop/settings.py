@@ -32,7 +32,7 @@ class Limits:
     """Limits of one worker process."""
 
     connections: int  # Above it, the longest-idle connection is closed.
-    searches: int  # Concurrent; more wait up to a second. Includes reading a chunk.
+    searches: int  # Concurrent; more wait up to a second. Other requests count too.
     streams: int  # Concurrent streamed responses
     chats: int = 0  # Concurrent; not counted as streams
     mcp_calls: int = 0

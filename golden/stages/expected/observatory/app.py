@@ -48,7 +48,7 @@ def create_app() -> FastAPI:
         servers=public_servers(),
         asks_for_tokens=bool(read_tokens()),
         telemetry=TELEMETRY,
-        # FastAPI's interactive pages load scripts from third-party servers.
+        # The interactive pages would load their scripts from other people's servers.
         docs_url=None,
         redoc_url=None,
         # A redirect would be built from the Host header.

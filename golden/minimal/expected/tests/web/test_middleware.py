@@ -158,10 +158,13 @@ def test_this_machine_is_known_by_every_spelling(host: str) -> None:
 def test_a_refused_host_is_named_with_the_remedy() -> None:
     client = Client()
     assert client.request(with_host("docs.example.com", accept="application/json")) == 421
-    assert b"adding docs.example.com to ALLOWED_HOSTS" in client.body
+    assert b"add docs.example.com to the variable ALLOWED_HOSTS" in client.body
     assert client.headers[b"content-type"] == b"application/problem+json"
     assert client.request(with_host("docs.example.com", accept="text/html, */*")) == 421
-    assert b"<p>" in client.body and b"adding docs.example.com to ALLOWED_HOSTS" in client.body
+    assert (
+        b"<p>" in client.body
+        and b"add docs.example.com to the variable ALLOWED_HOSTS" in client.body
+    )
     assert client.headers[b"content-type"].startswith(b"text/html")
     assert client.headers[b"content-security-policy"] == b"default-src 'none'"
     assert client.request(with_host("<b>.example", accept="text/html")) == 421

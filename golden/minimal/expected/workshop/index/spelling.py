@@ -1,7 +1,8 @@
 """Maps British spellings of English words to American ones, so that either finds the other.
 
-Only equality matters: a rule may also rewrite a word that has one spelling (`baptise`), unless the
-result is another word. There is no rule where the stemmer already unifies both (`modelling`).
+Results are only compared with each other, so a rule may also rewrite a word that has no variant
+(`cerise`), unless that gives another word. There is no rule where the stemmer already unifies both
+(`modelling`).
 """
 
 import re

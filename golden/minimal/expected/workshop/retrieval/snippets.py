@@ -95,9 +95,10 @@ def _end_of_word(text: str, start: int, end: int) -> int:
 
 
 def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
-    """Return where to begin to show most query words, and the header of a table there.
+    """Return the offset from which a snippet shows the most query words, and what to put before it.
 
-    Longer and rarer words count more; words in a table's header come with every row.
+    Before it comes the header of a table or the introduction of a list, if it starts inside one.
+    Longer and rarer words count more. Headers do not count, since they are shown with every row.
     """
     tables = [table.span() for table in _COLUMNS.finditer(text)] if "|\n|" in text else []
     words = find(_COLUMNS.sub(lambda names: " " * len(names[0]), text) if tables else text)

@@ -81,7 +81,7 @@ class _Reader:
     def __init__(self, question: str) -> None:
         self.units: list[Unit] = []
         self.above, self.question = "", question
-        # Whether the question is directly above; a heading applies to everything below it.
+        # A question answers only if directly above; a heading applies to all below it.
         self.is_answer = self._is_heading = bool(question)
         self._block = 0
 
