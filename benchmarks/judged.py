@@ -38,7 +38,7 @@ from foundry import pipeline
 from foundry.inspection.surveying import survey
 
 HEDGES = (
-    *("The documents may not answer", "The documents do not mention", "The nearest"),
+    *("The documents may not answer", "The documents do not mention", "The closest"),
     "Nothing was found",
 )
 # The share that is worst for each kind: too few strong ones, too many denied, quoted or strong.
