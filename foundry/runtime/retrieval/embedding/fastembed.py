@@ -37,8 +37,7 @@ class FastEmbedEmbeddings:
 
     Args:
         model: A model name that FastEmbed supports, or a folder with the ONNX network, the
-        tokenizer
-            files and `1_Pooling/config.json`. A folder needs no network access.
+            tokenizer files and `1_Pooling/config.json`. A folder needs no network access.
         install: Command that installs the package, for the error message.
 
     Raises:
