@@ -29,10 +29,8 @@ MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
 MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
 # Terms in headings count less; most passages begin by stating their topic.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
-ANSWER_SHARE, MIN_SHARE_OF_ANSWER = (
-    0.8,
-    0.75,
-)  # Share of a question's terms that the answering sentence needs
+ANSWER_SHARE = 0.8  # As HEADING_SHARE, for what follows the same question in a document
+MIN_SHARE_OF_ANSWER = 0.75  # As MIN_SHARE_OF_BEST, if the best sentence follows a question
 MIN_SHARE_ASKED = 0.7  # Share of terms at which a question in a document counts as the same
 OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question says "off"
 MIN_ANSWERED = 0.6  # For one sentence with its headings; with less, it may answer something else

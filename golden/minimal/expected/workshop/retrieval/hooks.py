@@ -45,8 +45,7 @@ class Hooks:
         after_search: Returns a replacement response. Its hits are sorted by their scores, which are
             clamped to [0, 1].
         authorise: Returns whether an HTTP request with a valid token may pass; not called for
-        health
-            checks. It must not block, since that blocks all requests.
+            health checks. It must not block, since that blocks all requests.
         add_routes: Adds your own routes, behind the same checks as all others.
     """
 

@@ -18,10 +18,8 @@ from .journal import Journal, Mode, Reason
 Match = Literal["strong", "weak", "none"]
 SPARE_HITS = 6  # Some hits may be merged; one more shows whether more follow.
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.06  # Thresholds for keyword search.
-MOST_ABSENT, LEAST_CHUNKS = (
-    0.35,
-    1_000,
-)  # Weight of terms in no chunk; small indexes lack common words.
+MOST_ABSENT = 0.35  # Share of the query's weight that terms in no chunk may have
+LEAST_CHUNKS = 1_000  # Smaller indexes also lack common words.
 Span: TypeAlias = tuple[int, int]  # Offsets of the first character and after the last
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",

@@ -70,8 +70,7 @@ class Page:
     """A page with its scripts and style sheets, and its Content-Security-Policy.
 
     When a user goes back, browsers show a page with `is_kept` as it was left. The search page is
-    not
-    kept: it restores its own state and searches again, since the index may have changed.
+    not kept: it restores its own state and searches again, since the index may have changed.
     """
 
     body: bytes
