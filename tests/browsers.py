@@ -65,8 +65,8 @@ class Visit:
     def at(self, path: str) -> None:
         """Wait until the tab is here and has fetched what it shows.
 
-        A page writes a search into its address in the task that asks for it, so what is shown then
-        is what this search has found, and not the one before.
+        A page writes a search into its address in the same task that sends it, so this waits for
+        the results of this search, not of the one before.
         """
         playwright.expect(self.page).to_have_url(self.address + path)
         self.settle()
@@ -140,13 +140,13 @@ def open_window(running: Any, **options: Any) -> Any:
 def visit(
     running: Any, address: str, *, alone: bool = False, beside: str | None = None, **options: Any
 ) -> Iterator[Visit]:
-    """Open a tab; when it is closed, nothing must have left the machine or been complained of.
+    """Open a tab; once closed, check that nothing left the machine and no error was logged.
 
-    Whatever it asks for is at its own address, or at the one that it may have `beside` it.
+    A tab may only request its own address, or the one given as `beside`.
 
-    Pages remember nothing but what is their tab's, so tabs without options share a window, which
-    costs more than a tab; `alone` asks for another, whose clock may be set. A message about a
-    refused request (401, 404 ...) is no complaint: pages are told of those.
+    Pages store nothing outside their tab, so tabs without options share a window, since opening one
+    takes longer; `alone` gets its own, whose clock can be set. A message about a refused request
+    (401, 404 ...) is no error, since pages handle those.
     """
     window = open_window(running, **options) if alone or options else running.contexts[0]
     visited = Visit(window.new_page(), address)

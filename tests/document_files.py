@@ -23,7 +23,7 @@ RELATIONS = (
 
 
 def pack(members: Mapping[str, str | bytes], *, stored: Sequence[str] = ()) -> bytes:
-    """A zip archive of these members, in this order."""
+    """Return a zip archive of these members, in this order."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
@@ -34,7 +34,7 @@ def pack(members: Mapping[str, str | bytes], *, stored: Sequence[str] = ()) -> b
 
 
 def docx(body: str, **more: str | bytes) -> bytes:
-    """A Word document of this body; `more` members by name, dots and slashes as they are."""
+    """Return a Word document with this body; `more` has other members by name."""
     document = f'<w:document xmlns:w="{WORD}"><w:body>{body}</w:body></w:document>'
     return pack(
         {
@@ -56,7 +56,7 @@ def paragraph(text: str, style: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A line of a PDF's page: its type's size, its distance from the bottom in points."""
+    """A line of text on a PDF page: font size, and distance from the bottom in points."""
 
     size: float
     height: float
@@ -73,7 +73,7 @@ def pdf(
     """A PDF 1.4 of these pages; `outline` has titles and page numbers from 0.
 
     `objects` replaces some: 1 is the catalogue, 2 the page tree, 3 the font, 4 the info, 5 the
-    outline; page n is 10 + 2n and its content 11 + 2n; the outline's entries are behind them.
+    outline. Page n is object 10 + 2n and its content 11 + 2n; the outline's entries follow.
     """
     kids = " ".join(f"{10 + 2 * number} 0 R" for number in range(len(pages)))
     first = 10 + 2 * len(pages)
@@ -102,7 +102,7 @@ def pdf(
 
 
 def stream(content: bytes, *, flate: int = 0) -> bytes:
-    """A stream object, packed so many times."""
+    """Return a stream object, compressed this many times."""
     for _ in range(flate):
         content = zlib.compress(content, 9)
     filters = "/FlateDecode" * flate
@@ -133,9 +133,9 @@ _SECTOR = 512
 
 
 def compound(streams: Mapping[str, bytes]) -> bytes:
-    """A compound file ([MS-CFB]) of these streams, one level of storages by slashes in names.
+    """Return a compound file ([MS-CFB]) of these streams; a slash in a name separates storages.
 
-    Streams are padded with zero bytes to the size above which they have sectors of their own.
+    Streams are padded with zero bytes to the size that requires separate sectors.
     """
     storages = list(dict.fromkeys(name.split("/")[0] for name in streams if "/" in name))
     names = ["Root Entry", *storages, *streams]

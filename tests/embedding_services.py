@@ -1,7 +1,7 @@
 """An embedding service on loopback that responds, and misbehaves, like real ones.
 
-Its vectors are bags of hashed words, whole numbers, so that texts that share words are near each
-other, the same on every machine. It stands alone: nothing here needs more than Python.
+Its vectors count hashed words in whole numbers, so texts that share words are close to each other,
+and results are the same on every machine. It needs only Python.
 """
 
 import base64
@@ -171,22 +171,22 @@ Fault = Lie | Refusal | None
 
 @dataclass
 class FakeService:
-    """What the service does, and what it has done.
+    """The service's settings, and a record of its calls.
 
     Attributes:
-        base_url: As foundry.toml names it.
-        shape: Whose replies these are.
+        The URL for foundry.toml.
+        The API whose replies are imitated.
         dimensions: Width of the vectors, unless a request names another.
-        salt: Another one makes it another model of the same width.
-        key: That requests must bear; None for any.
-        most_texts: Of a call; more are refused with status 413.
-        most_words: Of a text; longer ones are refused with status 400.
+        Another value makes it another model of the same width.
+        The required API key; None for any.
+        Maximum number of texts per call; more are refused with status 413.
+        Maximum number of words per text; longer ones are refused with status 400.
         honours_dimensions: Whether a request may name the width: yes, no, or ignored.
-        decide: What goes wrong with the call of this number, from 0, with these texts.
-        delay: Seconds before each answer.
-        calls: The texts of each call that could be read.
-        answered: How often each text was in an honest reply that left whole.
-        requests: The bodies as they came.
+        Returns the failure of a call, given its number from 0 and its texts.
+        Seconds before each response.
+        The texts of each valid call.
+        How often each text was in a correct and complete reply.
+        The request bodies.
     """
 
     base_url: str
@@ -205,7 +205,7 @@ class FakeService:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def reset_counters(self) -> None:
-        """Forget what was asked."""
+        """Clear the records."""
         with self.lock:
             self.calls.clear()
             self.answered.clear()
@@ -215,7 +215,7 @@ class FakeService:
 def embed_text(
     text: str, dimensions: int = 64, side: str = "document", salt: str = ""
 ) -> list[float]:
-    """The vector of a text: two places for each of its words, and one that is always taken."""
+    """Return a text's vector: two components for each word, and one that is always set."""
     vector = [0.0] * dimensions
     vector[0] = 1.0
     if side == "query":
@@ -234,7 +234,7 @@ def embed_text(
 def fake_service(
     shape: Shape = "openai", *, port: int = 0, **settings: Any
 ) -> Iterator[FakeService]:
-    """Run a service on a port of this machine, by default one that stays free when it is gone."""
+    """Run a service on a local port, by default one that stays free afterwards."""
 
     class Server(ThreadingHTTPServer):
         daemon_threads = True
@@ -254,7 +254,7 @@ def fake_service(
             super().shutdown_request(request)
 
         def hang_up(self) -> None:
-            """Close what clients keep open, which a process that ends does too."""
+            """Close connections that clients keep open, as the end of a real process would."""
             for connection in list(self.open):
                 with suppress(OSError):
                     connection.shutdown(socket.SHUT_RDWR)
@@ -412,7 +412,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def date_in(seconds: float) -> str:
-    """A date as Retry-After may hold."""
+    """Return a date in the format of Retry-After."""
     return formatdate(time.time() + seconds, usegmt=True)
 
 
@@ -458,7 +458,7 @@ def _renumber(data: list[dict[str, Any]], lie: Lie | None) -> list[dict[str, Any
 
 
 def texts_about(count: int, words: Sequence[str] = ("pump", "valve", "air", "roof")) -> list[str]:
-    """Different texts that are near each other by the words that they share."""
+    """Return different texts that are close to each other because they share words."""
     return [
         f"{words[n % len(words)]} number {n} of {words[n // 3 % len(words)]}" for n in range(count)
     ]

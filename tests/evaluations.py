@@ -25,7 +25,7 @@ ORACLE = {
 
 
 def ask_trec_eval(ranked: list[str], grades: Grades) -> dict[str, float]:
-    """trec_eval orders by score, then by name; scores that fall strictly leave it no choice."""
+    """Return trec_eval's results; it breaks ties by name, so scores must strictly decrease."""
     judged = {document: int(grade) for document, grade in grades.items()}
     scores = {document: float(len(ranked) - place) for place, document in enumerate(ranked)}
     names = {"ndcg_cut.10", "recall.5,10,100", "success.1,3,5", "Rprec", "recip_rank"}
@@ -51,7 +51,7 @@ def ask_export(
 
 
 def make_evaluation(systems: dict[str, list[float]], **changes: Any) -> Evaluation:
-    """All metrics of a system have the same values; `changes` replace facts and fields."""
+    """Return an evaluation whose metrics are all equal; `changes` replace facts and fields."""
     values = {
         system: {name: np.array(column, float) for name in METRICS}
         for system, column in systems.items()
@@ -93,7 +93,7 @@ def make_evaluation(systems: dict[str, list[float]], **changes: Any) -> Evaluati
 
 
 def hit(document: str, score: float, *, relevant: bool) -> dict[str, Any]:
-    """A hit as a server's report has it."""
+    """Return a hit as in a server's report."""
     return {
         "id": f"{document}-c",
         "document_id": document,

@@ -1,7 +1,7 @@
 """Faults at the N-th change to a folder: a full or broken disk, or a killed process.
 
-A forked child runs the action with those functions of `os` and `io` wrapped through which Python
-changes files. N goes up by one until a run ends without a fault, so that no change is left out.
+A forked child runs the action, and wraps all functions of `os` and `io` through which Python
+changes files. N increases by one until a run ends without a fault, so that every change is tested.
 """
 
 import builtins
@@ -35,10 +35,10 @@ class Outcome:
 def each_fault(
     fault: str, place: Path, action: Callable[[], tuple[int, str]], *, first: int = 1, step: int = 1
 ) -> Iterator[Outcome]:
-    """Run `action` again and again, each time failing a later change below `place`.
+    """Run `action` repeatedly, failing at a later change below `place` each time.
 
-    `action` returns an exit code and what was printed. The last run, without a fault, must
-    succeed, and is not delivered.
+    `action` returns an exit code and its output. The last run, without a fault, must succeed, and
+    is not yielded.
     """
     number = first
     while True:
@@ -96,7 +96,7 @@ class _Injection:
             self._wrap(name)
         # Whole trees are removed through descriptors, whose paths the wrappers would not see.
         shutil._use_fd_functions = False
-        # Copies then go through write, like everything else.
+        # Copies then use write, like everything else.
         shutil._USE_CP_SENDFILE = False
         fsync, opened = os.fsync, io.open
 
@@ -145,7 +145,7 @@ class _Injection:
 
 
 class _Stream:
-    """A file whose writes may fail, after half of what was to be written."""
+    """A file whose writes may fail after half of the data."""
 
     def __init__(self, stream: Any, hit: Callable[[str], None]) -> None:
         self._stream, self._hit = stream, hit

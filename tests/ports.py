@@ -1,7 +1,7 @@
-"""Ports that no process is given by chance, so that nobody connects but who was told of one.
+"""Ports that the kernel does not assign, so that only clients that know one connect to it.
 
-A port that was bound as 0 and let go is soon given to another process, on which then falls whatever
-still polls it, and whose listener then keeps the one that it was meant for from starting.
+A port that was bound as 0 and released is soon given to another process. That process then gets
+requests from clients that still poll the port, and prevents the intended server from starting.
 """
 
 import random
@@ -16,19 +16,19 @@ FIRST, LAST = 10_000, 32_000
 
 
 def unassigned_ports() -> Iterator[int]:
-    """Yield ports that the kernel gives nobody, if it has any, in an order that nobody else has."""
+    """Yield ports that the kernel does not assign, if there are any, in random order."""
     first, last = map(int, RANGE.read_text().split()) if RANGE.exists() else (LAST + 1, 65_535)
     ports = [port for port in range(FIRST, LAST + 1) if not first <= port <= last]
     ports = ports or list(range(FIRST, LAST + 1))
-    # One by one, since the first is nearly always free, and to shuffle them all asks the kernel for
-    # 22,000 random numbers.
+    # One by one, since the first is nearly always free, and shuffling them all requests 22,000
+    # random numbers from the kernel.
     chooser = random.SystemRandom()
     while ports:
         yield ports.pop(chooser.randrange(len(ports)))
 
 
 def listen_on_any_address() -> socket.socket:
-    """Listen on every address of this machine, IPv4 and, where it has it, IPv6."""
+    """Listen on every address of this machine, IPv4 and, if available, IPv6."""
     for port in unassigned_ports():
         try:
             if socket.has_dualstack_ipv6():
@@ -41,6 +41,6 @@ def listen_on_any_address() -> socket.socket:
 
 
 def free_port() -> int:
-    """Find a port of loopback that nobody listens on, nor will."""
+    """Return a loopback port on which nothing listens."""
     with listen_on_any_address() as listener:
         return int(listener.getsockname()[1])

@@ -1,4 +1,4 @@
-"""The command line as a process of its own, for what only a process has: kills, locales, umasks."""
+"""The command line as a separate process, for tests that need one: kills, locales, umasks."""
 
 import hashlib
 import os
@@ -42,7 +42,7 @@ def foundry(
 def start(
     *arguments: str | Path, prefix: Sequence[str | Path] = (), begin: Sequence[str] = FOUNDRY
 ) -> "subprocess.Popen[str]":
-    """Begin a command."""
+    """Start a command."""
     return subprocess.Popen(
         [*prefix, *begin, *arguments],
         stdout=subprocess.PIPE,
@@ -52,14 +52,14 @@ def start(
 
 
 class Running:
-    """A command that goes on until it is told to stop; what it has said is in `said`."""
+    """A command that runs until it is stopped; `said` is its output so far."""
 
     def __init__(self, process: "subprocess.Popen[str]") -> None:
         self.process = process
         self.said: list[str] = []
 
     def wait_for(self, pattern: str) -> "re.Match[str]":
-        """Read until a line has this pattern."""
+        """Read until a line matches this pattern."""
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.said.append(line)
@@ -74,7 +74,7 @@ def running(
     variables: Mapping[str, str] | None = None,
     begin: Sequence[str] = FOUNDRY,
 ) -> Iterator["subprocess.Popen[str]"]:
-    """Run a command that is killed in the end; both of its streams are its output."""
+    """Run a command that is killed at the end; its output contains both streams."""
     process = subprocess.Popen(
         [*begin, *arguments],
         stdout=subprocess.PIPE,
@@ -95,14 +95,14 @@ def running(
 
 
 def is_possible(*command: str | Path) -> bool:
-    """Whether a command is installed and permitted here: a trial of it ends well."""
+    """Return whether a command is installed and permitted here, by running it."""
     if shutil.which(command[0]) is None:
         return False
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def snapshot(folder: Path) -> dict[str, str]:
-    """Mode and SHA-256 (or a link's target) of everything below a folder, by relative path."""
+    """Return mode and SHA-256 (or link target) of everything below a folder, by relative path."""
     found = {}
     for path in sorted(folder.rglob("*")):
         mode = path.lstat().st_mode
@@ -117,7 +117,7 @@ def snapshot(folder: Path) -> dict[str, str]:
 
 
 def leftovers(folder: Path) -> list[str]:
-    """Names that only an unfinished command leaves behind."""
+    """Return names that only an interrupted command leaves behind."""
     return sorted(
         path.name
         for path in folder.rglob("*")

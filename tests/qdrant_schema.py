@@ -1,7 +1,7 @@
-"""What Qdrant's OpenAPI document says of the requests that we send, and of their answers.
+"""Checks our requests to Qdrant, and their responses, against Qdrant's OpenAPI document.
 
-`tests/fixtures/qdrant/` has what `tools/cut_qdrant_schema.py` cuts out of it for the oldest version
-of Qdrant that Foundry supports, and for the newest whose document could be had.
+`tests/fixtures/qdrant/` has the excerpts by `tools/cut_qdrant_schema.py` for the oldest version of
+Qdrant that Foundry supports, and for the newest one with a published document.
 """
 
 import json
@@ -23,12 +23,12 @@ NEWEST = VERSIONS[-1]
 
 
 def _is_integer(_checker: object, value: object) -> bool:
-    """Qdrant takes 2.0 for no integer, unlike JSON Schema."""
+    """Return whether a value is an integer; unlike JSON Schema, Qdrant does not accept 2.0."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _items(validator: Any, schema: Any, value: Any, whole: Any) -> Iterator[ValidationError]:
-    # A vector has hundreds of numbers, which would take most of the time.
+    # Checking the hundreds of numbers of a vector would take most of the time.
     is_vector = schema == {"type": "number"} and isinstance(value, list)
     if not (is_vector and {type(each) for each in value} <= {int, float}):
         yield from Draft202012Validator.VALIDATORS["items"](validator, schema, value, whole)
@@ -43,9 +43,9 @@ _Validator = extend(
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A request, whose `target` is the path with the query as they were sent, and its answer.
+    """A request and its response; `target` is the path with the query as sent.
 
-    The bodies are what JSON says, or None where there were none.
+    The bodies are parsed JSON, or None if there were none.
     """
 
     method: str
@@ -56,7 +56,7 @@ class Exchange:
 
 
 class Calls:
-    """The calls of one version of Qdrant."""
+    """The endpoints of one version of Qdrant."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self._calls: dict[str, Any] = document["calls"]
@@ -69,18 +69,18 @@ class Calls:
     @classmethod
     @cache
     def of(cls, version: str = NEWEST, *, is_strict: bool = True) -> Self:
-        """Read those of a version; unless it `is_strict`, others may have more fields."""
+        """Read those of a version; unless `is_strict`, unknown fields are allowed."""
         document = json.loads((FOLDER / f"{version}.json").read_text(encoding="utf-8"))
         return cls(document if is_strict else _opened(document))
 
     def name(self, exchange: Exchange) -> str | None:
-        """The call as the document names it, or None if it has none like it."""
+        """Return the endpoint's name in the document, or None if it has none."""
         path = exchange.target.partition("?")[0]
         asked = f"{exchange.method} {path}"
         return next((call for pattern, call in self._patterns if pattern.fullmatch(asked)), None)
 
     def faults(self, exchange: Exchange) -> list[str]:
-        """What in an exchange is not as the document says, each with its place."""
+        """Return the differences between an exchange and the document, each with its place."""
         call = self.name(exchange)
         if call is None:
             return [f"{exchange.method} {exchange.target}: there is no such call"]
@@ -123,7 +123,7 @@ def _opened(schema: Any) -> Any:
 
 
 def _read(written: str) -> Any:
-    """Return what a value in a query says."""
+    """Parse a value of a query string."""
     if written in ("true", "false"):
         return written == "true"
     return int(written) if re.fullmatch("-?[0-9]+", written) else written

@@ -147,13 +147,13 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 def get(path: str, *, method: str = "GET", close: bool = True) -> bytes:
-    """A plain request."""
+    """Return a plain GET request."""
     fields = "Connection: close\r\n" if close else ""
     return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n".encode()
 
 
 class Server:
-    """A server process, and the port that it says it listens on."""
+    """A server process, and the port that it has reported."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class Server:
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
-        """Let what is sent meanwhile arrive at once, however slowly this process sends it."""
+        """Suspend the server, so that data sent meanwhile arrives at once."""
         os.kill(int(self.pid), signal.SIGSTOP)
         try:
             yield
@@ -215,7 +215,7 @@ class Server:
         return socket.create_connection(("127.0.0.1", self.port), timeout=120)
 
     def exchange(self, *pieces: bytes) -> bytes:
-        """Send, and return all that comes back until the server closes the connection."""
+        """Send bytes, and return everything received until the server closes the connection."""
         with self.connect() as connection:
             try:
                 for piece in pieces:
@@ -225,12 +225,12 @@ class Server:
             return read_all(connection)
 
     def peak_memory(self) -> int:
-        """Kilobytes."""
+        """Return the peak memory in kilobytes."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0])
 
     def holds(self, connection: socket.socket) -> bool:
-        """Whether the process still has its end of a connection."""
+        """Return whether the process still has its end of a connection."""
         ends = f":{self.port:04X}", f":{connection.getsockname()[1]:04X}"
         for line in Path("/proc/net/tcp").read_text().splitlines():
             _, *places, _, _, _, _, _, _, inode = line.split()[:10]
@@ -239,7 +239,7 @@ class Server:
         return False
 
     def memory(self) -> int:
-        """Kilobytes now."""
+        """Return the current memory in kilobytes."""
         status = Path(f"/proc/{self.pid}/status").read_text()
         return int(status.partition("VmRSS:")[2].split()[0])
 
@@ -265,7 +265,7 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def statuses(answer: bytes) -> list[int]:
-    """The status of each answer on a connection; every refusal is a problem document."""
+    """Return the status of each response on a connection; errors must be problem documents."""
     found = []
     for part in answer.split(b"HTTP/1.1 ")[1:]:
         head, _, body = part.partition(b"\r\n\r\n")

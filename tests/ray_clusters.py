@@ -1,8 +1,8 @@
-"""Ray clusters of several nodes on loopback, in a process of their own.
+"""Ray clusters of several nodes on loopback, each in its own process.
 
-Run as a script, it starts a head node that runs no tasks, prints its address, and obeys a line of
-standard input at a time: `add` starts a node of one processor, `kill` kills the oldest of them as
-a power cut would. It ends with its input.
+Run as a script, it starts a head node that runs no tasks, prints its address, and executes commands
+from standard input, one per line: `add` starts a node of one processor, `kill` kills the oldest of
+them like a power cut would. It ends with its input.
 """
 
 import os
@@ -20,7 +20,7 @@ VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_AUTH_MODE": "token",
     "RAY_AUTH_TOKEN": "0123456789abcdef" * 4,
-    # Of Ray's own sign of life: the death of a node is noticed after some ten seconds otherwise.
+    # Ray's own heartbeat; by default, the death of a node is noticed after some ten seconds.
     "RAY_health_check_period_ms": "500",
     "RAY_health_check_initial_delay_ms": "500",
 }
@@ -37,13 +37,13 @@ class RunningCluster:
         self.variables = {**VARIABLES, "RAY_ADDRESS": self.address}
 
     def have_nodes(self, count: int) -> None:
-        """Start nodes that run tasks until there are so many, and wait until they are there."""
+        """Start nodes that run tasks until there are this many, and wait until they are ready."""
         while self._nodes < count:
             self._obey("add")
             self._nodes += 1
 
     def kill_node(self) -> list[int]:
-        """Kill the oldest node that runs tasks; returns its workers that were reading documents."""
+        """Kill the oldest node that runs tasks; returns the workers that were reading for it."""
         self._nodes -= 1
         return [int(worker) for worker in self._obey("kill").split()]
 
@@ -65,9 +65,9 @@ class RunningCluster:
 def ray_cluster(
     folder: Path, variables: Mapping[str, str] | None = None, python: str | Path = sys.executable
 ) -> Iterator[RunningCluster]:
-    """A cluster without nodes that run tasks; `variables` are for the processes of its nodes.
+    """Run a cluster without nodes that run tasks; `variables` are for the processes of its nodes.
 
-    They are run by `python`, by a link, because Ray starts nothing where a path has a space.
+    They run `python` through a link, because Ray starts nothing if a path has a space.
     """
     environment = folder / "environment"
     environment.symlink_to(Path(python).parent.parent)
@@ -88,8 +88,8 @@ def ray_cluster(
 
 
 def main() -> None:
-    """Start the head node, and obey."""
-    # Sockets are in it, whose paths must be short.
+    """Start the head node, and execute commands."""
+    # It contains sockets, whose paths must be short.
     with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:
         os.environ["RAY_TMPDIR"] = folder
         Path(folder, "ray").mkdir()
@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def descendants(process: int) -> Iterator[int]:
-    """The processes that a process has started, and those that they have."""
+    """Return all descendants of a process."""
     for task in Path(f"/proc/{process}/task").glob("*/children"):
         with suppress(OSError):
             for child in map(int, task.read_text().split()):
@@ -123,14 +123,14 @@ def descendants(process: int) -> Iterator[int]:
 
 
 def is_worker(process: int) -> bool:
-    """Whether a process is a sandboxed worker of Foundry's."""
+    """Return whether a process is one of Foundry's sandboxed workers."""
     with suppress(OSError):
         return b"readers/sandbox/worker.py" in Path(f"/proc/{process}/cmdline").read_bytes()
     return False
 
 
 def answer(text: str) -> None:
-    """Write a line for the process that has started this one."""
+    """Write a line for the parent process."""
     sys.stdout.write(f"> {text}\n")
     sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""A relay of TCP connections that can be held or cut, as networks and engines can."""
+"""A relay of TCP connections that can stall or drop them, like networks and engines."""
 
 import socket
 import threading
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class Relay:
-    """Passes bytes on to an address, as long as it is let."""
+    """Forwards bytes to an address, until it is told to stop."""
 
     def __init__(self, target: str | tuple[str, int]) -> None:
         """`target` is the path of a Unix socket, or a host and a port."""
@@ -25,7 +25,7 @@ class Relay:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Connections stand, and new ones are accepted, but no byte comes through."""
+        """Keep connections open and accept new ones, but forward no bytes."""
         self._flowing.clear()
         try:
             yield
@@ -34,7 +34,7 @@ class Relay:
 
     @contextmanager
     def cut(self) -> Iterator[None]:
-        """Connections are closed, and new ones at once."""
+        """Close connections, and new ones immediately."""
         # By now, a newly accepted connection is registered as an end.
         with self._lock:
             self._is_cut = True
@@ -45,7 +45,7 @@ class Relay:
             self._is_cut = False
 
     def drop(self) -> None:
-        """Close the connections that there are."""
+        """Close the current connections."""
         for end in list(self._ends):
             _shut(end)
 

@@ -1,6 +1,6 @@
-"""A reranking service on loopback that answers as Cohere, Jina and TEI do, and lies as asked.
+"""A reranking service on loopback that replies like Cohere, Jina and TEI, and wrongly if told to.
 
-A passage's score is the share of the query's words that it has.
+A passage's score is the share of the query's words that it contains.
 """
 
 import json
@@ -20,14 +20,14 @@ PATHS: dict[Kind, str] = {"cohere": "/v2", "jina": "/v1", "tei": ""}
 
 @dataclass
 class FakeReranker:
-    """What the service does, and what it was asked.
+    """The service's settings, and the requests that it received.
 
     Attributes:
-        base_url: As foundry.toml names it.
-        change: Makes another reply of an honest one; bytes are sent as they are.
-        status: Of every reply.
-        requests: The bodies as they came.
-        keys: The headers `Authorization` as they came.
+        The URL for foundry.toml.
+        Makes an invalid reply from a valid one; bytes are sent unchanged.
+        HTTP status of every reply.
+        The request bodies.
+        The `Authorization` headers of the requests.
     """
 
     base_url: str
@@ -39,13 +39,13 @@ class FakeReranker:
 
 
 def share(query: str, passage: str) -> float:
-    """Return the share of a query's words that a passage has."""
+    """Return the share of a query's words that a passage contains."""
     asked = set(re.findall(r"\w+", query.casefold()))
     return len(asked & set(re.findall(r"\w+", passage.casefold()))) / max(1, len(asked))
 
 
 def reply_of(kind: Kind, body: dict[str, Any]) -> Any:
-    """Return what a service of this kind replies, best first."""
+    """Return the reply of this kind of service, best passage first."""
     passages = body["texts"] if kind == "tei" else body["documents"]
     scores = sorted(
         ((share(body["query"], passage), place) for place, passage in enumerate(passages)),

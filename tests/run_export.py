@@ -1,7 +1,7 @@
-"""Runs an export where it lies: `python -I -B run_export.py FOLDER [ARGUMENT ...]`.
+"""Runs an export in place: `python -I -B run_export.py FOLDER [ARGUMENT ...]`.
 
-Exports are mostly copies of the same modules. They are compiled once for all of them, and their
-bytecode is kept beside the installed packages, by the hash of its source.
+Exports consist mostly of the same modules. These are compiled once for all exports, and their
+bytecode is stored next to the installed packages, by the hash of the source.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ COMPILE = SourceFileLoader.source_to_code
 
 
 def share_bytecode() -> None:
-    """Take the bytecode of modules that lie without any from whichever export had them before."""
+    """Reuse bytecode that another export has compiled for an identical module."""
     with suppress(OSError):
         COMPILED.mkdir(exist_ok=True)
     SourceFileLoader.source_to_code = _compile_once  # type: ignore[method-assign]

@@ -31,7 +31,7 @@ RUN_EXPORT = Path(__file__).with_name("run_export.py")
 LIBRARIES = (
     *("numpy", "snowballstemmer", "fastapi", "pydantic.v1", "mcp.server"),
     *("uvicorn.protocols.http.httptools_impl", "uvicorn.loops.asyncio", "uvicorn.lifespan.off"),
-    # Whose regular expressions are those of every server, and are kept when they are compiled.
+    # All servers share the compiled regular expressions.
     *("foundry.runtime.index.tokens", "foundry.runtime.retrieval.snippets"),
 )
 """What servers import; prometheus_client reads their environment meanwhile, and is left to them."""
@@ -41,7 +41,7 @@ TYPES = Path(sys.prefix) / "types-of-exports"
 
 
 def wheelhouse(export: Path) -> Path:
-    """The wheels of everything that an export needs to be built and run, by the hashes it names."""
+    """The wheels that an export needs to be built and run, by the hashes in its lock."""
     requirements = (export / "requirements.txt").read_bytes()
     folder = WHEELS / hashlib.sha256(requirements).hexdigest()[:16]
     folder.mkdir(parents=True, exist_ok=True)
@@ -57,9 +57,9 @@ def wheelhouse(export: Path) -> Path:
 
 
 def install(export: Path, environment: Path) -> Path:
-    """Install an export from its lock, and nothing else; returns its command.
+    """Install an export from its lock only; returns its command.
 
-    An environment that is there loses what another export needed and this one does not.
+    In an existing environment, packages that only another export needed are removed.
     """
     if not environment.exists():
         run_uv("venv", environment)
@@ -74,13 +74,13 @@ def install(export: Path, environment: Path) -> Path:
 
 
 def installed_packages(environment: Path) -> dict[str, str]:
-    """Name -> version of what is installed in an environment."""
+    """Return the installed packages of an environment and their versions."""
     listed = json.loads(run_uv("pip", "list", "--python", environment, "--format", "json"))
     return {canonicalize_name(entry["name"]): entry["version"] for entry in listed}
 
 
 def run_uv(*arguments: str | Path) -> str:
-    """Run uv without settings of this machine's own; returns what it prints."""
+    """Run uv without this machine's settings; returns its output."""
     command = [sys.executable, "-m", "uv", "--quiet", "--no-config", *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=TOOL_SECONDS
@@ -124,7 +124,7 @@ def check_with_own_tools(export: Path, *, copied: bool = False, **variables: str
 
 
 def check_format(export: Path) -> None:
-    """Run black on what is neither a copy of files of this repository, nor of their tests."""
+    """Run black on files that are not copied from this repository."""
     copied = {path.read_bytes() for path in RUNTIME.rglob("*.py")}
     own = [path for path in sorted(export.glob("*/**/*.py")) if path.read_bytes() not in copied]
     own = [path for path in own if path not in set((export / "tests").glob("*/**/*.py"))]
@@ -135,14 +135,14 @@ def check_format(export: Path) -> None:
 def run_tests(
     export: Path, names: str = "test_*.py", *options: str, copied: bool = False, **variables: str
 ) -> str:
-    """Run the tests that were rendered for an export, without the plugins that are here by chance.
+    """Run an export's rendered tests, without the plugins that happen to be installed here.
 
-    Those that were copied are run too if `copied` says so: they run on the same modules in
-    templates/server/tests, whatever a server is configured to do.
+    `copied` also runs the copied tests: they test the modules in templates/server/tests,
+    independently of a server's configuration.
     """
     tests = [export / "tests"] if copied else sorted((export / "tests").glob(names))
     assert tests
-    # Bytecode is written, as an owner's Python does, for the processes that these tests start.
+    # These tests start processes, so bytecode is written, as in an owner's Python.
     begin = (
         "import sys, pytest; sys.path.insert(0, ''); sys.dont_write_bytecode = False;"
         " sys.exit(pytest.console_main())"
@@ -155,7 +155,7 @@ def run_tests(
 
 
 def check_types(export: Path) -> None:
-    """Run mypy as an export configures it."""
+    """Run mypy with an export's configuration."""
     TYPES.mkdir(exist_ok=True)
     with FileLock(TYPES / "lock"):
         run_tool(export, "mypy", "--cache-dir", TYPES)
@@ -167,7 +167,7 @@ def run_tool(export: Path, tool: str, *arguments: str | Path, **variables: str) 
 
 
 def run_in(export: Path, *command: str | Path, **variables: str) -> str:
-    """Run a command in the folder of an export, which must succeed; returns what it prints."""
+    """Run a command in an export's folder, which must succeed; returns its output."""
     done = subprocess.run(
         command,
         cwd=export,
@@ -194,12 +194,12 @@ def found_paths(address: str, query: str) -> list[str]:
 
 
 def title_of(address: str) -> str:
-    """The title that a server has by its configuration."""
+    """Return the title in a server's configuration."""
     return str(get(f"{address}/openapi.json")["info"]["title"])
 
 
 def answers(address: str) -> bool:
-    """Whether anybody answers there."""
+    """Return whether something answers at this address."""
     try:
         get(f"{address}/healthz")
     except OSError:
@@ -217,7 +217,7 @@ def post(url: str, body: object, **headers: str) -> Any:
 
 
 def chat_sources(address: str, query: str, top_k: int) -> list[tuple[str, float]]:
-    """Id and score of the passages that POST /chat answers from, which it sends first."""
+    """Return id and score of the passages that POST /chat sends before its answer."""
     body = {"messages": [{"role": "user", "content": query}], "top_k": top_k}
     request = urllib.request.Request(
         f"{address}/chat",
@@ -232,17 +232,17 @@ def chat_sources(address: str, query: str, top_k: int) -> list[tuple[str, float]
 
 
 def in_checkout(export: Path) -> list[str | Path]:
-    """The command that runs an export in place, with the packages installed for these tests."""
+    """Return the command that runs an export in place, with the tests' packages."""
     code = f"import runpy; runpy.run_path({str(RUN_EXPORT)!r}, run_name='__main__')"
     return [*warm_python.command(*LIBRARIES), code, export]
 
 
 def in_python(code: str) -> list[str]:
-    """The command that runs code which may import exports, as `python -I -B -c` does."""
+    """Return the command for code that may import exports, like `python -I -B -c`."""
     share = f"import runpy; runpy.run_path({str(RUN_EXPORT)!r})['share_bytecode']()"
     return [*warm_python.command(*LIBRARIES), f"{share}\n{code}"]
 
 
 def alone(export: Path) -> list[str | Path]:
-    """The same command for a process that limits, groups and its own id are about."""
+    """Return the same command in its own process, for tests of limits, groups and process ids."""
     return [sys.executable, "-I", "-B", RUN_EXPORT, export]

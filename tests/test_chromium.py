@@ -1,4 +1,4 @@
-"""The browser for tests: found on every machine, or requested in one sentence."""
+"""The browser for tests: found on every machine, or requested in a one-sentence message."""
 
 import subprocess
 from pathlib import Path
@@ -12,7 +12,7 @@ NOWHERE = "/nowhere/chrome"
 
 
 def write_program(folder: Path, name: str) -> str:
-    """Write what a system has in place of a browser that is yet to be installed."""
+    """Write the placeholder that some systems have until a browser is installed."""
     program = folder / name
     program.write_text("#!/bin/sh\necho install it first >&2\nexit 1\n")
     program.chmod(0o755)
@@ -21,7 +21,7 @@ def write_program(folder: Path, name: str) -> str:
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The one folder where the system's programs are."""
+    """The only folder with the system's programs."""
     names = ("headless-shell", "chromium", "google-chrome")
     monkeypatch.setattr(chromium, "NAMES", names)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -31,7 +31,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither npm nor Playwright can fetch anything."""
+    """Let neither npm nor Playwright fetch anything."""
 
     def refuse(*_: object, **__: object) -> object:
         return subprocess.CompletedProcess((), 1, "", "the registry cannot be reached")

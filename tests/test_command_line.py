@@ -308,7 +308,7 @@ def test_full_disk_is_said_once_however_many_files_do_not_fit(tmp_path: Path) ->
 
 
 def test_help_loads_neither_numpy_nor_pydantic() -> None:
-    """They take longer than all else of it."""
+    """These imports take longer than everything else."""
     code = (
         "import sys\n"
         "from foundry.cli.main import main\n"

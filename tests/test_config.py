@@ -472,7 +472,7 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
     assert result.exit_code == 0, result.output
     text = (project / "foundry.toml").read_text(encoding="utf-8")
     shown = tomllib.loads(re.sub(r"(?m)^# (?=\w+ = )", "", text))
-    # What has no default stands there as an empty text.
+    # Keys without a default are shown as an empty text.
     source = {key: value for key, value in shown["sources"][0].items() if value != ""}
     parsed = ConfigFile.model_validate({**shown, "sources": [source]})
 
@@ -490,7 +490,7 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
         for key, value in shown[name].items():
             default = fields[key].default
             if key in {"assistants", "folders", "language_model"} or value == {}:
-                # What a new project is given, and others are not.
+                # Values that only new projects get.
                 continue
             if key in {"semantic_weight", "keyword_weight"}:
                 default = dict(

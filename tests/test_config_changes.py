@@ -351,7 +351,7 @@ FILES = {
 
 
 def sections(model: type[BaseModel], place: str = "") -> Iterator[tuple[str, type[BaseModel]]]:
-    """Every model that foundry.toml consists of, by its place; sources by their type."""
+    """Return every section of foundry.toml by its place; sources by their type."""
     yield place, model
     for name, field in model.model_fields.items():
         for child in models_in(field.annotation):
@@ -394,14 +394,14 @@ def apply(key: str, project: Project) -> None:
         for place in places:
             table = table.setdefault(place, {})
     if key in {"server.access", "server.search_box"}:
-        # Its other keys would do nothing, which is refused.
+        # Its other keys would have no effect, which is an error.
         table.clear()
     table[name] = other
     file.write_text(to_toml(values), encoding="utf-8")
 
 
 def to_toml(values: Mapping[str, Any]) -> str:
-    """TOML of tables of plain values: each as an inline value of one key at the top."""
+    """Return TOML with one top-level key per table, as inline values."""
     return "".join(f"{key} = {inline(value)}\n" for key, value in values.items())
 
 
@@ -418,7 +418,7 @@ MakeBuilt = Callable[[str], Project]
 
 @pytest.fixture(scope="module")
 def built_before() -> dict[str, Path]:
-    """The first build of each configuration, of which tests take copies."""
+    """The first build of each configuration; tests take copies."""
     return {}
 
 
@@ -448,7 +448,7 @@ def test_a_changed_key_changes_the_hash_or_is_exempt(key: str, make_project: Mak
 
 
 def resolved_places(kind: Any, path: str = "") -> Iterator[str]:
-    """Every place in `Config` at which a value can stand, through all tables."""
+    """Return every place in `Config` that can hold a value, through all tables."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         for name, written in kind.model_fields.items():
             below = f"{path}.{name}".lstrip(".")
@@ -467,7 +467,7 @@ def test_exemptions_exist_and_have_reasons() -> None:
 
 
 def test_everything_else_decides(make_project: MakeProject) -> None:
-    """Every place that is not exempt is among what is hashed."""
+    """Every place that is not exempt is hashed."""
     found = set()
     for number, config in enumerate(sorted({config for config, _, _ in CHANGES.values()})):
         project = make_project(FILES, config=config, name=f"project{number}")
@@ -513,7 +513,7 @@ EXEMPT_KEYS = [key for key in BUILDABLE if not CHANGES[key][2]]
 @pytest.mark.slow
 @pytest.mark.parametrize("config", dict.fromkeys(CHANGES[key][0] for key in EXEMPT_KEYS))
 def test_no_build_has_to_see_the_other_keys(config: str, make_built: MakeBuilt) -> None:
-    """All that go together are changed at once."""
+    """All keys that can be combined are changed at once."""
     project = make_built(config)
     file = project.root / "foundry.toml"
     before = snapshot(project.index)
@@ -534,7 +534,7 @@ def test_no_build_has_to_see_the_other_keys(config: str, make_built: MakeBuilt) 
 
 
 def is_applied(key: str, project: Project) -> bool:
-    """Write the other value of a key, unless the file could not be used with it."""
+    """Write the other value of a key; returns whether the file is still valid."""
     file = project.root / "foundry.toml"
     kept = file.read_text(encoding="utf-8")
     apply(key, project)

@@ -1,8 +1,8 @@
-"""The examples of README.md and docs/: what is shown there is run here.
+"""The examples in README.md and docs/ work as shown.
 
 Transcripts (`console`) are run in a home folder whose `docs` are the sources of examples/handbook,
-and their output is compared; configuration is read, code is run in an export, and every other
-command is at least parsed.
+and their output is compared. Configuration is read, code is run in an export, and all other
+commands are at least parsed.
 """
 
 import json
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("formatted_once")
 
 def test_every_kind_of_example_is_tried() -> None:
     tried = {"console", "sh", "toml", "python", "json", "yaml", "text", "sql", "jinja"}
-    # In tests/test_search_box.py, by browsers; SQL in tests/test_store_servers.py.
+    # Browsers test these in tests/test_search_box.py; SQL is tested in tests/test_store_servers.py.
     in_sites = {"html", "js", "yml"}
     found = {each.language for each in EXAMPLES if each.page == "search-box.md"} - tried
     assert found == in_sites

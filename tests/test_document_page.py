@@ -1,4 +1,4 @@
-"""A page of a manual as a document: its code stands in blocks, and its links lead on."""
+"""A page of a manual as a document: its code is shown in blocks, and its links work."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ def write_code(marks: Iterator[int], count: int, indent: int) -> str:
 
 
 def write_page() -> tuple[str, list[str]]:
-    """A page with code of every place, and the lines of its code in order."""
+    """Write a page with code in every kind of place; returns the lines of its code in order."""
     marks = iter(range(10_000))
     parts = []
     for number in range(1, PARTS + 1):

@@ -56,7 +56,7 @@ def address(export: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def rankings(export: Path) -> dict[str, Ranking]:
-    """What the Python API finds, in a process of its own."""
+    """Return the results of the Python API, from a separate process."""
     program = (
         f"import json, sys; sys.path.insert(0, {str(export)!r});"
         " from handbook import search_hybrid;"

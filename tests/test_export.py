@@ -39,7 +39,7 @@ def built(make_project: MakeProject) -> Project:
 
 
 def refused(project: Project, *arguments: str | Path) -> str:
-    """The message of an export that must be refused and change nothing."""
+    """Return the message of an export that must be refused and change nothing."""
     before = snapshot(project.root.parent)
     result = project.run("export", *map(str, arguments))
     assert result.exit_code == 1, result.output
@@ -247,14 +247,14 @@ def test_nothing_private_is_exported(
             content = path.read_bytes()
             for text in private:
                 assert text.encode() not in content, (path, text)
-            # A lock says when each package was released, and tests tell times of their own.
+            # A lock contains release dates, and tests contain times of their own.
             is_dated = re.search(rb"\b20\d\d-\d\d-\d\dT\d\d:\d\d", content)
             assert path.name == "uv.lock" or path.match("tests/*/*.py") or not is_dated, path
             assert path.name != ".env"
 
 
 def imported(path: Path, module: str) -> set[str]:
-    """Dotted names that a module of a package may import from it, by relative imports."""
+    """Return the dotted names that a module may import by relative imports."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -368,7 +368,7 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "copied"),
-    # The tests of an export without options are run where its owner has changed scores.
+    # The tests of an export without options still pass after its owner has changed scores.
     [
         (
             '[search]\nfusion = "rrf"\nidentifier_fallback = false\n[search.adaptive_weights]\n'

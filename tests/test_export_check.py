@@ -1,4 +1,4 @@
-"""`foundry export --check`: silent where nothing differs, a readable diff where something does."""
+"""`foundry export --check` prints nothing if nothing differs, and otherwise a readable diff."""
 
 import json
 import shutil

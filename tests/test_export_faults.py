@@ -29,7 +29,7 @@ def built(make_project: MakeProject) -> Project:
 
 
 def check_faults(project: Project, fault: str, step: int) -> int:
-    """Fail an export at one change after the other; returns how many faults were put in."""
+    """Fail an export at each change in turn; returns the number of faults."""
     target = project.root / "dist" / "notes"
     planned = plan_server(Design.of(load_config(project.root), PROVIDERS["static"]), None)
 
@@ -71,7 +71,7 @@ def check_faults(project: Project, fault: str, step: int) -> int:
 
 
 def restore(old: dict[str, str], target: Path, project: Project) -> None:
-    """Put the export of the first index back in place."""
+    """Restore the export of the first index."""
     copy = project.root / "kept"
     if not copy.exists():
         note = project.root / "sources" / "note.md"

@@ -63,7 +63,7 @@ def test_every_extra_is_tried() -> None:
 def run_without(
     modules: Sequence[str], project: Project, command: list[str], begin: list[str]
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command in a process that has none of these modules, nor has imported them."""
+    """Run a command in a process that cannot import these modules."""
     arguments = [command[0], str(project.root), *command[1:]]
     arguments += ["seal"] if command[0] == "query" else []
     *begin, code = begin
@@ -157,7 +157,7 @@ def test_a_model_is_needed_where_it_embeds_queries(make_project: MakeProject) ->
     config = load_config(make_project(NOTE, config=CONFIG + options).root)
     assert list(of_server(config, "model")) == ["fastembed", "embedded", "rerank"]
     assert list(of_server(config, "pieces")) == ["embedded", "rerank"]
-    # The figures of such an export are for keyword search without reranking.
+    # Such an export is evaluated with keyword search and without reranking.
     assert list(of_figures(config, "model")) == []
     assert list(of_figures(config, "pieces")) == ["rerank"]
 

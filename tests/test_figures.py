@@ -14,26 +14,26 @@ FIGURES = LIST["figures"]
 # A number, but not that of a metric (nDCG@10), an address or a port.
 NUMBER = re.compile(r"(?<![\w@.:/])\d[\d,]*(?:\.\d+)?(?![\w.:/])")
 
-# A number of what is measured: a share, a time of the processor, a size.
+# A measured number: a share, a processor time, a size.
 MEASURED = re.compile(r"\d[\d,.]*(?: (?:to|or) \d[\d,.]*)? (?:%|ms|µs|[KMGT]B)(?!\w)")
 
-# The changelog tells what was so then.
+# The changelog contains historical figures.
 PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md")))]
 PAGES.remove("docs/changelog.md")
 
 
 def flat(text: str) -> str:
-    """Return a text with one space wherever it has any."""
+    """Return a text with every run of white space replaced by one space."""
     return " ".join(text.split())
 
 
 def read(path: Path) -> str:
-    """Return a page so."""
+    """Return a page's text with normalised white space."""
     return flat(path.read_text(encoding="utf-8"))
 
 
 def section(page: str, heading: str) -> str:
-    """Return what stands below a heading, up to the next."""
+    """Return the text under a heading, up to the next one."""
     text = "\n" + (ROOT / page).read_text(encoding="utf-8")
     _, _, below = text.partition(f"\n{heading}\n")
     assert below, f"{page} has no {heading}"

@@ -119,7 +119,7 @@ def test_field_weights_are_counted() -> None:
     document, chunks = make_document(0, note)
     fields = {"title": 5, "headings": 7, "tags": 11, "metadata.summary": 13, "metadata.y": 17}
     for weights, expected in (
-        (fields, 1 + 7 + 11 + 13),  # the heading says the title too, which then does not count
+        (fields, 1 + 7 + 11 + 13),  # The heading repeats the title, which is then not counted.
         ({**fields, "headings": 0, "tags": 0}, 1 + 13),
         ({}, 1),
     ):
@@ -236,8 +236,7 @@ def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> Non
             _, most = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        # A mask for each value would take a million bytes: what the values themselves take,
-        # and a few masks, is far less.
+        # A mask per value would take a million bytes; the values and a few masks take far less.
         assert most < 500_000
 
 

@@ -50,7 +50,7 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
 
 @pytest.fixture(autouse=True)
 def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Groups of processes that would be killed: those of fakes have the numbers of real ones."""
+    """Record the process groups that would be killed; fakes have real process ids."""
     killed: list[int] = []
     monkeypatch.setattr(os, "killpg", lambda group, _: killed.append(group))
     return killed
@@ -72,7 +72,7 @@ def break_tool(fp: FakeProcess, tool: str, fault: str) -> str:
     }
     fp.keep_last_process(True)
     if tool == "black":
-        # Imports are sorted before.
+        # Imports are sorted before this.
         fp.register(command(fp, "ruff"))
     fp.register(command(fp, tool), **behaviour)  # type: ignore[arg-type]
     return message.format(tool=tool)
@@ -151,7 +151,7 @@ def test_interrupted_export_leaves_no_formatter_behind(
 
 def is_running(process: str) -> bool:
     try:
-        # Empty once it has ended, though nobody may have waited for it.
+        # Empty once the process has ended, even if nobody has waited for it.
         return Path(f"/proc/{process}/cmdline").read_bytes() != b""
     except OSError:
         return False

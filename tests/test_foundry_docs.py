@@ -1,4 +1,4 @@
-"""Our own documentation, served by an export of ours, answers what newcomers ask."""
+"""Our own documentation, served by our own export, answers newcomers' questions."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Clients that generators make of a server's OpenAPI document: a search, a chat, a stream."""
+"""Clients generated from a server's OpenAPI document: a search, a chat, a stream."""
 
 import json
 import os
@@ -144,7 +144,7 @@ def document(address: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def send(url: str, body: object = None) -> tuple[int, bytes]:
-    """Status and body of an answer."""
+    """Return status and body of a response."""
     headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
     content = None if body is None else json.dumps(body).encode()
     try:
@@ -156,7 +156,7 @@ def send(url: str, body: object = None) -> tuple[int, bytes]:
 
 
 def is_within(part: Any, whole: Any) -> bool:
-    """Whether every field of one JSON value is in another, with the same value."""
+    """Return whether every field of one JSON value is in another, with the same value."""
     if isinstance(part, dict):
         return all(name in whole and is_within(part[name], whole[name]) for name in part)
     if isinstance(part, list):
@@ -165,7 +165,7 @@ def is_within(part: Any, whole: Any) -> bool:
 
 
 def run(command: list[str | Path], folder: Path, **variables: str) -> str:
-    # Not the settings of this repository, which generators and compilers look for.
+    # Outside this repository, because generators and compilers look for its settings.
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
@@ -175,7 +175,7 @@ def run(command: list[str | Path], folder: Path, **variables: str) -> str:
 
 
 def check(said: str) -> None:
-    """Check what a client prints: a passage, a stream, an answer, the status of a problem."""
+    """Check the output of a client: a passage, a stream, an answer, the status of a problem."""
     passage, stream, whole, status = map(json.loads, said.splitlines())
     assert "new seal every year" in passage
     events = re.findall(r"event: (\w+)\ndata: (.*)\n\n", stream)
@@ -205,7 +205,7 @@ def test_client_of_openapi_typescript(address: str, document: Path, tmp_path: Pa
     (tmp_path / "process.d.ts").write_text("declare const process: { argv: string[] };\n")
     (tmp_path / "client.ts").write_text(TYPESCRIPT)
     generate = [NODE, modules / "openapi-typescript/bin/cli.js", document, "--output", "api.ts"]
-    # By default it takes fields of a request that have a default for required.
+    # By default it treats request fields with a default as required.
     run([*generate, "--default-non-nullable", "false"], tmp_path)
     run([NODE, modules / "typescript/bin/tsc", "--project", "tsconfig.json"], tmp_path)
     check(run([NODE, "client.ts", address, TOKEN], tmp_path))

@@ -1,10 +1,9 @@
-"""Golden projects: the export of each is checked in, compared byte for byte, installed and asked.
+"""Golden projects: each export is checked in, compared byte for byte, installed and queried.
 
-Regenerate with `make golden`, and read the diff: it says what a change makes of servers. One case,
-`WHOLE`, can be read from top to bottom; of the others only what was rendered and decided for them
-is checked in. All else is compared by its hash in SHA256SUMS: binary files, what is cut out of
-templates/uv.lock, and in those others the index, copies of foundry/runtime/ and of its tests, and
-the questions.
+Regenerate with `make golden`, and read the diff: it shows how a change affects servers. One case,
+`WHOLE`, can be read from top to bottom; of the others, only rendered files are checked in.
+Everything else is compared by its hash in SHA256SUMS: binary files, excerpts of templates/uv.lock,
+and, in the others, the index, copies of foundry/runtime/ and of its tests, and the questions.
 """
 
 import json
@@ -53,8 +52,8 @@ def export_case(case: str, folder: Path) -> Path:
         source = GOLDEN / case / name
         copy = shutil.copytree if source.is_dir() else shutil.copyfile
         copy(source, project / name)
-    # The service of the case that names one; its vectors are the same on every machine.
-    # One is formatted as users' are.
+    # The embedding service, if a case uses one, has the same vectors on every machine. One case is
+    # formatted like users' exports.
     haste = nullcontext() if case == WHOLE else formatted_once()
     with haste, fake_service("openai", key=SERVICE_KEY) as service:
         variables = {"EMBEDDING_BASE_URL": service.base_url, "EMBEDDINGS_KEY": SERVICE_KEY}
@@ -76,7 +75,7 @@ def case(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def exports(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Export a case when it is first asked for; not to be changed."""
+    """Export a case when it is first needed; tests must not change it."""
     return cache(lambda case: export_case(case, tmp_path_factory.mktemp("golden")))
 
 
@@ -90,13 +89,13 @@ def test_modules_import_each_other_in_no_circle(export: Path) -> None:
     paths = package.rglob("*.py")
     modules = {path.relative_to(package).as_posix(): path.read_bytes() for path in paths}
     assert find_circle(modules) == []
-    # One that a circle would be seen in.
+    # A case that would show an import circle.
     opening = modules["search.py"] + b"from . import app\n"
     assert {"search.py", "app.py"} <= {*find_circle({**modules, "search.py": opening})}
 
 
 def is_left_out(case: str, name: str) -> bool:
-    """Is the hash of a file enough?"""
+    """Return whether only the hash of a file is checked in."""
     path = Path(name)
     is_copied_test = path.parts[0] == "tests" and len(path.parts) > 2
     is_copy = is_copied_test or path.name == "questions.jsonl" or path.parts[1:2] == ("data",)
@@ -162,13 +161,13 @@ def test_reviews_show_what_is_rendered_and_hide_what_is_copied() -> None:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where one export is installed after the other, so that libraries are compiled once."""
+    """An environment reused for one export after another, so that libraries are compiled once."""
     return tmp_path_factory.mktemp("installed") / "environment"
 
 
 @pytest.mark.slow
 def test_export_answers_in_a_clean_environment(case: str, export: Path, environment: Path) -> None:
-    """Two are installed, with an engine and without; others are served beside these tests."""
+    """Two exports are installed, with an engine and without; the others use the tests' packages."""
     from servers import get, in_checkout, install, installed_packages, serving
 
     command = in_checkout(export)
@@ -187,7 +186,7 @@ def test_export_answers_in_a_clean_environment(case: str, export: Path, environm
 
 @contextmanager
 def engine_of(project: Path) -> Iterator[dict[str, str]]:
-    """What the server needs to find its engine, into which its index was published."""
+    """Return the variables with which the server finds the engine that has its index."""
     if load_config(project).store.is_embedded:
         yield {}
         return
@@ -201,7 +200,7 @@ def engine_of(project: Path) -> Iterator[dict[str, str]]:
 
 
 def packages_here(bill: dict[str, Any]) -> dict[str, str]:
-    """Name -> version of the server and of what it needs on this machine."""
+    """Return the versions of the server and its requirements on this machine, by name."""
     found = {
         entry["name"]: entry["version"]
         for entry in bill["components"]
@@ -212,7 +211,7 @@ def packages_here(bill: dict[str, Any]) -> dict[str, str]:
 
 
 def is_answered(question: dict[str, Any], answer: dict[str, Any]) -> bool:
-    """Is a relevant document first where it must be, and among the first five elsewhere?"""
+    """Return whether a relevant document is first, or among the first five if that suffices."""
     relevant = set(question["relevant"])
     depth = 1 if question.get("first") else 5
     found = any(

@@ -1,4 +1,4 @@
-"""Exports of hostile projects do what they are for and no more; hostile indexes are refused."""
+"""Exports of hostile projects do nothing harmful; hostile indexes are rejected."""
 
 import json
 import re

@@ -46,7 +46,7 @@ ALPHABET = [
     "`", "$(id)", "é", "\U0001f600", " ", "", "None", '__import__("os")',
 ]
 # fmt: on
-# Every text of one or two of them, by the one that it begins with.
+# Every text of one or two of them, by its first one.
 BEGINNINGS = [[one, *(one + two for two in ALPHABET)] for one in ALPHABET]
 STRINGS = [text for texts in BEGINNINGS for text in texts]
 OPENINGS = [
@@ -275,7 +275,7 @@ def test_imports_of_a_feature_are_names(needed: tuple[str, tuple[str, ...]]) -> 
 
 
 def test_python_templates_print_only_names_and_numbers() -> None:
-    """Free text has no business in code, not even encoded."""
+    """Templates must not insert free text into code, not even encoded."""
     import re
 
     encoders = r"slug|variable|number|snippet|import|paragraph|option|expression"
@@ -398,7 +398,7 @@ def test_code_is_the_same_whatever_the_values(hostile: Project, make_project: Ma
 @pytest.mark.slow
 def test_texts_come_back_as_they_went_in(hostile: Project) -> None:
     zebra = hostile.ask("zebra")["results"][0]
-    # Shortcodes and tags in Markdown are markup, of which the file of a picture stays.
+    # Shortcodes and Markdown tags are removed as markup, except the file name of a picture.
     read = HOSTILE.replace("{% raw %}", "").replace("</script>", " ")
     read = read.replace("<img src=x onerror=alert(1)>", "![](x)")
     assert read.strip() in zebra["text"]

@@ -1,4 +1,4 @@
-"""The image that a Dockerfile describes: it serves without rights, and writes to a volume alone."""
+"""The image that a Dockerfile describes: it runs unprivileged, and writes only to a volume."""
 
 import json
 import re
@@ -42,7 +42,7 @@ def image(tmp_path_factory: pytest.TempPathFactory, formatted_once: None) -> con
     assert {LOG} == set(re.findall(r"/var/lib/[^`]*\.jsonl", (export / "README.md").read_text()))
     wheels = wheelhouse(export)
     containers.download_uv(wheels)
-    # Its files are readable by every user, whereas tests' folders are not.
+    # Its files are readable by every user, unlike the folders of tests.
     scratch = root / "scratch"
     scratch.mkdir()
     tls_certificates.contexts("proxy.example", root)
@@ -57,7 +57,7 @@ def environment() -> dict[str, str]:
 
 
 def ask(path: str, port: str, body: object = None, *, token: str = TOKEN) -> tuple[int, Any]:
-    """GET from the server, or POST a body; returns the status and what it answers."""
+    """Send GET, or POST with a body; returns the status and the response body."""
     content = None if body is None else json.dumps(body).encode()
     headers = {"Content-Type": "application/json"}
     if token:

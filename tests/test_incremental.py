@@ -65,7 +65,7 @@ def write(project: Project, name: str, content: str | bytes) -> Path:
 
 @pytest.fixture(autouse=True)
 def stamps_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let tests trust the stamps of new files without waiting."""
+    """Trust the stamps of new files immediately."""
     monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
 
 
@@ -84,13 +84,13 @@ def build(project: Project, *arguments: str) -> dict[str, Any]:
 
 
 def changes(project: Project, *arguments: str) -> tuple[int, int, int]:
-    """Documents read, reused and removed by a build."""
+    """Return how many documents a build read, reused and removed."""
     found = build(project, *arguments)["changes"]
     return found["read"], found["reused"], found["removed"]
 
 
 def fresh_index(project: Project) -> dict[str, str]:
-    """The index that a project without any state would build."""
+    """Return the index that a project without any state would build."""
     other = Project(project.root.with_name(FRESH))
     shutil.rmtree(other.root, ignore_errors=True)
     shutil.copytree(project.root, other.root, ignore=shutil.ignore_patterns(".foundry"))
@@ -148,7 +148,7 @@ def test_changed_options_prepare_anew_what_depends_on_them(project: Project) -> 
     file.write_text(written + "[chunking]\nmax_chars = 100\n")
     assert changes(project) == (7, 0, 0)
     file.write_text(written.replace('path = "sources"', 'path = "sources"\ntags = ["x"]'))
-    # The rows have no tags: but for the way they are split, they are as they were at first.
+    # The rows have no tags; apart from how they are split, they equal the first ones.
     assert changes(project) == (7, 0, 0)
     assert snapshot(project.index) == fresh_index(project)
     file.write_text(written.replace('name = "notes"', 'name = "other"'))
@@ -478,7 +478,7 @@ def apply(project: Project, edit: tuple[str, str, Any]) -> None:
 
 
 def check_edits(edits: list[list[tuple[str, str, Any]]]) -> None:
-    """After each round of edits the index has the bytes of a fresh one, or neither can be built."""
+    """After each round of edits, compare the index with a fresh one; both builds may also fail."""
     with tempfile.TemporaryDirectory() as folder:
         project = Project(Path(folder) / "project")
         (project.root / "sources").mkdir(parents=True)

@@ -52,7 +52,7 @@ hits = 2
 
 
 def render(root: Path, options: str, package: str) -> Path:
-    """A server with these options, without an index; returns its folder."""
+    """Render a server with these options, without an index; returns its folder."""
     (root / "sources").mkdir()
     (root / "foundry.toml").write_text(
         f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
@@ -67,7 +67,7 @@ def render(root: Path, options: str, package: str) -> Path:
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ModuleType]:
-    """A rendered server that has every stage, and a real model."""
+    """A rendered server with every stage, and a real model."""
     root = tmp_path_factory.mktemp("server")
     folder = render(root, f'[search]\nfusion = "{request.param}"\n{STAGES}', f"all_{request.param}")
     model = write_cross_encoder(root / "model", WORDS)
@@ -81,7 +81,7 @@ def server(
 @settings(
     max_examples=10,
     deadline=None,
-    # Every example builds an index, so that finding a smaller one takes minutes.
+    # Every example builds an index, so shrinking one would take minutes.
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
@@ -150,7 +150,7 @@ TOP_K = 4
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """A server's folder, and the environment that it needs."""
+    """Return a server's folder, and its environment."""
     root = tmp_path_factory.mktemp("collection")
     folder = render(root, STAGES, "notes")
     for name, text in SOURCES.items():
@@ -214,7 +214,7 @@ def test_explanation_says_what_stages_did(collection: tuple[Path, dict[str, str]
     assert "near_duplicates: removed 1" in lines
     assert "rerank: hits 5" in lines
     scores = [line for line in lines if line.startswith("     semantic ")]
-    # Of the five passages, two are of one document.
+    # Two of the five passages are from the same document.
     assert len(scores) == 4
     assert ", rerank " in scores[0]
 

@@ -61,7 +61,7 @@ def build(make_project: MakeProject, service: FakeService, **more: object) -> Pr
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Built and exported beside a service that is gone since."""
+    """A project, built and exported with a service that is now gone."""
     root = tmp_path_factory.mktemp("live") / "project"
     with fake_service() as service:
         project = write_project(root, NOTES, CONFIG + options(service), built=True)
@@ -76,7 +76,7 @@ def exported(project: Project) -> Path:
 
 @pytest.fixture
 def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeService]:
-    """The same model at another address, which the environment names."""
+    """The same model at another address, which the environment specifies."""
     with fake_service() as running:
         monkeypatch.setenv("EMBEDDING_BASE_URL", running.base_url)
         yield running
@@ -100,7 +100,7 @@ def port_of(service: FakeService) -> int:
 
 
 def serve(export: Path, **variables: str) -> AbstractContextManager[str]:
-    """The export's server, run in place."""
+    """Run the export's server in place."""
     variables.setdefault("EMBEDDING_BASE_URL", os.environ.get("EMBEDDING_BASE_URL", ""))
     return serving(in_checkout(export), **variables)
 

@@ -23,7 +23,7 @@ name = "notes"
 path = "notes"
 """
 FEED = "<feed><entry>Rain fell. Here are some lost words.</entry></feed>"
-# A reader that drops words and does not say so, in the processes that read.
+# A reader, in worker processes, that drops words without reporting it.
 PLANTED = """
 from dataclasses import replace
 from foundry.readers.formats.xml.reader import READER

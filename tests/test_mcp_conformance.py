@@ -74,13 +74,13 @@ def run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.fixture(scope="module")
 def checks(address: str, tmp_path_factory: pytest.TempPathFactory) -> Checks:
-    """What the suite says of each scenario; one process runs them all, and fails for the others."""
+    """Return the suite's checks by scenario; a failure of its single process fails the others."""
     results = tmp_path_factory.mktemp("results")
     arguments = ("--url", f"{address}/mcp", "--suite", "all", "--output-dir", str(results))
     done = run("conformance/dist/index.js", "server", *arguments)
 
     def checks_of(scenario: str) -> list[dict[str, Any]]:
-        # The time is a part of a folder's name.
+        # The name of the folder contains the time.
         (file,) = results.glob(f"server-{scenario}-[0-9]*-[0-9]*T*/checks.json")
         found: list[dict[str, Any]] = json.loads(file.read_bytes())
         assert found, done.stdout + done.stderr
@@ -100,20 +100,20 @@ def test_inspector(export: Path, address: str, transport: str) -> None:
     if transport == "http":
         target = (f"{address}/mcp",)
     else:
-        # A command of its own, because the Inspector takes options of the server's for its own.
+        # A separate command, because the Inspector interprets the server's options as its own.
         command = export.parent / "server"
         code = (
             f"import runpy, sys\nsys.path.insert(0, {str(export)!r})\n"
             "runpy.run_module('notes', run_name='__main__', alter_sys=True)\n"
         )
-        # Its first line cannot name an interpreter whose path has a space.
+        # Its shebang line cannot contain an interpreter path with a space.
         begin = shlex.join(["exec", sys.executable, "-I", "-c", code])
         command.write_text(f'#!/bin/sh\n{begin} "$@"\n')
         command.chmod(0o755)
         target = (str(command), "mcp")
 
     def ask(*arguments: str) -> Any:
-        # However busy the machine is: it gives up after 15 seconds otherwise.
+        # For busy machines: by default it gives up after 15 seconds.
         waiting = ("--connect-timeout", "0")
         inspector = "inspector/clients/launcher/build/index.js"
         done = run(inspector, "--cli", *target, *waiting, *arguments)

@@ -198,7 +198,7 @@ async def check_refusals(client: Client) -> None:
 def send(
     address: str, body: object, method: str = "POST", path: str = "/mcp", **headers: str
 ) -> tuple[int, Any]:
-    """Status, and the answer if it is JSON, of one request with these bytes or this message."""
+    """Send bytes or a message; returns the status, and the response if it is JSON."""
     written = body if isinstance(body, bytes) else json.dumps(body).encode()
     fields = {"Content-Type": "application/json", "Accept": "application/json"}
     fields |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -420,7 +420,7 @@ def lines(*messages: object) -> bytes:
 
 
 def talk(export: Path, said: bytes) -> list[Any]:
-    """The messages that come back for this input, in a process that ends well."""
+    """Return the output messages for this input; the process must exit normally."""
     command = [*in_checkout(export), "mcp"]
     done = subprocess.run(command, input=said, capture_output=True, timeout=120, check=True)
     assert done.stderr == b""
@@ -639,7 +639,7 @@ def test_registry_entry_keeps_the_limits_of_its_schema(export: Path) -> None:
     assert entry["name"] == "com.example/notes"
     assert f"<!-- mcp-name: {entry['name']} -->" in (export / "README.md").read_text()
     assert entry["$schema"].endswith("/2025-12-11/server.schema.json")
-    # Only `assistants = true` has the option that puts the server into an assistant's file.
+    # Only `assistants = true` adds the option that registers the server with an assistant.
     assert "--install" not in (export / "README.md").read_text()
     assert 1 <= len(entry["title"]) <= 100
     assert 1 <= len(entry["description"]) <= 100

@@ -1,4 +1,4 @@
-"""Files named in a configuration or a command: anything else there is reported, not read."""
+"""Files named in a configuration or a command: special or large files are reported, not read."""
 
 import os
 import re
@@ -29,9 +29,9 @@ GIGABYTE = 1 << 30
 
 @dataclass(frozen=True)
 class Named:
-    """A file below the project, and the command that reads it.
+    """A file in the project, and the command that reads it.
 
-    `by_user` says that the command line names it, not the configuration.
+    `by_user`: named on the command line, not in the configuration.
     """
 
     file: str
@@ -40,13 +40,13 @@ class Named:
     by_user: bool = False
 
     def words(self, project: Project, *, with_root: bool = False) -> list[str]:
-        """Return the command's words, with the project as well if asked for."""
+        """Return the command's words, including the project if asked for."""
         path = str(project.root / self.file)
         command, *options = (path if word == "FILE" else word for word in self.command)
         return [command, *([str(project.root)] if with_root else []), *options]
 
     def run(self, project: Project) -> str:
-        """Run the command, which must fail as commands do; returns what it says."""
+        """Run the command, which must fail with an error message; returns its output."""
         result = project.run(*self.words(project))
         assert isinstance(result.exception, SystemExit), result.exc_info
         assert result.exit_code in {1, 2}
@@ -89,7 +89,7 @@ def key(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def named(key: str, built: Project, tmp_path: Path) -> tuple[Named, Project]:
-    """A file that is to be put there, and the project."""
+    """A file to be replaced, and its project."""
     project, wanted = built.copy(tmp_path / "project"), NAMED[key]
     (project.root / "foundry.toml").write_text(CONFIG + wanted.config)
     (project.root / "own").mkdir()
@@ -102,7 +102,7 @@ def named(key: str, built: Project, tmp_path: Path) -> tuple[Named, Project]:
 
 @pytest.fixture(autouse=True)
 def _ends() -> Iterator[None]:
-    """End what waits for ever."""
+    """Interrupt a test that hangs."""
 
     def give_up(*_: object) -> None:
         raise TimeoutError("it waits")
@@ -125,7 +125,7 @@ def make_device(path: Path) -> None:
 
 
 def make_socket(path: Path) -> None:
-    # Its whole path may be longer than that of a socket may be.
+    # Its full path may be too long for a socket.
     with chdir(path.parent), socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path.name)
 
@@ -155,7 +155,7 @@ def test_what_is_no_file_of_a_bounded_size_is_said(
     odd: str, key: str, named: tuple[Named, Project]
 ) -> None:
     if (key, odd) == ("export.templates", "a folder"):
-        # It has no templates, and more folders are no mistake.
+        # It has no templates, and additional folders are allowed.
         return
     wanted, project = named
     make, said = ODD[odd]
@@ -194,7 +194,7 @@ LINES = (
 def test_nothing_of_a_file_outside_of_the_project_is_quoted(
     lines: str, named: tuple[Named, Project], tmp_path: Path
 ) -> None:
-    """A configuration may name none, links included; a command line may."""
+    """A configuration may not name such a file, not even through a link; a command line may."""
     wanted, project = named
     outside = tmp_path / "outside"
     outside.write_text(lines)

@@ -1,8 +1,9 @@
-"""Documents that a token may not see affect it in no way other than docs/security.md says.
+"""Hidden documents affect a token's results only in the ways that docs/security.md lists.
 
-Everything is asked of the same server twice, with an index of all documents and with one of those
-alone that the token sees. The answers are compared byte for byte, and so is the work that each
-search has spent of its budget: what a query may cost must not tell how much is hidden.
+All requests go to the same server twice: with an index of all documents, and with an index of only
+those that the token may see. The responses must be the same byte for byte, and so must the work
+that each search has spent of its budget, because the cost of a query must not reveal how much is
+hidden.
 """
 
 import importlib
@@ -87,7 +88,7 @@ CLOSED = {
     "deal.md": page(
         "Deal", "quuxcorp acquires the page for 42 million: w1 w2.", tag="board", date="2026-01-01"
     ),
-    # A copy, the same heading, links both ways, and words that are rare without it.
+    # A copy, the same heading, links in both directions, and words that would be rare without it.
     "pump.md": page(
         "Pump", "Oil the pump and its seal every week. See [it](../open/pump.md).", tag="board"
     ),
@@ -208,7 +209,7 @@ OF_EACH_ANSWER = re.compile(
 
 
 def identifiers(index: Path) -> dict[str, str]:
-    """What DOCUMENTS and CHUNKS stand for in an index of all documents."""
+    """Return the ids that DOCUMENTS and CHUNKS stand for, in an index of all documents."""
     found = {f"<{kind} of >": "0" * 16 for kind in ("document", "chunk")}
     (records,) = index.glob("v*/documents.jsonl")
     chunks = records.with_name("chunks.jsonl").read_text().splitlines()
@@ -223,14 +224,14 @@ def identifiers(index: Path) -> dict[str, str]:
 
 
 def put_in(ids: Mapping[str, str], request: tuple[str, str, Any]) -> tuple[str, str, Any]:
-    """Put ids into a request in place of what stands for them."""
+    """Replace placeholders in a request by ids."""
     text = re.sub("<(?:document|chunk) of [^>]*>", lambda place: ids[place[0]], json.dumps(request))
     method, path, sent = json.loads(text)
     return method, path, sent
 
 
 class Answer(NamedTuple):
-    """An answer, and what each search for it spent: units by stage, and those that were left."""
+    """A response, and the budget spent by each of its searches: units by stage, and units left."""
 
     text: str
     spent: list[list[tuple[str, int]]]
@@ -238,7 +239,7 @@ class Answer(NamedTuple):
 
 @contextmanager
 def answering(package: ModuleType, index: Path) -> Iterator[Callable[[Any], Answer]]:
-    """A function that asks a server with this index, and tells of the work as well."""
+    """Return a function that queries a server with this index, and also reports the work."""
     journals: list[Any] = []
     spent: dict[int, list[tuple[str, int]]] = {}
     journal = importlib.import_module(f"{package.__name__}.retrieval.journal").Journal
@@ -270,7 +271,7 @@ def answering(package: ModuleType, index: Path) -> Iterator[Callable[[Any], Answ
 
 
 def answer(client: TestClient, method: str, path: str, sent: Any) -> str:
-    """The status, the headers and the body of an answer, but for its time and its number."""
+    """Return status, headers and body of a response, without its date and request id."""
     accepted = {"Accept": "application/json, text/event-stream"} if path == "/mcp" else {}
     how = {"json": sent} if method == "POST" else {"params": sent} if sent else {}
     headers = {"Authorization": f"Bearer {TOKEN}", **accepted}
@@ -280,7 +281,7 @@ def answer(client: TestClient, method: str, path: str, sent: Any) -> str:
 
 
 def build(root: Path, name: str, **folders: Mapping[str, str]) -> Path:
-    """Build an index of these folders, and keep a copy of it."""
+    """Build an index of these folders; returns a copy of it."""
     shutil.rmtree(root / "sources")
     for folder, files in folders.items():
         (root / "sources" / folder).mkdir(parents=True)
@@ -300,7 +301,7 @@ def statistics(request: pytest.FixtureRequest) -> str:
 def server(
     statistics: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[ModuleType, Path, Path]]:
-    """A server, and its indexes with and without what the token does not see."""
+    """A server, and its indexes with and without the hidden documents."""
     root = tmp_path_factory.mktemp(statistics)
     tables = f'{TABLES}access_statistics = "{statistics}"\n'
     with pytest.MonkeyPatch.context() as patch:
@@ -317,7 +318,7 @@ Answers = Mapping[str, list[Answer]]
 
 
 def ask_everything(package: ModuleType, whole: Path, part: Path) -> tuple[Answers, Answers]:
-    """What the server answers through each interface with either index."""
+    """Return the server's responses through each interface with either index."""
     ids = identifiers(whole)
     found: list[Answers] = []
     for index in (whole, part):
@@ -337,7 +338,7 @@ def answers(server: tuple[ModuleType, Path, Path]) -> tuple[Answers, Answers]:
 
 
 def crowd(number: int) -> Note:
-    """A document that is hidden among many like it, with 40 tags, a link and values of its own."""
+    """Return a hidden document, with 40 tags, a link and its own values, like many others."""
     words = f"The board met about the pump, its page, max_size, w1 w2, rubber and D{number}."
     return Note(
         "Pump" if number % 5 else f"Minutes {number}",
@@ -384,7 +385,7 @@ def crowded(
     server: tuple[ModuleType, Path, Path],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Answers, Answers]:
-    """What is answered with two visible documents among many, and with these two alone."""
+    """The responses with two visible documents among many, and with these two alone."""
     folder = tmp_path_factory.mktemp("crowded")
     placed = [
         *zip(SEEN, ("open/pump.md", "open/seal.md"), strict=True),
@@ -404,7 +405,7 @@ def crowded(
 
 
 def documented(statistics: str) -> dict[str, str]:
-    """What docs/security.md says of each interface."""
+    """Return the statements of docs/security.md about each interface."""
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", DOCS.read_text("utf-8"), re.M)
     place = {"all": 1, "visible": 2}[statistics]
     return {row[0].strip(): row[place].strip() for row in rows}
@@ -443,7 +444,7 @@ SPENDING = {
 
 @pytest.mark.parametrize("statistics", ["visible"], indirect=True)
 def test_work_is_spent_by_each_stage_that_counts_it(crowded: tuple[Answers, Answers]) -> None:
-    """Else equal costs would say nothing."""
+    """Otherwise equal costs would prove nothing."""
     for answers in crowded:
         work = (each.spent for given in answers.values() for each in given)
         assert {stage for searches in work for search in searches for stage, _ in search} > SPENDING
@@ -487,7 +488,7 @@ def test_the_token_finds_and_reads_its_documents(answers: tuple[Answers, Answers
 def test_hidden_documents_change_neither_what_is_found_nor_what_operators_do(
     answers: tuple[Answers, Answers],
 ) -> None:
-    """Whatever scores depend on."""
+    """These are all the inputs of scores."""
     texts = ([one.text for one in each["`POST /search`"]] for each in answers)
     for with_hidden, without in zip(*texts, strict=True):
         ids = [
@@ -548,7 +549,7 @@ def test_drawn_documents_that_are_hidden_change_nothing(
     documents = [make_document(number, note) for number, note in enumerate(corpus)]
     kept = [each for each in documents if "shop" in each[0].tags]
     assume(kept)
-    # Without a file of these, the server would refuse all searches alike.
+    # Without one of these files, the server would refuse all searches alike.
     pinned = (PinnedAnswer(query="oil", document=kept[0][0].id),)
     options = IndexOptions(filterable=("team",), own_statistics=True, pinned=pinned)
     requests = [

@@ -1,4 +1,4 @@
-"""The files of documents, opened from the page of a document in Chromium, and through an export."""
+"""Original files, opened from a document's page in Chromium, and through an export."""
 
 import urllib.error
 import urllib.request
@@ -59,17 +59,17 @@ def running() -> Iterator[Any]:
 
 
 def open_manual(page: Any, link: Any) -> str:
-    """Follow a link until the file is shown, or saved by a browser without a viewer of PDFs.
+    """Follow a link until the file is shown, or is saved by a browser without a PDF viewer.
 
-    Headless shells have none, Chromium and Chrome do. Returns the address that was opened, in this
-    tab or in one of its own.
+    Headless shells have no viewer, Chromium and Chrome do. Returns the opened address, in this tab
+    or a new one.
     """
     tabs, before, saved = page.context.pages, page.url, list[Any]()
     page.on("download", lambda download: saved.append(download))
     link.click()
 
     def shown() -> Any:
-        page.wait_for_timeout(5)  # Events arrive while something is asked of the browser.
+        page.wait_for_timeout(5)  # Playwright delivers events only during calls.
         opened = [page] if page.url != before else page.context.pages[len(tabs) :]
         return next((tab for tab in opened if tab.url not in {"", "about:blank"}), None)
 
@@ -107,7 +107,7 @@ def test_a_pdf_is_opened_at_the_page_of_the_passage(
             assert answer.headers["Content-Type"] == "application/pdf"
             assert answer.headers["Content-Disposition"] == 'inline; filename="manual.pdf"'
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        # HTML of others may run nothing here.
+        # Foreign HTML must not run scripts here.
         seal = document(address, "notes/seal.html")
         with urllib.request.urlopen(f"{address}/originals/{seal}") as answer:
             assert answer.headers["Content-Type"] == "text/html"
@@ -164,7 +164,7 @@ def test_without_the_files_there_is_no_link(export: Path, running: Any) -> None:
             tab.see(".part", "page 1")
             assert tab.page.locator("#file").inner_text() == ""
             assert tab.page.locator(".part a[href]").count() == 0
-            # That it is not there is no error of the page.
+            # A missing file is not an error of the page.
             tab.complaints.clear()
 
 

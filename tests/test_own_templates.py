@@ -1,4 +1,4 @@
-"""A project's own templates: only with --trust, only in place of others, never from elsewhere."""
+"""A project's own templates: used only with --trust, and only to replace existing ones."""
 
 from pathlib import Path
 

@@ -215,7 +215,7 @@ OTHER: Edits = {
 
 @dataclass(frozen=True)
 class Edited:
-    """A server with all edits, and what it found before them."""
+    """A server with all edits, and its results before them."""
 
     address: str
     before: list[dict[str, Any]]
@@ -232,7 +232,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edited]:
 
 
 def write_older(root: Path) -> Path:
-    """Write an export as another version of Foundry wrote it, unedited."""
+    """Write an unedited export of an older version of Foundry."""
     project = Project(root)
     (root / "sources").mkdir()
     (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
@@ -277,7 +277,7 @@ def check_named(export: Path, edits: Edits) -> None:
 
 
 def check_edit(export: Path, edits: Edits) -> None:
-    """Edit, verify, update to the templates of today, and verify again."""
+    """Edit, verify, update to the current templates, and verify again."""
     edit(export, edits)
     run_tool(export, "ruff", "check", "--no-cache", ".")
     check_format(export)

@@ -1,4 +1,4 @@
-"""Names that no package of a server may have: of whatever stands beside it."""
+"""Names that a server's package may not have, because of other modules."""
 
 import re
 import sys
@@ -40,11 +40,11 @@ def test_what_may_not_be_installed_here_is_taken_too(package: str) -> None:
 @pytest.mark.parametrize(
     "package",
     [
-        # Gone after 3.11, after 3.12, and new in 3.14.
+        # Removed after 3.11, removed after 3.12, and new in 3.14.
         *("asynchat", "asyncore", "distutils", "imp", "smtpd"),
         *("aifc", "cgi", "chunk", "crypt", "imghdr", "nis", "pipes", "telnetlib", "uu", "xdrlib"),
         *("annotationlib", "compression"),
-        # Of other systems than this one.
+        # Modules of other operating systems.
         *("msvcrt", "winreg", "nt"),
     ],
 )

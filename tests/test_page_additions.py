@@ -1,4 +1,4 @@
-"""What optional stages and richer sources add to the pages, in Chromium."""
+"""Additions to the pages by optional stages and richer sources, in Chromium."""
 
 import json
 from collections.abc import Iterator

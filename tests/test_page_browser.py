@@ -148,7 +148,7 @@ def tab(served: Served) -> Iterator[Visit]:
 
 @pytest.fixture
 def lone_tab(served: Served) -> Iterator[Visit]:
-    """A tab in a window of its own, whose clock may be set."""
+    """A tab in its own window, so that its clock can be set."""
     with visit(served.running, served.address, alone=True) as visited:
         yield visited
 
@@ -695,7 +695,7 @@ def test_hostile_document_is_only_text(tab: Visit) -> None:
     tab.go("/?q=parrot")
     first = tab.page.locator("#results > li").first
     playwright.expect(first.locator("h2")).to_contain_text(f"Parrot {HOSTILE}")
-    # Builds leave such controls out; pages would keep them from turning what stands around.
+    # Builds remove such controls; pages isolate them from the text around.
     assert BIDI not in first.locator(".snippet").text_content()
     turned = get(f"{tab.address}/search?q=parrot")
     turned["query"] = "a parrot"
@@ -844,11 +844,11 @@ def test_chat_streams_and_stops(served: Served) -> None:
         tab.see(".turn .text", "done")
         playwright.expect(tab.page.locator("#send")).to_be_visible()
         tab.see("#status", "The answer is complete.")
-        # No passage has its addresses: tags are not indexed.
+        # No passage contains its addresses: tags are not indexed.
         disarmed = HOSTILE.replace("<", "< ").replace("://", "[:]//")
         disarmed = disarmed.replace("evil.example", "evil[.]example").replace("i.png", "i[.]png")
         tab.see(".turn .text", disarmed)
-        # Between the two, a sentence is marked.
+        # A sentence between the two is marked.
         tab.see(".turn .text", "[i] (http[:]//evil[.]example/i)")
         assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
         assert tab.page.locator(".text .cite").count() == 1

@@ -1,4 +1,4 @@
-"""The search page of a server that reads queries, in Chromium: what it offers and says."""
+"""The search page of a server that understands queries, in Chromium."""
 
 from collections.abc import Iterator
 from urllib.parse import quote_plus
@@ -38,7 +38,7 @@ def test_suggestions_are_chosen_by_keyboard(tab: Visit) -> None:
     assert field.get_attribute("role") == "combobox"
     field.focus()
     keys.type("ventil")
-    # Those for what was typed first are the same.
+    # Those for the first query are the same.
     tab.settle()
     tab.see("#suggestions", "Ventilation plans")
     playwright.expect(field).to_have_attribute("aria-expanded", "true")

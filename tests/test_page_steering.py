@@ -80,7 +80,7 @@ def tab(served: Served) -> Iterator[Visit]:
 
 
 def choices(tab: Visit) -> dict[str, list[str]]:
-    """What each facet offers, with its counts."""
+    """Return the choices of each facet, with their counts."""
     rows = tab.page.locator(".facets > div").all()
     return {
         row.locator("> span").inner_text(): [

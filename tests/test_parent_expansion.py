@@ -1,4 +1,4 @@
-"""Small chunks are found, and the larger passage around each is what is read, at every door."""
+"""Small chunks are found, and every interface returns the larger passage around each."""
 
 import asyncio
 import json

@@ -47,7 +47,7 @@ def test_pinned_documents_come_first_and_are_marked(make_project: MakeProject) -
     assert (second["path"], "pinned" in second) == ("copy.md", False)
     assert found["match"] == "strong"
     assert found["stages"]["pinned"] == {"documents": 1}
-    # No document has the word, which is not corrected to another.
+    # No document has the word, and it is not corrected to another.
     found = project.ask("WLAN!")
     assert [hit["path"] for hit in found["results"][:2]] == ["pumps.md", "access.md"]
     assert "correction" not in found["stages"]

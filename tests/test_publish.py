@@ -33,7 +33,7 @@ def edit(project: Project, edition: str) -> None:
 
 
 def build(project: Project) -> Callable[[], tuple[int, str]]:
-    """The action of building, for a forked child."""
+    """Run a build; called in a forked child."""
 
     def action() -> tuple[int, str]:
         result = CliRunner().invoke(main, ["build", str(project.root), "--quiet"])
@@ -49,7 +49,7 @@ def versions(project: Project) -> list[str]:
 
 
 def edition(project: Project) -> str:
-    """Which edition the current index holds, every byte of it checked."""
+    """Return the edition in the current index, after checking every byte of it."""
     checked = project.run("verify", "--json")
     assert checked.exit_code == 0, checked.output
     record = json.loads((project.index / "chunks.jsonl").read_bytes())
@@ -65,7 +65,7 @@ def built(make_project: MakeProject) -> Project:
 
 
 def check_faults(project: Project, fault: str, *, step: int) -> int:
-    """Fail a build at one change after the other; returns how many faults were put in."""
+    """Fail a build at each change in turn; returns the number of faults."""
     state = project.root / ".foundry" / "index"
     current, faults = "one", 0
     edit(project, "2")
@@ -98,7 +98,7 @@ def test_fault_at_many_changes_leaves_an_index_that_answers(fault: str, built: P
 
 
 def test_writer_that_overwrites_is_caught(tmp_path: Path) -> None:
-    """The null control: a harness that finds nothing wrong here would find nothing anywhere."""
+    """The negative control: if the test finds no fault here, it would find none anywhere."""
     file = tmp_path / "manifest.json"
 
     def overwrite() -> tuple[int, str]:
@@ -125,7 +125,7 @@ def test_writer_that_overwrites_is_caught(tmp_path: Path) -> None:
 def test_publishing_forces_files_then_folders_to_disk(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A kill loses nothing that the page cache holds, so the order of calls is tested."""
+    """Killing a process loses nothing in the page cache, so the order of calls is tested."""
     calls: list[tuple[str, str]] = []
     fsync, rename, replace = os.fsync, os.rename, os.replace
 
@@ -154,7 +154,7 @@ def test_publishing_forces_files_then_folders_to_disk(
     synced = [place for what, place in calls[:published] if what == "fsync"]
     for path in files:
         temporary = str(index / "v2.tmp" / path.relative_to(index / "v2"))
-        # Some are synced early, so that the disk has less to do in the end.
+        # Some are synced early to reduce the work at the end.
         assert temporary in synced
         assert synced.index(temporary) < synced.index(str(index / "v2.tmp"))
     assert ("fsync", str(index)) in calls[published:switched]
@@ -275,7 +275,7 @@ def test_second_build_says_who_is_building_and_queries_go_on(built: Project) -> 
 
 @pytest.fixture
 def corpus(make_project: MakeProject) -> Project:
-    """A project whose build takes a second or so."""
+    """A project whose build takes about a second."""
     generator = random.Random(5)
     words = ["".join(generator.choices("abcdefghij", k=5)) for _ in range(3_000)]
     files = {
@@ -309,7 +309,7 @@ def change_some(project: Project, generator: random.Random) -> None:
 
 
 def build_and_kill(project: Project, seconds: float) -> bool:
-    """Build in a forked child, and kill it after so many seconds; whether it was still running."""
+    """Build in a forked child and kill it after this time; returns whether it was still running."""
     child = os.fork()
     if child == 0:
         code = 99
@@ -326,7 +326,7 @@ def build_and_kill(project: Project, seconds: float) -> bool:
 
 
 def note_edition(project: Project) -> str:
-    """Which edition of the note the current index holds, every byte of the index checked."""
+    """Return the edition of the note in the current index, after checking every byte of it."""
     checked = project.run("verify", "--json")
     assert checked.exit_code == 0, checked.output
     lines = (project.index / "chunks.jsonl").read_bytes().splitlines()
@@ -346,7 +346,7 @@ def check_against_fresh(project: Project) -> None:
 
 @pytest.mark.slow
 def test_builds_killed_at_random_leave_an_index_that_answers(built: Project) -> None:
-    """The index is the old one or the new; the next build completes, and equals a fresh one."""
+    """The index is the old or the new one; the next build completes, and equals a fresh one."""
     seed = random.randrange(2**32) if "KILLS" in os.environ else 1
     generator = random.Random(seed)
     current, span = "one", 0.4
@@ -357,7 +357,7 @@ def test_builds_killed_at_random_leave_an_index_that_answers(built: Project) -> 
         change_some(built, generator)
         was_killed = build_and_kill(built, generator.uniform(0, span))
         killed += was_killed
-        # So that early and late kills are about equally frequent, and some builds survive.
+        # Thus early and late kills are about equally frequent, and some builds survive.
         span *= 1.02 if was_killed else 0.9
         found = note_edition(built)
         assert found in ({current, str(number)} if was_killed else {str(number)}), f"seed {seed}"

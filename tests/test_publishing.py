@@ -50,7 +50,7 @@ def built(make_project: MakeProject) -> Project:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, tuple[Any, ...]]]:
-    """The engines that were asked, with what they were given."""
+    """The engines that were called, with their arguments."""
     calls: list[tuple[str, tuple[Any, ...]]] = []
     for engine, variable in ENGINES.items():
 
@@ -80,7 +80,7 @@ def test_engine_gets_the_current_index(engine: str, built: Project, asked: list[
     assert counts == (found.chunks, found.postings)
     assert settings == StoreSettings("pumps", True, 1.5)
     assert rest == [reporter, options]
-    # Servers that follow the folder look again.
+    # Servers that watch the folder look again.
     assert manifest.stat().st_mtime > 1
 
 

@@ -1,4 +1,4 @@
-"""Every request to Qdrant, and every answer of its stand-in, compared with Qdrant's own schema."""
+"""Every request to Qdrant, and every response of its stand-in, match Qdrant's own schema."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -140,7 +140,7 @@ NAMED = {"vectors", "sparse_vectors", "vector", "payload_schema"}
 
 
 def search(engine: Engine, content: Content, only: Restriction | None) -> None:
-    """Ask in every way."""
+    """Run every kind of search."""
     integers, scales = quantise(content.vectors[:1] * content.scales[0])
     vector = integers[0], float(scales[0])
     terms = [(content.vocabulary.find(word) or 0, 1) for word in ("valv", "pump")]
@@ -165,7 +165,7 @@ FILTERS: tuple[dict[str, Any], ...] = (
 
 
 def search_under_filters(engine: Engine, content: Content) -> None:
-    """Ask in every way, with no filter, with each, and with what words let through."""
+    """Run every kind of search: without a filter, with each one, and with query operators."""
     search(engine, content, None)
     for filters in FILTERS:
         allowed = content.index.part(FilterColumns.open).select(filters)
@@ -176,7 +176,7 @@ def search_under_filters(engine: Engine, content: Content) -> None:
 
 
 def act_out(place: Place, native: "NativeQdrant", folder: Path) -> None:
-    """Publish, search, go back, and fail in every way that the engine is asked otherwise."""
+    """Publish, search, roll back, and provoke every failure that causes other requests."""
     first = write(folder / "first")
     second = write(folder / "second", {7: "second"})
     third = write(folder / "third", dict.fromkeys(range(60), "third"))
@@ -191,7 +191,7 @@ def act_out(place: Place, native: "NativeQdrant", folder: Path) -> None:
     place.publish(second, again=True)
     with killed_after(3):
         place.publish(third)
-    # What was left is in the way of one, and continued by the other.
+    # Leftovers block one publication, and the other continues them.
     place.publish(first, again=True)
     with patch.object(qdrant, "compare_lanes", side_effect=Killed), pytest.raises(Killed):
         place.publish(third)
@@ -207,7 +207,7 @@ def act_out(place: Place, native: "NativeQdrant", folder: Path) -> None:
                 native.failure = None
     place.publish(second, grace=0)
     place.publish(second, grace=0)
-    # Somebody has taken away all markers.
+    # Another client has removed all markers.
     for version in place.versions():
         place.drop(version)
     place.publish(first)
@@ -219,14 +219,14 @@ def act_out(place: Place, native: "NativeQdrant", folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def exchanges(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
-    """All that was said in a story that has everything."""
+    """All exchanges of a run that uses every feature."""
     from native_qdrant import running_qdrant
 
     folder = tmp_path_factory.mktemp("schema")
     with ExitStack() as stack:
         native = stack.enter_context(running_qdrant(folder / "shards"))
         native.exchanges = []
-        # Nobody else searches, and there is more than a page.
+        # There are no other searches, and more than one page of rows.
         still = SimpleNamespace(sleep=lambda _seconds: None)
         stack.enter_context(patch.object(qdrant_collection, "time", still))
         stack.enter_context(patch.object(qdrant_collection, "PAGE", 50))
@@ -236,7 +236,7 @@ def exchanges(tmp_path_factory: pytest.TempPathFactory) -> list[Exchange]:
 
 
 def fields(value: Any, name: str = "") -> Iterator[str]:
-    """The names of the fields that a body has, of those that lie in each other with points."""
+    """Return the field names of a body, including nested ones, joined by dots."""
     last = name.rpartition(".")[2]
     if isinstance(value, list):
         for each in value:
@@ -270,7 +270,7 @@ def test_requests_and_answers_are_as_the_schema_says(
 
 
 def bodies(exchanges: list[Exchange], part: str) -> Iterator[tuple[Exchange, Any]]:
-    """Requests or answers that have all fields between them, with lists of two at the most."""
+    """Return requests or responses that together have all fields, with at most two list items."""
     seen: set[object] = set()
     for exchange in exchanges:
         body = shortened(getattr(exchange, part))
@@ -288,7 +288,7 @@ def shortened(value: Any) -> Any:
 
 
 def spoilt(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Copies of a body, each with one fault, and what that is."""
+    """Yield copies of a body with one fault each, and a description of it."""
     last = name.rpartition(".")[2]
     if last in FREE:
         return

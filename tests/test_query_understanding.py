@@ -1,4 +1,4 @@
-"""Query understanding: what the language model may change, and what its failures cost."""
+"""Query understanding: what the language model may change, and the effects of its failures."""
 
 import importlib
 import json
@@ -45,7 +45,7 @@ RAW = "pls what abt teh lmps"
 
 
 def says(**members: object) -> Script:
-    """A model that answers one JSON object."""
+    """Return a model that answers with one JSON object."""
 
     def script(call: Call, reply: Reply) -> None:
         reply.begin()
@@ -78,7 +78,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch, package: ModuleType) -> Iterator[LanguageModel]:
-    """An endpoint that the server is told of."""
+    """The endpoint that the server is configured with."""
     with language_model() as model:
         monkeypatch.setenv("LLM_BASE_URL", model.base_url)
         monkeypatch.setenv("LLM_MODEL", "reader-1")
@@ -89,7 +89,7 @@ def model(monkeypatch: pytest.MonkeyPatch, package: ModuleType) -> Iterator[Lang
 
 
 def forget(package: ModuleType) -> None:
-    """Let the next search read the environment again, and keep no answers."""
+    """Let the next search read the environment again, and drop cached answers."""
     query_model = importlib.import_module(
         f"{package.__name__}.retrieval.stages.understanding"
     ).query_model
@@ -196,7 +196,7 @@ def test_filters_of_the_caller_hold(package: ModuleType, model: LanguageModel) -
     model.script = says(query="lamp", status=found("closed"), modified_after=found("2024-01-15"))
     filters = {"status": "open"}
     answer = ask(package, filters=filters)
-    # Nothing open is that new, so the date is not applied either.
+    # No work order is that new, so the date is not applied either.
     assert titles(answer) == {"Lamp"}
     said = answer["stages"]["understanding"]
     assert said["filters"] == {"modified_after": "2024-01-15"}

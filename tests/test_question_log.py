@@ -44,7 +44,7 @@ def project(make_project: MakeProject) -> Project:
 def served(project: Project) -> Iterator[tuple[ModuleType, TestClient]]:
     """The package of an export, and a client of its application."""
     with imported(project.export(), "notes") as package:
-        # Queries are not being typed here.
+        # Complete queries, not queries that are being typed.
         vars(importlib.import_module("notes.web.questions"))["TYPING_SECONDS"] = 0.0
         headers = {"Authorization": f"Bearer {TOKEN}", "User-Agent": "tell-tale"}
         with client_of(package, headers=headers) as client:
@@ -75,7 +75,7 @@ def test_what_nobody_found_is_kept_through_every_interface(project: Project, fil
     assert lines[0]["documents"] == [hit["document_id"] for hit in found["results"]]
     told = file.read_text("ascii")
     assert not any(secret in told for secret in (TOKEN, "tell-tale", "testclient", "127.0.0.1"))
-    # The export is as it was, and its questions can be drafted.
+    # The export is unchanged, and its questions can be drafted.
     result = CliRunner().invoke(main, ["verify", str(project.root / "dist" / "notes")])
     assert result.exit_code == 0, result.output
     assert "quarterly figures" in project.succeed("questions", "--log", str(file)).stdout
@@ -116,7 +116,7 @@ def test_thumbs_are_kept_for_passages_that_there_are(project: Project, file: Pat
 
 
 def wait_for(client: TestClient, count: int) -> None:
-    """Wait until so many lines were written, which is counted."""
+    """Wait until this many lines were written and counted."""
     for _ in range(3_000):
         if f'questions_total{{result="kept"}} {count}.0' in client.get("/metrics").text:
             return

@@ -1,4 +1,4 @@
-"""The place of the question log in deploy files: README's example can be written everywhere."""
+"""The path of the question log in deploy files: the README's example is writable everywhere."""
 
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def test_kubernetes_has_a_volume_for_each_replica(tmp_path: Path, store: str) ->
     pod = server["spec"]["template"]["spec"]
     (mount,) = pod["containers"][0]["volumeMounts"]
     assert mount == {"name": claim["metadata"]["name"], "mountPath": FOLDER}
-    # Whose group may write to the volume.
+    # This group may write to the volume.
     assert pod["securityContext"]["fsGroup"] == pod["securityContext"]["runAsUser"] == 10001
     services = {each["metadata"]["name"] for each in found if each["kind"] == "Service"}
     assert server["spec"]["serviceName"] in services

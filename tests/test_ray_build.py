@@ -1,4 +1,4 @@
-"""Builds on a Ray cluster: the bytes of a local build, whatever happens to a node."""
+"""Builds on a Ray cluster: the same bytes as a local build, whatever happens to a node."""
 
 import json
 import os
@@ -60,7 +60,7 @@ path = "foundry/rows.jsonl"
 
 
 def mixed_files() -> dict[str, str | bytes]:
-    """Files of all kinds, some of which cannot be read."""
+    """Files of all kinds, some of them unreadable."""
     return {
         "a.md": "---\ntags: [b, a]\n---\n# Seals\n\nReplace the D40 seal yearly.\n",
         "copy of a.md": "---\ntags: [b, a]\n---\n# Seals\n\nReplace the D40 seal yearly.\n",
@@ -112,7 +112,7 @@ def begin(cluster: RunningCluster, project: Project, *arguments: str) -> "subpro
 
 
 def prepared(project: Project) -> int:
-    """How many documents the cache holds for good."""
+    """Return how many documents the cache has stored."""
     cache = project.root / ".foundry" / CACHE_NAME
     if not cache.exists():
         return 0
@@ -126,7 +126,7 @@ def prepared(project: Project) -> int:
 
 
 def wait_until_some(project: Project, process: "subprocess.Popen[str]") -> int:
-    """Wait until the cache holds documents of a build that goes on; returns how many."""
+    """Wait until the cache has documents of a running build; returns how many."""
     count = 0
 
     def are_some_kept() -> bool:
@@ -143,7 +143,7 @@ SLOW = "sources/many/slow.rst"
 
 
 def many(count: int) -> Mapping[str, str]:
-    """Documents that take a worker some hundredths of a second each."""
+    """Documents that each take a worker some hundredths of a second."""
     return {
         f"sources/many/{number:04}.md": f"# Note {number}\n\n"
         + "\n\n".join(" ".join(f"word{number + i + j}" for i in range(120)) for j in range(40))
@@ -212,7 +212,7 @@ def test_node_of_another_installation_is_named() -> None:
 
 
 class Here:
-    """A cluster of this process, which runs a task when its result is asked for."""
+    """An in-process cluster that runs a task when its result is requested."""
 
     def __init__(self) -> None:
         self.most = 0
@@ -244,7 +244,7 @@ def test_batches_are_few_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
     raws = [RawDocument("s", f"{n}.md", f"{n}.md", b"# Pump %d\n\nWords." % n) for n in range(100)]
     raws[7] = RawDocument("s", "7.md", "7.md", b"word " * 120_000)
     raws[8] = RawDocument("s", "8.pdf", "8.pdf", pdf(PAGE)[:200])
-    # Answers of two documents fill a batch, whose others are sent once more.
+    # Results of two documents fill a batch; the others are sent again.
     monkeypatch.setattr(tasks, "ANSWER_BYTES", 800)
     cluster = Here()
     pool = RayPool(cluster, recipe)  # type: ignore[arg-type]
@@ -262,7 +262,7 @@ def test_batches_are_few_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_node_without_the_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)
-    # A service stands for the builder's own copy of the model, which is never asked for vectors.
+    # A service replaces the builder's own copy of the model, which is never asked for vectors.
     service = EmbeddingSection(provider="openai", model="m", base_url="http://127.0.0.1:1/v1")
     opened = open_model(service)
     options = EmbeddingSection(provider="fastembed", model="some/model")
@@ -313,7 +313,7 @@ def test_interrupted_it_goes_on_where_it_ended(
     done = prepared(project)
     assert 0 < done <= 120
     changes = build(project)["changes"]
-    # The interrupt may have come when the last result was noted, and not yet what it is of.
+    # The interrupt may have come after a result was stored, and before its document was.
     assert changes["reused"] in (done - 1, done)
     assert changes["read"] == 121 - changes["reused"]
 

@@ -1,7 +1,7 @@
 """The tutorial from its first command to its last, and each recipe.
 
-External programs are stood in for as docs/recipes.md says: OpenAI's own client asks a real server,
-a server on loopback speaks as Ollama does, and LangChain and LlamaIndex are three classes each.
+External programs are replaced as docs/recipes.md says: OpenAI's own client calls a real server, a
+server on loopback imitates Ollama, and LangChain and LlamaIndex are three classes each.
 """
 
 import json
@@ -103,7 +103,7 @@ def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def export(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The export that recipes are about."""
+    """The export used by the recipes."""
     home = make_home(tmp_path_factory.mktemp("recipes"))
     run("foundry init handbook --source docs", home)
     configuration = home / "handbook" / "foundry.toml"

@@ -13,7 +13,7 @@ from conftest import CONFIG, MakeProject, Project
 from processes import foundry, snapshot
 from systems import as_another_user
 
-# Only of what is exported in this process; other processes format as users' do.
+# Only for exports in this process; other processes format like users' exports.
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
 FILES = {
@@ -56,7 +56,7 @@ def index_and_export(project: Project) -> dict[str, str]:
 def turkish_locale(folder: Path) -> dict[str, str]:
     """Compile the locale where "I" has a dotless lower case and numbers have commas, if possible.
 
-    Returns the variables that choose it.
+    Returns the environment variables that select it.
     """
     if shutil.which("localedef") is None:
         return {}
@@ -94,7 +94,7 @@ def test_other_world_gives_the_same_bytes_and_modes(
 
 @pytest.mark.slow
 def test_export_from_a_folder_that_is_gone_writes_the_same(make_project: MakeProject) -> None:
-    """As another user where the system permits that."""
+    """Also runs as another user if the system permits that."""
     prefix: tuple[str, ...] = ()
     with suppress(pytest.skip.Exception):
         prefix = as_another_user()

@@ -24,7 +24,7 @@ LISTED = 150
 
 
 def make_notes() -> list[Note]:
-    """Documents whose passages have many or few of the words, so that some score alike."""
+    """Return documents whose passages share many or few words, so that some scores tie."""
     chooser = random.Random(7)
     return [
         Note(
@@ -50,7 +50,7 @@ def server(
 
 
 def pages(server: ModuleType, query: str, size: int, listed: int, **options: Any) -> list[Any]:
-    """The first so many results, page by page."""
+    """Return this many first results, requested page by page."""
     found: list[Any] = []
     for offset in range(0, listed, size):
         wanted = min(size, listed - offset)
@@ -61,7 +61,7 @@ def pages(server: ModuleType, query: str, size: int, listed: int, **options: Any
 
 
 def without_ranks(hit: dict[str, Any]) -> dict[str, Any]:
-    """Return a hit without ranks, which are known as far as lanes were read."""
+    """Return a hit without ranks, which depend on how far lanes were read."""
     more = [without_ranks(one) for one in hit.get("more", [])]
     return {**hit, "more": more, "ranks": None}
 
@@ -104,7 +104,7 @@ def test_a_document_is_where_its_best_passage_is(server: ModuleType, mode: str) 
         more = [one.id for one in hit.more]
         assert all(hit.score >= one.score >= hit.score / 2 for one in hit.more)
         assert {one.document_id for one in hit.more} <= {hit.document_id}
-        # One that stages leave out of the list of passages may be here: it is not in the way.
+        # Results may include one that stages leave out of the list of passages.
         listed = own[hit.document_id][1:3]
         assert [name for name in more if name in listed] == [
             name for name in listed if name in more

@@ -1,4 +1,4 @@
-"""What a token may not see never shows: in content, ids, names, counts, errors or citations."""
+"""Hidden documents never show: in content, ids, names, counts, errors or citations."""
 
 import importlib
 import json
@@ -70,7 +70,7 @@ corpora = st.lists(notes, min_size=2, max_size=7)
 
 
 def note(number: int, drawn: Any) -> Note:
-    """A document of which every text, name and value of its own says whose it is."""
+    """Return a document in which every text, name and value names its owner."""
     words, tags, team, modified = drawn
     text = f"{' '.join(words)} mark{number}q PRIVATE-{number}."
     return Note(
@@ -84,7 +84,7 @@ def note(number: int, drawn: Any) -> Note:
 
 
 def passes(number: int, drawn: Any, filters: Mapping[str, object]) -> bool:
-    """Decide by hand what a rule lets through."""
+    """Return whether a rule allows a document, written independently of the code."""
     _, tags, team, modified = drawn
     return (
         ("tags" not in filters or "sales" in tags)
@@ -95,7 +95,7 @@ def passes(number: int, drawn: Any, filters: Mapping[str, object]) -> bool:
 
 
 def traces(number: int) -> list[str]:
-    """What a response must not hold of a document that is not seen."""
+    """Return the strings of a hidden document that a response must not contain."""
     return [f"mark{number}q", f"Title{number}q", f'"d{number}"', f"notes/{number}", f"/d/d{number}"]
 
 
@@ -151,7 +151,7 @@ OF_ONE = {
 
 
 def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[dict[str, Any]]:
-    """The requests to make to a route of the specification; a new one has to be added here."""
+    """Return requests for a route of the specification; a new route must be added here."""
     questions = [query, "D40", "PRIVATE-1", "mark0q", "mark1q mark2q"]
     filters = [{"tags": "legal"}, {"team": "blue"}, {"source": "s1"}, {"path": "notes/1"}]
     chats = [{"messages": [{"role": "user", "content": question}]} for question in questions]
@@ -203,9 +203,9 @@ def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[
 
 
 def routes_of(app: Any) -> list[tuple[str, str]]:
-    """Every route that there is, whether it is in the specification or not."""
+    """Return every route, whether it is in the specification or not."""
     found = set()
-    # Routers that are included are not flattened into `app.routes`.
+    # Included routers are not flattened into `app.routes`.
     for route in iter_route_contexts(app.router.routes):
         for method in route.methods or ():
             if method != "HEAD":
@@ -229,7 +229,7 @@ TOOLS = {
 
 
 def everything(door: Door, app: Any, ids: Sequence[str], query: str) -> Iterator[tuple[str, str]]:
-    """Make every request there is; yield what was asked, and the whole response."""
+    """Make every kind of request; yields the request and the whole response."""
     for path, method in routes_of(app):
         for options in requests_to(path, method, ids, query):
             target = options.pop("path", path)
@@ -263,7 +263,7 @@ def test_nothing_outside_a_rule_is_seen_through_any_route(
     )
     app = importlib.import_module(f"{server.__name__}.app").create_app()
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
-        # Somebody who sees everything comes first: nothing of it may be kept for others.
+        # Someone with full access asks first: nothing cached for them may reach others.
         ids = ids_of(len(corpus))
         assert "mark0q" in "".join(
             text for _, text in everything(Door(client, TOKENS["everything"]), app, ids, query)
@@ -281,7 +281,7 @@ def test_nothing_outside_a_rule_is_seen_through_any_route(
                 assert name in asked or not re.search(
                     rf'"{name}\\?"', response
                 ), f"{asked}: {response}"
-            # What was asked for is repeated in some responses, as a query or an absent path.
+            # Some responses repeat their input, such as a query or a missing path.
             for number in hidden:
                 for trace in traces(number):
                     repeated = trace in asked
@@ -430,7 +430,7 @@ def test_an_export_serves_by_rights(make_project: MakeProject) -> None:
 def test_an_export_with_rights_passes_its_own_tests(
     make_project: MakeProject, default: str, statistics: str
 ) -> None:
-    """Those of rights, and some that ask as the owner."""
+    """Both the tests of rights, and some that run with the owner's access."""
     rules = (
         f'[server]\naccess = true\naccess_default = "{default}"\n'
         f'access_statistics = "{statistics}"\n'

@@ -25,7 +25,7 @@ FUSIONS = ("linear", "rrf")
 
 
 def make_documents(texts: list[tuple[str, str]]) -> list[tuple[Document, list[Chunk]]]:
-    """One document of one chunk for each title and text."""
+    """Return a document with one chunk for each title and text."""
     made = []
     for number, (title, text) in enumerate(texts):
         document = Document(
@@ -44,14 +44,14 @@ def make_documents(texts: list[tuple[str, str]]) -> list[tuple[Document, list[Ch
             metadata={},
             reading=Reading(text=text),
         )
-        # Ids in another order than the chunks, so that ties show which of the two decides.
+        # Ids are not in the order of the chunks, so that ties show which of the two decides.
         chunk_id = f"c{(number * 7919) % 10007:05d}"
         made.append((document, [Chunk(chunk_id, document.id, text, (title,), 0, len(text), 1, 1)]))
     return made
 
 
 def write_index(folder: Path, texts: list[tuple[str, str]], provider: str = "static") -> Path:
-    """An index of these documents."""
+    """Write an index of these documents."""
     return write_documents(folder, make_documents(texts), vectors=provider == "static")
 
 
@@ -100,7 +100,7 @@ filters = st.sampled_from(
 
 
 def passes(chunk: object, wanted: dict[str, object] | None) -> bool:
-    """The oracle for filters."""
+    """The independent implementation of filters."""
     for name, value in (wanted or {}).items():
         values = [value] if isinstance(value, str) else value
         assert isinstance(values, list)
@@ -153,7 +153,7 @@ def test_invariants(
     for hit in hits:
         for lane in hit.scores.to_json().values():
             assert lane is None or 0 <= lane <= 1
-        # A hit that stands for equal ones names their places too.
+        # A hit that represents equal ones lists their places too.
         stored = index.find_chunk(hit.id).to_json() | {"also_at": hit.to_json()["also_at"]}
         assert stored.items() <= hit.to_json().items()
 
@@ -204,7 +204,7 @@ def test_an_identifier_is_answered_by_keywords_alone(make_project: MakeProject) 
     assert first["scores"] == {"semantic": None, "keyword": 1.0}
     assert "d41.md" not in {result["path"] for result in answer["results"]}
     assert project.ask("Tell me about D40")["results"][0]["path"] == "d40.md"
-    # Nothing bears this identifier: what it means is the only thing left to go by.
+    # No chunk has this identifier, so only its meaning can match.
     assert project.ask("Z99")["mode"] == "hybrid"
 
 
@@ -232,7 +232,7 @@ def test_an_identifier_is_not_found_by_its_parts(make_project: MakeProject, fusi
             assert (answer["mode"], answer["unknown_identifiers"]) == (mode, [query.split()[0]])
             assert answer["reason"] == ("default" if mode == "hybrid" else "requested")
             assert all(result["score"] < 1 for result in answer["results"])
-    # Known, but not among the documents that may be found, which only have its parts.
+    # It is known, but the documents that pass the filter have only its parts.
     filtered = project.ask("CVE-2024-3095", "--filter", "path=two.md")
     assert (filtered["mode"], filtered["unknown_identifiers"]) == ("hybrid", [])
 

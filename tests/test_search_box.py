@@ -128,7 +128,7 @@ def tab(served: Served) -> Iterator[Visit]:
 
 
 def ask(tab: Visit, query: str, path: str = "/") -> None:
-    """Open the box by its key, and ask."""
+    """Open the box by its key, and search."""
     tab.go(path)
     tab.page.keyboard.press("Control+k")
     tab.focused("search-box input")
@@ -194,7 +194,7 @@ def test_keyboard_alone(tab: Visit) -> None:
     for _ in range(9):
         keys.press("ArrowUp")
     tab.focused("search-box input")
-    # A key of the site does not hear what is typed here.
+    # Keyboard shortcuts of the site do not react to typing here.
     page.evaluate("addEventListener('keydown', ({ key }) => (window.heard ??= []).push(key))")
     keys.type("s/")
     tab.holds("search-box input", "thes/")
@@ -286,7 +286,7 @@ def test_box_looks_as_the_site_does(served: Served, path: str, scheme: str, is_d
         dialog = tab.page.locator("search-box dialog")
         light, dark = "rgb(252, 251, 248)", "rgb(21, 23, 27)"
         assert dialog.evaluate(paper) == (dark if is_dark else light)
-        # What the site changes meanwhile is followed.
+        # Later changes by the site take effect.
         letters = "light" if not is_dark else "dark"
         colour = "#eee" if letters == "light" else "#111"
         tab.page.evaluate(f"document.documentElement.style.color = '{colour}'")
@@ -320,7 +320,7 @@ def test_origin_that_is_not_allowed_gets_nothing(served: Served) -> None:
         ask(tab, "lamp")
         tab.see("search-box .status", "The search cannot be reached from this page.")
         tab.count("search-box .hit", 0)
-        # Chromium says in its console that CORS kept the answer from the page.
+        # Chromium logs that CORS kept the response from the page.
         assert tab.complaints
         assert all("blocked by CORS policy" in each for each in tab.complaints)
         tab.complaints.clear()
@@ -335,7 +335,7 @@ def test_filters_narrow_every_search(tab: Visit) -> None:
 def test_script_that_is_loaded_twice_is_there_once(tab: Visit) -> None:
     ask(tab, "lamp", "/twice")
     tab.count("search-box", 1)
-    # A site that replaces its body by scripts loses nothing.
+    # A site that replaces its body by scripts keeps the search box.
     tab.page.keyboard.press("Escape")
     tab.page.evaluate("document.body.replaceChildren()")
     tab.page.keyboard.press("Control+k")
@@ -354,7 +354,7 @@ def test_failure_is_said(tab: Visit) -> None:
 
 
 def example(language: str, address: str) -> str:
-    """What the documentation shows in a language, for the server at an address."""
+    """Return the documentation's example in a language, for the server at an address."""
     (found,) = re.findall(rf"(?s)```{language}\n(.*?)```", DOCUMENTED)
     assert "https://search.example.com" in found
     return str(found).replace("https://search.example.com", address)
@@ -368,7 +368,7 @@ def test_the_documented_line_is_enough(tab: Visit, served: Served) -> None:
 
 
 def run_mkdocs(folder: Path) -> None:
-    """Build a site by the MkDocs that the extra `docs` names, in the version of the lock."""
+    """Build a site with MkDocs from the extra `docs`, in the locked version."""
     with FileLock(f"{MKDOCS}.lock"):
         if not (MKDOCS / "complete").exists():
             locked = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))["package"]
@@ -385,7 +385,7 @@ def run_mkdocs(folder: Path) -> None:
 
 
 def test_site_of_mkdocs(tab: Visit, served: Served, tmp_path: Path) -> None:
-    # Its theme would load the colours of code from elsewhere.
+    # Otherwise its theme would load the colours of code from another host.
     theme = "site_name: A site\ntheme:\n  name: mkdocs\n  highlightjs: false\n"
     written = example("yml", served.address)
     (tmp_path / "mkdocs.yml").write_text(theme + written, encoding="utf-8")
@@ -400,14 +400,14 @@ def test_site_of_mkdocs(tab: Visit, served: Served, tmp_path: Path) -> None:
         served.site.routes[name] = Reply(path.read_bytes(), kind=kind)
     ask(tab, "how long does a lamp burn", "/mkdocs/lamps/index.html")
     tab.see("search-box .hit .title", "Lamps")
-    # A key of the theme's own, which opens its help.
+    # A shortcut of the theme, which opens its help.
     tab.page.keyboard.type("?")
     tab.holds("search-box input", "how long does a lamp burn?")
     tab.hidden("#mkdocs_keyboard_modal")
 
 
 def test_site_of_docusaurus(tab: Visit, served: Served) -> None:
-    """Its configuration, with the tags that Docusaurus makes of it put into a page here."""
+    """Tests only the configuration, on a page with the tags that Docusaurus generates from it."""
     show = "; console.log(JSON.stringify(config))"
     written = example("js", served.address).replace("export default", "const config =")
     run = [NODE, "--input-type=module", "--eval", written.strip().rstrip(";") + show]

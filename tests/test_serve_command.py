@@ -36,7 +36,7 @@ class Serve(Running):
         return self.wait_for(r"listening on (http://\S+:\d+);")[1]
 
     def interrupt(self) -> str:
-        """Press Ctrl-C, and return what is said from then on; it must end well."""
+        """Press Ctrl-C, and return the output after that; the process must exit normally."""
         self.process.send_signal(signal.SIGINT)
         assert self.process.stdout is not None
         said = self.process.stdout.read()
@@ -220,7 +220,7 @@ def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> No
         assert not failures
         assert asked
 
-        # What decides the server is another matter: that one is started again.
+        # A change of the server's configuration is different: it restarts the server.
         edit(project.root / "foundry.toml", CONFIG.replace('"notes"', '"notes"\ntitle = "Wren"'))
         serve.wait_for("foundry.toml has changed: a new server answers")
         assert serve.wait_for_address() == address
@@ -238,7 +238,7 @@ def test_a_folder_that_may_not_be_read_ends_no_server(
     docs = tmp_path / "docs"
     (docs / "private").mkdir(parents=True)
     (docs / "seals.md").write_text(SEALS)
-    # Behind a link as well, which readers of folders do not follow.
+    # Also behind a link, which readers of folders do not follow.
     (tmp_path / "elsewhere" / "closed").mkdir(parents=True)
     (docs / "linked").symlink_to(tmp_path / "elsewhere")
     closed = [docs / "private", tmp_path / "elsewhere" / "closed"]
@@ -314,7 +314,7 @@ def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
     assert done.returncode == 2
     assert "this server does not require a token" in done.stderr
     assert "hint: set API_TOKENS to one or more tokens" in done.stderr
-    # Nobody waits for a build before that is said.
+    # The message comes before any build.
     assert not (project.root / ".foundry").exists()
     with serving(
         project.root, "--host", "0.0.0.0", "--insecure-no-auth", variables=without

@@ -1,4 +1,4 @@
-"""An exported server with a real index as a process: reloads, workers, stops, poor surroundings."""
+"""An exported server with a real index as a process: reloads, workers, and shutdown."""
 
 import hashlib
 import json
@@ -41,7 +41,7 @@ TOKEN = "t" * 40
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     root = tmp_path_factory.mktemp("serving")
     (root / "sources").mkdir()
-    # No request waits for its turn, however slow this machine is.
+    # No request has to queue, however slow this machine is.
     config = f"{CONFIG}\n[server]\nconcurrent_searches = 100\n"
     (root / "foundry.toml").write_text(config, encoding="utf-8")
     for name, text in FILES.items():
@@ -69,7 +69,7 @@ def published(project: Project, tmp_path: Path) -> Path:
 
 
 def change_manifest(index: Path, **values: object) -> None:
-    """Another version: the hash of the manifest is what names one."""
+    """This makes another version, since versions are named by the hash of the manifest."""
     file = index / "manifest.json"
     file.write_bytes(manifest_bytes(json.loads(file.read_bytes()) | values))
 
@@ -80,7 +80,7 @@ def publish(folder: Path, name: str) -> None:
 
 
 class Served:
-    """A server process that can be asked, and whose log is read."""
+    """A server process that receives requests, and whose log is read."""
 
     def __init__(self, command: list[str | Path], **variables: str) -> None:
         self.process = subprocess.Popen(
@@ -105,7 +105,7 @@ class Served:
         self.log.extend(json.loads(line) for line in self.process.stderr)
 
     def ready(self, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """What /readyz answers once it meets a condition."""
+        """Wait until /readyz meets a condition; returns its response."""
         answers: list[dict[str, Any]] = []
 
         def is_so() -> bool:
@@ -117,7 +117,7 @@ class Served:
         return answers[-1]
 
     def readiness(self) -> tuple[int, dict[str, Any]]:
-        """Status and body of /readyz."""
+        """Return status and body of /readyz."""
         try:
             return 200, get(f"{self.url}/readyz")
         except urllib.error.HTTPError as error:
@@ -256,7 +256,7 @@ def test_an_index_that_cannot_be_served_changes_nothing(
     assert "cannot be used" in degraded["problem"]
     assert str(folder) not in degraded["problem"]
     assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
-    # Going back mends it.
+    # Switching back to the previous index repairs it.
     publish(folder, "v1")
     served.ready(lambda answer: answer["status"] == "ok")
 
@@ -276,7 +276,7 @@ def files_of(index: Path) -> list[Path]:
 
 
 def until_damage_is_named(served: Served, name: str) -> None:
-    """Wait for /readyz to name a damaged file; it must answer 503 all the while."""
+    """Wait until /readyz names a damaged file; until then it must answer 503."""
 
     def is_named() -> bool:
         status, answer = served.readiness()
@@ -307,7 +307,7 @@ def test_damage_of_a_large_file_is_named_until_the_index_is_mended(
             get(served.url + path)
         caught.value.close()
     assert get(f"{served.url}/healthz") == {"status": "ok"}
-    # The file alone is put back, and the manifest stays as it is.
+    # Only the file is restored, and the manifest stays unchanged.
     table.write_bytes(good)
     ready = served.ready(lambda answer: answer["verified"])
     assert ready["status"] == "ok"
@@ -344,7 +344,7 @@ def test_one_wrong_byte_in_any_file_is_named(export: Path, published: Path) -> N
 
 
 def is_served_meanwhile(export: Path, published: Path, damaged: str) -> bool:
-    """Whether a server starts on an index with a damaged file, which it must name either way."""
+    """Return whether a server starts with a damaged file, which it must report in any case."""
     starting = subprocess.Popen(
         [*in_checkout(export), "serve", "--port", "0"],
         stderr=subprocess.PIPE,
@@ -478,7 +478,7 @@ def test_an_index_may_be_ready_before_it_is_verified(export: Path, published: Pa
 
 
 class Askers:
-    """Clients that ask again and again, over connections that they keep for some requests."""
+    """Clients that send requests continuously, reusing each connection for a few of them."""
 
     def __init__(self, port: int, count: int) -> None:
         self._port = port
@@ -506,7 +506,7 @@ class Askers:
                     except ConnectionError:
                         answer = b"reset"
                     if number == 0 and answer in (b"", b"reset"):
-                        # The kernel had made the connection, and the server not taken it on.
+                        # The kernel had accepted the connection, but the server had not.
                         self.not_accepted += 1
                         break
                     if not answer.startswith(b"HTTP/1.1 200"):
@@ -547,7 +547,7 @@ def test_stopping_under_load_drops_nothing(
     module = patient / "notes" / "web" / "serving.py"
     text = module.read_text(encoding="utf-8")
     assert "\nDRAINING_SECONDS = 1.0\n" in text
-    # Clients here may be kept from asking for longer than a second.
+    # Clients here may be unable to send for longer than a second.
     text = text.replace("\nDRAINING_SECONDS = 1.0\n", "\nDRAINING_SECONDS = 100.0\n")
     module.write_text(text, encoding="utf-8")
     command = [*alone(patient), "serve", "--port", "0", "--workers", str(workers)]
@@ -557,7 +557,7 @@ def test_stopping_under_load_drops_nothing(
     assert served.stop() == 0
     askers.stop()
     assert askers.dropped == []
-    # At most the one that each had under way when the socket was closed.
+    # At most one request per client, which was in progress when the socket was closed.
     assert askers.not_accepted <= askers.count
 
 
@@ -588,7 +588,7 @@ def test_workers_answer_together_and_are_replaced(
     for _ in range(20):
         assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
 
-    # Every worker knows what all have counted, a second later.
+    # A second later, every worker knows the totals.
     def all_is_known() -> bool:
         with urllib.request.urlopen(f"{served.url}/metrics") as reply:
             metrics = reply.read().decode()
@@ -596,7 +596,7 @@ def test_workers_answer_together_and_are_replaced(
         return counted in metrics
 
     wait_until(all_is_known)
-    # Each of them follows what is published.
+    # Each of them loads newly published indexes.
     first = served.ready(lambda _: True)["index_version"]
     publish(published, "v2")
     for _ in range(30):
@@ -620,7 +620,7 @@ def test_workers_end_with_their_parent(start: Start, export: Path) -> None:
     served = start([*alone(export), "serve", "--port", str(free_port()), "--workers", "2"])
     get(f"{served.url}/readyz")
     assert served.stop(signal.SIGKILL) == -9
-    # The log's end means that no process is left to write to it; its sockets may be closed last.
+    # The end of the log means that all processes have closed it; their sockets may be closed last.
     wait_until(lambda: not listens(served.port))
 
 
@@ -729,7 +729,7 @@ def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
     export: Path, tmp_path: Path
 ) -> None:
     need_namespaces("--mount", "--net", "sh", "-c", 'mount --bind "$0" "$0"', tmp_path)
-    # Alone in a network of its own, as a user without rights, on a file system that is read-only.
+    # In a separate network, as an unprivileged user, on a read-only file system.
     script = (
         'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && ip link set lo up 2>/dev/null;'
         ' cd / && exec "$@"'
@@ -751,7 +751,7 @@ def test_too_little_memory_for_the_index_is_said_clearly(export: Path, tmp_path:
     shutil.copytree(export / "notes" / "data", index)
     file = index / "chunks.jsonl"
     with file.open("r+b") as stream:
-        # Larger than any address space that is left, and no disk space at all.
+        # Larger than the remaining address space, without using disk space.
         stream.truncate(8 << 30)
     offsets = np.load(index / "chunks.offsets.npy")
     offsets[-1] = 8 << 30

@@ -1,4 +1,4 @@
-"""The tests of runtime modules that exports have: those of the modules that are there."""
+"""The tests of runtime modules in exports: each export has those of its modules."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ ACCESS = (
 
 
 def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str]:
-    """The Python files of a server's tests, those of runtime modules alone."""
+    """Return a server's test files that test runtime modules."""
     (folder / "sources").mkdir()
     (folder / "foundry.toml").write_text(
         '[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n'

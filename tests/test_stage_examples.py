@@ -1,6 +1,6 @@
 """The before-and-after examples in docs/stage-examples.toml match what searches return.
 
-`pytest tests/test_stage_examples.py --update-golden` writes it anew; `make docs` copies it.
+`pytest tests/test_stage_examples.py --update-golden` rewrites the file; `make docs` copies it.
 """
 
 import importlib
@@ -31,7 +31,7 @@ ROWS = 4
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the handbook with the files and options of the examples; its first day is fixed."""
+    """Build the handbook with the examples' files and options, on a fixed date."""
     return build_index(tmp_path_factory.mktemp("stages") / "handbook")
 
 
@@ -60,7 +60,7 @@ def build_index(folder: Path) -> Path:
 
 
 def search(server: ModuleType, example: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """Return the best hits, each on a line, and what the response tells of the search."""
+    """Return the best hits, one per line, and the response's explanation."""
     if example["stage"] == "[search.suggestions]":
         return suggest(server, example["query"]), []
     asks = {"facets": True} if "[search.facets]" in example["options"] else {}
@@ -109,7 +109,7 @@ def test_before_and_after(
 
 
 def update(stage: str, found: dict[str, list[str]]) -> None:
-    """Write what was found for a stage into the file of examples."""
+    """Write a stage's results into the file of examples."""
     head, *entries = FILE.read_text(encoding="utf-8").split("[[examples]]")
     for number, entry in enumerate(entries):
         if f"stage = '{stage}'" in entry:

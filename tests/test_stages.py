@@ -77,7 +77,7 @@ filters = st.sampled_from(
 
 
 def passes(note: Note, number: int, wanted: dict[str, Any]) -> bool:
-    """The oracle for filters."""
+    """The independent implementation of filters."""
     for name, value in wanted.items():
         values = [value] if isinstance(value, str) else value
         passed = {
@@ -134,7 +134,7 @@ def test_invariants(
     assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, number_of(index, hit)))
     assert len({hit.id for hit in hits}) == len(hits)
     for hit in hits:
-        # A hit that stands for equal ones names their places too.
+        # A hit that represents equal ones lists their places too.
         stored = index.find_chunk(hit.id).to_json() | {"also_at": hit.to_json()["also_at"]}
         assert stored.items() <= hit.to_json().items()
         number = int(hit.document_id[1:])

@@ -27,20 +27,20 @@ Script = Callable[[Call, Reply], None]
 
 
 def stall(call: Call, reply: Reply) -> None:
-    """Accept the question, and say nothing."""
+    """Accept the request, and send nothing."""
     reply.begin()
     reply.wait(3600)
 
 
 def stall_midway(call: Call, reply: Reply) -> None:
-    """Begin to answer, and go no further."""
+    """Begin a response, and stop midway."""
     reply.begin()
     reply.text("She tends the flames. ")
     reply.wait(3600)
 
 
 def stall_unread(call: Call, reply: Reply) -> None:
-    """Do not even accept the question."""
+    """Do not even accept the connection."""
     reply.wait(3600)
 
 
@@ -65,13 +65,13 @@ def model() -> Iterator[LanguageModel]:
 
 
 def patient(model: LanguageModel) -> dict[str, str]:
-    """The environment of a server that waits for its model longer than for anything else."""
+    """Return the environment of a server whose longest timeout is that of its model."""
     seconds = {f"LLM_{name}_SECONDS": "3600" for name in ("FIRST_TOKEN", "PAUSE", "TOTAL")}
     return {"LLM_BASE_URL": model.base_url, "LLM_MODEL": "test", **seconds}
 
 
 def body_of(address: str, path: str, body: object) -> tuple[int, str]:
-    """Status and body of an answer, which must end as HTTP wants it."""
+    """Return status and body of a response, which must be complete HTTP."""
     with closing(http.client.HTTPConnection(address.partition("//")[2], timeout=120)) as client:
         client.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
         response = client.getresponse()
@@ -146,7 +146,7 @@ def test_a_model_that_stalls_is_left_alone_until_it_answers_a_probe(
     export: Path, model: LanguageModel, script: Script
 ) -> None:
     model.script = script
-    # Only the limit that is to be exceeded, or a slow machine exceeds the other one.
+    # Only one limit is small, since a slow machine might exceed the other one too.
     limit = "PAUSE" if script is stall_midway else "FIRST_TOKEN"
     hasty = {f"LLM_{limit}_SECONDS": "1"}
     with serving(in_checkout(export), **{**patient(model), **hasty}) as address:
@@ -163,14 +163,14 @@ def test_a_model_that_stalls_is_left_alone_until_it_answers_a_probe(
         assert AT_PRESENT in told["notice"]
         assert text_of(events).endswith(told["notice"])
         assert told["cited"]
-        # Nor is it asked to word a query.
+        # It is not asked to rewrite a query either.
         events = ask(address, conversation("Lamps?", "None.", "explain that more simply"))
         assert events[0][1]["query_notice"] == "The language model is not responding."
-        # OpenAI's clients are told too.
+        # OpenAI clients are told too.
         whole = post(f"{address}/v1/chat/completions", {**conversation(QUESTION), "model": "any"})
         assert (whole["reason"], whole["mode"]) == ("model_stalled", "extractive")
         assert AT_PRESENT in whole["choices"][0]["message"]["content"]
-        # What was asked since were probes, which no question waits for.
+        # Later calls were probes, and no question waits for those.
         probes = [call.body["messages"] for call in model.calls[3:]]
         assert all(QUESTION not in json.dumps(messages) for messages in probes)
         model.script = answer("She tends the flames. [1]")

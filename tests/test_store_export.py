@@ -82,7 +82,7 @@ def test_deploy_files_start_the_engine(project: Project) -> None:
     environment = services["server"]["environment"]
     assert f"@{name}:" in str(environment) or f"//{name}:" in str(environment)
     assert services["server"]["depends_on"] == {name: {"condition": "service_healthy"}}
-    # No secret in any file, and the server is given those that only read.
+    # No file contains a secret, and the server gets the read-only credentials.
     secrets = {"pgvector": ["POSTGRES", "READER"], "qdrant": ["API_KEY", "READ_ONLY"]}[engine]
     for secret in secrets:
         values = [v for key, v in services[name]["environment"].items() if secret in key]
@@ -161,11 +161,11 @@ def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:
         os.environ.pop("DATABASE_URL", None)
         result = project.run("publish")
     assert result.exit_code == 1 and "DATABASE_URL is not set" in result.output
-    # This engine is given counts of terms, which the index lacks.
+    # This engine gets term counts, which the index lacks.
     with patch.dict(os.environ, DATABASE_URL="postgresql://127.0.0.1:1/x"):
         assert "  store.engine" in project.run("publish").output
     project.succeed("build", "--quiet")
-    # Refused before anybody is asked.
+    # Rejected before any request.
     with patch.dict(os.environ, DATABASE_URL="postgresql://127.0.0.1:1/x"):
         result = project.run("publish", "--json")
     assert result.exit_code == 1 and "nothing was switched" in result.output
@@ -195,7 +195,7 @@ def test_export_runs_against_postgresql(postgres: str, make_project: MakeProject
     with serving([*in_checkout(exported)], **variables) as url:
         assert get(f"{url}/readyz")["engine"] == {"status": "ok"}
         assert get(f"{url}/search?q=inlet+valve")["results"][0]["path"] == "valves.md"
-    # Without the address nothing starts, and the message says what to set.
+    # Without the address nothing starts, and the message names the variable.
     silent = subprocess.run(
         [*in_checkout(exported), "search", "valve"],
         capture_output=True,
@@ -257,7 +257,7 @@ def test_pins_and_facets_are_those_of_the_embedded_index(
     assert answers[0] == answers[1]
     (pinned, hidden, found, narrowed), facets = answers[1]
     assert pinned[0] == ("valves.md", True)
-    # A filter is obeyed.
+    # A filter is applied.
     assert hidden == narrowed == [("more/hoses.md", False)]
     assert not any(is_pinned for _, is_pinned in found)
     counted = {each["filter"]: each["values"] for each in facets[2]["filters"]}

@@ -1,4 +1,4 @@
-"""Filters in Qdrant: conditions on payload that find the same as the embedded index."""
+"""Filters in Qdrant: payload conditions match the same chunks as the embedded index."""
 
 import random
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from foundry.stores.content import Content
 
 @pytest.fixture(params=["qdrant", pytest.param("edge", marks=pytest.mark.slow)])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
-    """The local mode of the client, or a live server; and the native shard."""
+    """The client's local mode or a live server, and the native shard."""
     if request.param == "qdrant":
         yield Place("qdrant", own_name(), qdrant_address(tmp_path / "qdrant"))
         return
@@ -41,7 +41,7 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
 
 
 def check_same(hits: LaneHits, best: LaneHits, about: object) -> None:
-    """Both have the same chunks with the same scores; those that tie may change places."""
+    """Check that both have the same chunks and scores; ties may be in another order."""
     assert sorted(hits.chunks.tolist()) == sorted(best.chunks.tolist()), about
     ours, theirs = (dict(zip(each.chunks, each.scores, strict=True)) for each in (hits, best))
     assert max((abs(ours[chunk] - theirs[chunk]) for chunk in ours), default=0.0) < 1e-5
@@ -59,7 +59,7 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
             only = restrict(allowed, filters)
             picks = number % 5 == 4
             if picks:
-                # As words and phrases of a query narrow it down further.
+                # As words and phrases of a query restrict results further.
                 share = np.arange(count) % 3 > 0 if number % 2 else np.arange(count) % 3 == 0
                 only = restrict(allowed & share, filters, is_picked=True)
             assert only is not None
@@ -70,7 +70,7 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
             integers, scales = quantise(vector[np.newaxis, :])
             words = choice.sample(["valv", "pump", "seal", "replac", "first"], 2)
             terms = [(content.vocabulary.find(word) or 0, 1) for word in words]
-            # All that pass, so that ties at the end are none.
+            # As many as pass, so that no tie is cut off at the end.
             query = integers[0], float(scales[0])
             both = engine.search_both(content.edition, *query, terms, count, only)
             keyword = content.keyword_lane.search(words, count, only.allowed)
@@ -86,7 +86,7 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
 
 
 def test_paths_that_go_on_are_asked_for_by_what_comes_next(content: Content) -> None:
-    """Not by all of them: of `notes/1`, there are `notes/1.md` and `notes/10.md` and so on."""
+    """Not with all full paths: `notes/1` matches `notes/1.md`, `notes/10.md` and so on."""
     allowed = np.ones(len(content.scales), dtype=np.bool_)
 
     def asked(path: str) -> list[int]:
@@ -125,7 +125,7 @@ def test_payload_is_indexed(tmp_path: Path, content: Content) -> None:
             "paths": "integer",
             "modified": "integer",
         }
-        # Every key of a payload is, but for what publications read.
+        # Every payload key is indexed, except those that only publications read.
         payloads = [record.payload for record in scroll(place)]
         known = {key for payload in payloads for key in payload} - set(collection.indexed)
         assert known == {"code", *"version moved chunks recall switched shift buckets".split()}

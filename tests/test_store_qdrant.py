@@ -54,7 +54,7 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """How long publications have waited for searches to end; they need not."""
+    """Record how long publications would have waited for searches; the waits are skipped."""
     waited: list[float] = []
     monkeypatch.setattr(qdrant_collection, "time", SimpleNamespace(sleep=waited.append))
     return waited
@@ -186,7 +186,7 @@ def test_a_version_that_was_loaded_again_is_found_by_those_that_knew_it(
         place.publish(second, grace=0)
         with pytest.raises(VersionMissingError):
             engine.search_terms(content.edition, [(word, 1)], 200, None)
-    # Whenever rows were removed, and then alone.
+    # Exactly when rows were removed.
     assert pauses == [2, 2, 2]
 
 
@@ -213,7 +213,7 @@ def test_terms_that_end_alike_are_told_apart(place: Place, tmp_path: Path) -> No
             assert number is not None
             hits = engine.search_terms(content.edition, [(number, 1)], 10, None)
             assert hits.chunks.tolist() == [2 * chunk]
-    # The next version has the same numbers, although another term might as well have moved.
+    # The next version keeps the numbers, although a term changed its position.
     changed = write_notes(
         tmp_path / "changed", make_notes(dict(enumerate((*pair, "third")))), options=OPTIONS
     )
@@ -229,7 +229,7 @@ def test_codes_tell_what_rows_depend_on_beside_themselves(first: Path) -> None:
     assert not points.reassigned
     others = replace(rows, content=replace(rows.content, mean_length=rows.content.mean_length + 1))
     assert (Points.of(others, {}).codes != points.codes).all()
-    # Chunks with a term that moved are others.
+    # Chunks that have a moved term are changed.
     number = rows.content.vocabulary.find("valv")
     assert number is not None
     start, end = rows.content.offsets[number : number + 2].tolist()
@@ -247,10 +247,10 @@ def test_moved_terms_keep_their_numbers() -> None:
     assert moved.keys() == {other, third}
     slots = {HeldVersion(1, moved).slot(key) for key in (one, other, third)}
     assert len(slots) == 3 and 5 in slots
-    # A term that is no longer there needs no number, and one that moved does not move back.
+    # A removed term gets no number, and a moved term keeps its new one.
     assert assign_slots(np.array([other]), moved) == {other: moved[other]}
     assert assign_slots(np.array([one]), moved) == {}
-    # Its number may be that of a new term.
+    # A new term may get that number.
     claimed = np.array([other, moved[other]])
     assert len({HeldVersion(1, assign_slots(claimed, moved)).slot(int(k)) for k in claimed}) == 2
 
@@ -270,7 +270,7 @@ def test_whatever_write_is_the_last_one(
     monkeypatch: pytest.MonkeyPatch,
     grace: float,
 ) -> None:
-    """An engine that answers nothing after it ends a publication, wherever it is."""
+    """If an engine stops responding after any write, the publication ends with an error."""
     choice = random.Random(5)
     indexes = {Content.open(index).version: index for index in (first, second)}
     monkeypatch.setattr(qdrant_points, "BATCH_POINTS", 50)
@@ -300,11 +300,11 @@ def test_whatever_write_is_the_last_one(
         for version in place.versions():
             check_answers(place, indexes[version])
         if place.current() == current and choice.random() < 0.5:
-            # Another one comes first.
+            # Another publication comes first.
             place.publish(indexes[current], grace=grace)
             check_answers(place, indexes[current])
     assert stops >= 2
-    # What an interrupted one has left stays until something is loaded again.
+    # Leftovers of an interrupted one stay until something is loaded again.
     place.publish(second, grace=0, again=True)
     place.publish(second, grace=0)
     assert numbers_of(place) == (2 * COUNT, 0)

@@ -86,7 +86,7 @@ def test_points_have_all_that_is_searched(content: Content) -> None:
                 is_heading.add(term)
                 value = count / NAMED
             sparse[chunk][key % 4294967296] = round(value, 9)
-    # Terms of headings lie between others, and both are there.
+    # Terms of headings sort between others, and both are found.
     assert is_heading == set(range(min(is_heading), max(is_heading) + 1))
     assert len(is_heading) < len(rows.term_keys)
     assert len(made) == len(chosen)
@@ -161,7 +161,7 @@ def native(tmp_path: Path) -> "Iterator[NativeQdrant]":
 
 @pytest.fixture
 def collection(native: "NativeQdrant") -> Iterator[Collection]:
-    """A collection that is there, and has no points."""
+    """An existing collection without points."""
     with Place("qdrant", own_name(), native.address).client() as client:
         made = Collection(client, own_name(), 2.5)
         made.prepare(4)
@@ -176,7 +176,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 def asked(native: "NativeQdrant") -> list[tuple[str, str, Any]]:
-    """What was asked since the last time, without the name of the collection."""
+    """Return the requests since the last call, without the name of the collection."""
     said = native.exchanges or []
     native.exchanges = []
     return [(one.method, "/".join(one.target.split("/")[3:]), one.asked) for one in said]
@@ -210,7 +210,7 @@ def test_a_collection_is_made_before_its_points(
         "metadata": {"format": 3, "publisher": token},
     }
     collection.check_claim()
-    # Later publications make nothing, and claim it.
+    # Later publications create nothing, and take it over.
     asked(native)
     other = Collection(collection.client, collection.name, 2.5)
     other.prepare(4)
@@ -300,7 +300,7 @@ def test_rows_go_that_no_version_has(
     assert [each.held.number for each in collection.markers()] == list(numbers)
     went = len(rows) - len(present(collection))
     assert pauses == ([2.5] if went else [])
-    # Nothing is left to do, and nobody waits for it.
+    # Nothing is left to do, and nothing is waited for.
     asked(native)
     collection.remove_unused()
     assert [path for _, path, _ in asked(native)] == 2 * ["points/scroll"] + ["points/count"]

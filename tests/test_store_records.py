@@ -81,7 +81,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def remove_texts(folder: Path) -> None:
-    """Remove the files of an index that an engine holds with its records."""
+    """Remove the index files that an engine holds together with its records."""
     for name in sorted(HELD_FILES | RECORD_FILES, reverse=True):
         if (folder / name).is_dir():
             (folder / name).rmdir()
@@ -90,14 +90,14 @@ def remove_texts(folder: Path) -> None:
 
 
 def without_texts(index: Path, folder: Path) -> Edition:
-    """What a server without records knows of an index."""
+    """Return an index as seen by a server without records."""
     shutil.copytree(index, folder)
     remove_texts(folder)
     return Edition.open(IndexFiles.open(folder, HELD_FILES | RECORD_FILES))
 
 
 def check_records(place: Place, index: Path) -> None:
-    """The engine has every line of a version, byte for byte."""
+    """Check that the engine has every line of a version, byte for byte."""
     content = Content.open(index)
     layout = content.files.layout
     lines = layout.chunks.read_bytes().splitlines(keepends=True)
@@ -143,7 +143,7 @@ def test_versions_share_records_and_each_reads_its_own(
 
 
 def test_a_title_alone_is_a_change_of_its_records(place: Place, tmp_path: Path) -> None:
-    """The title of a document counts in its rows; where a copy of it lies, in its records only."""
+    """A document's title is in its rows; the path of a copy is only in its records."""
     notes = make_notes(count=3)
     documents = [make_document(number, note) for number, note in enumerate(notes)]
     index = write_documents(tmp_path / "index", documents, options=OPTIONS)
@@ -203,7 +203,7 @@ def test_a_version_without_records_is_not_the_one_that_is_wanted(
         assert place.publish(first, records=True).loaded
         engine.check(edition)
         check_records(place, first)
-        # They stay when somebody publishes the same without them.
+        # Records stay when the same version is published without them.
         assert not place.publish(first).loaded
         engine.check(edition)
         check_records(place, first)
@@ -285,7 +285,7 @@ def test_lines_are_read_some_at_a_time(first: Path) -> None:
 
 
 def addresses(module: ModuleType, case: str) -> list[str]:
-    """What there is to read of a server, by any route."""
+    """Return all addresses that can be read from a server, by any route."""
     index = module.load()
     part = importlib.import_module(f"{module.__name__}.index.documents").Documents.open
     documents = [*index.part(part).page()]
@@ -315,14 +315,14 @@ def told(client: TestClient, path: str) -> tuple[int, Any]:
 
 
 def fetched(module: ModuleType, ids: list[str]) -> list[Any]:
-    """What MCP's fetch returns."""
+    """Return the result of MCP's fetch."""
     tools = importlib.import_module(f"{module.__name__}.mcp.tools")
     return [tools.TOOLS["fetch"].answer({"id": name}).to_json() for name in ids]
 
 
 @contextmanager
 def exported(project: Project, package: str, more: str) -> Iterator[ModuleType]:
-    """The export of a project under a name of its own, imported."""
+    """Export a project under its own package name, and import it."""
     file = project.root / "foundry.toml"
     written = file.read_text()
     try:
@@ -419,7 +419,7 @@ def test_an_index_without_texts_reads_as_one_that_has_them(
 
 
 def test_the_best_chunks_are_those_of_the_index(place: Place, tmp_path: Path) -> None:
-    """Also where so many tie with the last that their texts are asked for apart."""
+    """Also if so many tie with the last that their texts are fetched separately."""
     notes = [
         Note(f"Note {number} on valves", (f"The valve {number} is {'checked ' * (number % 5)}.",))
         for number in range(80)
@@ -451,7 +451,7 @@ def test_the_best_chunks_are_those_of_the_index(place: Place, tmp_path: Path) ->
 
 @contextmanager
 def counted(engine: Any) -> Iterator[list[object]]:
-    """What an engine is asked, an item for each exchange."""
+    """Record the requests to an engine, one item per exchange."""
     asked: list[object] = []
     use = engine._connections.use
     with patch.object(engine._connections, "use", lambda *call: asked.append(call) or use(*call)):
@@ -459,7 +459,7 @@ def counted(engine: Any) -> Iterator[list[object]]:
 
 
 def machines() -> list[Note]:
-    """Notes with identifiers, of which some are only parts of longer ones, and equal ones."""
+    """Return notes with identifiers, some of which are parts of longer ones, and equal ones."""
     valves = [
         Note(
             f"Valve {number}",
@@ -561,7 +561,7 @@ MISSING = "The search engine does not have this index."
 
 @pytest.mark.slow
 def test_records_that_are_gone_are_an_error(place: Place, tmp_path: Path) -> None:
-    """Damaged, removed by hand, or with the version that a server still has open."""
+    """Records that are damaged, removed by hand, or of a removed version that a server has open."""
     index = write(tmp_path / "index")
     place.publish(index, records=True)
     with server(tmp_path, place, 'records = "engine"\n') as stored:
@@ -619,7 +619,7 @@ def test_texts_of_an_engine_that_is_frozen_hold_up_nobody(place: Place, tmp_path
                 with relay.held():
                     waiting = threads.submit(client.get, path)
                     assert client.get("/healthz").status_code == 200
-                    # Nothing has this id, which the server knows by itself.
+                    # No record has this id, which the server can tell by itself.
                     assert client.get("/chunks/nothing").status_code == 404
                     assert not waiting.done()
                     reply = waiting.result()

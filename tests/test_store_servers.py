@@ -27,7 +27,7 @@ PARTS = 4
 
 
 def write(folder: Path, edition: str) -> Path:
-    """An index of sixty notes, of which every tenth is of an edition."""
+    """Write an index of sixty notes, of which every tenth belongs to an edition."""
     notes = []
     for number in range(60):
         first, second = (WORDS[(number * step + step) % 10] for step in (1, 3))
@@ -61,7 +61,7 @@ def indexes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def check_answers(place: Place, index: Path, *, exact: bool = True) -> None:
-    """A version answers as its index does, with a filter and without."""
+    """Check that a version's results equal those of its index, with a filter and without."""
     content = Content.open(index)
     tagged = np.arange(len(content.scales)) // 2 % 3 == 0
     words = ["first", "second", "valv"]
@@ -86,7 +86,7 @@ def check_answers(place: Place, index: Path, *, exact: bool = True) -> None:
 
 
 def partition(place: Place) -> None:
-    """Do what the page on engines says."""
+    """Run the SQL from the page on engines."""
     (block,) = re.findall(r"(?ms)^```sql\n(DO .*?)^```$", PAGE.read_text(encoding="utf-8"))
     with psycopg.connect(place.address) as connection:
         connection.execute(block.replace("'handbook'", f"'{place.name}'"))
@@ -105,7 +105,7 @@ def test_tables_can_be_partitioned_by_hash(place: Place, indexes: tuple[Path, Pa
         assert min(counts) > 0
         assert sum(counts) == place.query(f"SELECT count(*) FROM {{}}.{table}")[0][0]
     assert place.query(f"SELECT to_regclass('{place.name}.chunks_{PARTS}')") == [(None,)]
-    # Publications make the same indexes, and none of them twice.
+    # Publications create the same indexes, and none twice.
     whole = "SELECT relname FROM pg_class WHERE relkind = 'I' AND relnamespace = '{}'::regnamespace"
     partitioned = {name for (name,) in place.query(whole)}
     assert partitioned <= {name for (name,) in before}
@@ -115,7 +115,7 @@ def test_tables_can_be_partitioned_by_hash(place: Place, indexes: tuple[Path, Pa
     assert {name for (name,) in place.query(whole)} == partitioned
     for index in indexes:
         check_answers(place, index)
-    # Of each edition six passages differ, which are added to those of the first.
+    # Each edition differs by six passages, which are added to those of the first.
     assert place.query("SELECT count(*) FROM {}.chunks") == [(126,)]
     place.publish(second, exact=False, grace=0)
     assert place.query("SELECT count(*) FROM {}.chunks") == [(120,)]
@@ -143,7 +143,7 @@ def test_a_graph_of_other_options_is_kept(place: Place, indexes: tuple[Path, Pat
 
 
 def wait_for_replica(place: Place, follower: Place) -> None:
-    """Wait until what has been written is there too."""
+    """Wait until the replica has everything that has been written."""
     ((written,),) = place.query("SELECT pg_current_wal_lsn()")
     there = f"SELECT pg_last_wal_replay_lsn() >= '{written}'"
     wait_until(lambda: follower.query(there) == [(True,)])
@@ -157,7 +157,7 @@ def test_a_server_that_follows_answers_searches(
     place.publish(first, exact=False)
     wait_for_replica(place, follower)
     check_answers(follower, first)
-    # Behind by one publication, it goes on with the version that it has.
+    # One publication behind, it continues with its version.
     follower.query("SELECT pg_wal_replay_pause()")
     try:
         place.publish(second, exact=False)
@@ -169,7 +169,7 @@ def test_a_server_that_follows_answers_searches(
     wait_for_replica(place, follower)
     for index in indexes:
         check_answers(follower, index)
-    # A role, which the other server has as well.
+    # The replica has the role too.
     place.preferring_graphs()
     wait_for_replica(place, follower)
     asking = Place("pgvector", place.name, replica.replace("postgres:@", f"{place.name}:@"))

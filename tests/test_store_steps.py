@@ -39,7 +39,7 @@ COUNT = 60
 
 
 def make_notes(changed: dict[int, str] | None = None, count: int = COUNT) -> list[Note]:
-    """Notes with every kind of filter; some have another first passage."""
+    """Return notes with every kind of filter; some have another first passage."""
     notes = []
     for number in range(count):
         first, second = (WORDS[(number * step + step) % 10] for step in (1, 3))
@@ -98,7 +98,7 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The first, with one note otherwise, the one before all others gone, and one more."""
+    """Return the first index with note 7 changed, note 0 removed, and one added."""
     notes = enumerate(make_notes({7: "second"}, COUNT + 1))
     documents = [make_document(number, note) for number, note in notes if number]
     return write_documents(tmp_path_factory.mktemp("second") / "index", documents, options=OPTIONS)
@@ -106,13 +106,13 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def third(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """All notes otherwise."""
+    """Return the first index with every note changed."""
     changed = dict.fromkeys(range(COUNT), "third")
     return write(tmp_path_factory.mktemp("third") / "index", changed)
 
 
 def numbers_of(place: Place) -> tuple[int, int]:
-    """How many rows there are of chunks, and how many of them are retired."""
+    """Return the number of rows of chunks, and how many of them are retired."""
     rows = place.rows()
     if place.kind == "pgvector":
         assert place.query("SELECT count(*) FROM {}.vectors_256") == [(len(rows),)]
@@ -120,7 +120,7 @@ def numbers_of(place: Place) -> tuple[int, int]:
 
 
 def check_hits(place: Place, hits: LaneHits, best: LaneHits) -> None:
-    """An engine has found what the index finds."""
+    """Check that an engine has found the same as the index."""
     assert hits.chunks.tolist() == best.chunks.tolist()
     if place.kind == "pgvector":
         assert hits.scores.tolist() == best.scores.tolist()
@@ -128,7 +128,7 @@ def check_hits(place: Place, hits: LaneHits, best: LaneHits) -> None:
 
 
 def check_answers(place: Place, index: Path) -> None:
-    """A version answers as its index does, whatever else is there."""
+    """Check that a version answers like its index, whatever else is stored."""
     content = Content.open(index)
     with place.engine() as engine:
         engine.check(content.edition)
@@ -149,8 +149,8 @@ def test_a_version_shares_what_has_not_changed(place: Place, first: Path, second
     place.publish(first)
     assert numbers_of(place) == (2 * COUNT, 0)
     place.publish(second)
-    # A changed passage, and two of the note that is new, although every chunk has another number.
-    # Gone are the changed passage and two of the first note.
+    # A changed passage, and two of the new note, although every chunk has another number. The
+    # changed passage and two of the first note are gone.
     assert numbers_of(place) == (2 * COUNT + 3, 3)
     for index in (first, second):
         check_answers(place, index)
@@ -163,7 +163,7 @@ def test_one_changed_note_costs_one_note(place: Place, first: Path, tmp_path: Pa
     assert numbers_of(place) == (2 * COUNT + 1, 1)
     check_answers(place, first)
     check_answers(place, changed)
-    # Back, without loading anything, and forth again.
+    # Back, without loading anything, and forward again.
     assert not place.publish(first).loaded
     assert place.current() == Content.open(first).version
     place.publish(changed, grace=0)
@@ -191,7 +191,7 @@ def test_the_last_version_may_go_before_the_first(
     place.publish(changed)
     assert place.publish(first, grace=0).dropped == (Content.open(changed).version,)
     check_answers(place, first)
-    # Its rows are still there, and taken up again.
+    # Its rows are still there, and are reused.
     before = set(place.rows())
     place.publish(changed)
     assert set(place.rows()) == before
@@ -207,7 +207,7 @@ class Killed(BaseException):
 
 @contextmanager
 def killed_after(batches: int) -> Iterator[None]:
-    """Publications load as many batches of ten chunks, and are killed then."""
+    """Let publications load this many batches of ten chunks, then kill them."""
     loaded = count()
     load, make = pgvector.load_rows, Points.make
 
@@ -240,7 +240,7 @@ def test_what_has_been_loaded_is_not_loaded_again(place: Place, first: Path, thi
     check_answers(place, first)
     loaded = set(place.rows())
     assert len(loaded) == 2 * COUNT + 30
-    # Nothing more is loaded than the rest.
+    # Only the rest is loaded.
     with killed_after((COUNT - 30) // 10):
         place.publish(third)
         raise Killed
@@ -316,7 +316,7 @@ def test_rows_that_somebody_took_away_are_noticed(database: Place, first: Path) 
 
 
 def random_restriction(content: Content, choice: random.Random) -> tuple[dict[str, Any], Any]:
-    """Filters of one to three kinds, with values that are there, and some that are not."""
+    """Return filters of one to three kinds, with values that exist and some that do not."""
     filters: dict[str, Any] = {}
     days = [f"2026-01-{day:02d}" for day in range(1, 30)] + ["2025-06-01", "2026-01-09T12:00"]
     kinds: dict[str, Any] = {
@@ -351,7 +351,7 @@ def test_filters_find_what_the_index_finds(database: Place, first: Path) -> None
             only = restrict(allowed, filters)
             assert only is not None and not only.is_picked
             if number % 5 == 4:
-                # As words and phrases of a query narrow it down further.
+                # As words and phrases of a query restrict results further.
                 picked = allowed & (np.arange(len(allowed)) % 3 > 0)
                 only = restrict(picked, filters, is_picked=True)
                 assert only is not None and only.is_picked
@@ -432,7 +432,7 @@ def test_a_bucket_whose_rows_were_all_replaced_is_told() -> None:
     shift = bucket_shift(256)
     chosen = np.flatnonzero(keys >> shift == keys[100] >> shift)
     assert len(chosen) > 1
-    # As many as before, in the same bucket. Of two others one is there alone, and one here.
+    # As many as before, in the same bucket. Of two others, one is only there and one only here.
     strange = np.flatnonzero(keys >> shift == keys[-1] >> shift)
     own = np.setdiff1d(np.arange(256), strange)
     theirs, others = keys.copy(), codes.copy()
@@ -495,7 +495,7 @@ KILLS = int(os.environ.get("KILLS", "4"))
 def test_killed_publications_lose_and_mix_nothing(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Searches go on meanwhile, each in the version that it asks for."""
+    """Searches continue meanwhile, each in the version that it asks for."""
     monkeypatch.setattr(pgvector, "BATCH_CHUNKS", 10)
     monkeypatch.setattr(qdrant_points, "BATCH_POINTS", 10)
     indexes = [
@@ -533,7 +533,7 @@ def test_killed_publications_lose_and_mix_nothing(
                     asked += 1
                 except BaseException as error:
                     problems.append(error)
-                # Publications are to get on meanwhile.
+                # Publications must be able to continue meanwhile.
                 done.wait(0.02)
 
     thread = threading.Thread(target=search)
@@ -571,7 +571,7 @@ def test_killed_publications_lose_and_mix_nothing(
         thread.join(120)
     assert not problems
     assert asked
-    # What versions that are gone had more than the last is kept for the next publication.
+    # Rows that only removed versions had are kept for the next publication.
     place.publish(indexes[-1], grace=0, again=True, records=has_records)
     assert numbers_of(place) == (240, 0)
     if has_records:

@@ -49,7 +49,7 @@ WORDS = "valve pump seal rotor filter hose gauge motor spring bearing".split()
 
 
 def make_notes(edition: str, count: int = 40) -> list[Note]:
-    """Notes about machines; some say the same as another, and one says nothing that is a word."""
+    """Return notes about machines; some are equal, and one contains no word."""
     notes = []
     for number in range(count):
         first, second, third = (WORDS[(number * step + step) % 10] for step in (1, 3, 7))
@@ -71,7 +71,7 @@ def make_notes(edition: str, count: int = 40) -> list[Note]:
 
 
 def write_index(folder: Path, notes: list[Note]) -> Path:
-    """An index of notes that has what any engine needs."""
+    """Write an index of notes with everything that any engine needs."""
     return write_notes(folder / "index", notes, options=IndexOptions(keeps_counts=True))
 
 
@@ -122,13 +122,13 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
 
 @pytest.fixture(params=["pgvector", "edge"])
 def served(request: pytest.FixtureRequest) -> Place:
-    """A place in each engine that exports are told to use; local mode is for trials."""
+    """A place in each engine that exports support; local mode is only for trials."""
     return request.getfixturevalue({"pgvector": "database", "edge": "native"}[request.param])
 
 
 @pytest.fixture(params=["database", "native"])
 def engine_room(request: pytest.FixtureRequest) -> Place:
-    """A place in an engine that runs by itself, asked over a network."""
+    """A place in an engine that runs as a separate process, over a network."""
     return request.getfixturevalue(request.param)
 
 
@@ -139,7 +139,7 @@ def database(postgres: str) -> Place:
 
 @pytest.fixture
 def qdrant(tmp_path: Path) -> "Iterator[NativeQdrant]":
-    # Here, since every process collects this module, and one uses the engine.
+    # Imported here, since every process collects this module and only one uses the engine.
     from native_qdrant import running_qdrant
 
     with running_qdrant(tmp_path / "shards") as engine:
@@ -171,7 +171,7 @@ def options(place: Place, more: str = "") -> str:
 
 @contextmanager
 def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleType]:
-    """A rendered server, imported; embedded without a place."""
+    """Return a rendered and imported server; embedded if there is no place."""
     package = f"served_{next(NUMBERS)}"
     if place and "timeout_ms" not in more:
         # However busy this machine is.
@@ -189,8 +189,8 @@ def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleTy
 
 
 def close(store: Any) -> None:
-    """Let go of a server's engine."""
-    # A probe of the engine, meanwhile, would leave a connection to nobody.
+    """Close a server's engine."""
+    # Otherwise a probe during the test would leave a connection open.
     looked = threading.Event()
     store.probe = looked.set
     if store.is_watched:
@@ -204,7 +204,7 @@ def ask(module: ModuleType, query: str, mode: str, filters: dict[str, object], t
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether answers are equal, scores within 1e-5."""
+    """Return whether responses are equal, with scores within 1e-5."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     if isinstance(one, list):
@@ -243,7 +243,7 @@ def test_a_search_asks_the_engine_as_few_times_as_it_can(
         method, place = ("_read", engine) if is_native else ("use", engine._connections)
         counted = getattr(place, method)
         with patch.object(place, method, lambda *call: asked.append(call) or counted(*call)):
-            # Candidates of either lane that the other has not are completed by Qdrant's second.
+            # Qdrant's second request adds each lane's missing candidates.
             for query, mode, times in (
                 ("how is the valve checked", "keyword", 1),
                 ("how is the valve checked", "semantic", 1),
@@ -299,7 +299,7 @@ def test_versions_stand_side_by_side_and_the_old_one_goes(
     assert place.publish(index, again=True).loaded
     place.publish(other_index)
     assert (place.versions(), place.current()) == ({first, second}, second)
-    # Back to a version that is still there.
+    # Back to a version that still exists.
     assert not place.publish(index).loaded
     assert place.current() == first
     assert place.publish(other_index, grace=0).dropped == (first,)
@@ -308,7 +308,7 @@ def test_versions_stand_side_by_side_and_the_old_one_goes(
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """A clock that publications to Qdrant go by, which a test sets."""
+    """The clock of publications to Qdrant, which a test sets."""
     from foundry.stores.qdrant import publishing as qdrant
 
     own = SimpleNamespace(now=1_000.0, monotonic=time.monotonic, sleep=time.sleep)
@@ -344,7 +344,7 @@ def test_a_version_that_serves_again_is_no_longer_superseded_in_qdrant(
     publish_at(2_000, other_index, place, clock)
     assert publish_at(2_050, index, place, clock) == ()
     assert publish_at(2_100, other_index, place, clock) == ()
-    # The first was superseded again, and has its whole grace before it.
+    # The first was replaced again, and its grace period starts anew.
     assert publish_at(2_199, other_index, place, clock) == ()
     assert place.versions() == {first, second}
     assert publish_at(2_200, other_index, place, clock) == (first,)
@@ -377,7 +377,7 @@ def test_an_engine_that_answers_otherwise_is_not_switched_to(
     ):
         place.publish(other_index)
     assert place.current() == Content.open(index).version
-    # What is left of it is replaced.
+    # Its remains are replaced.
     assert place.publish(other_index, again=True).agreement.difference < 1e-5
 
 
@@ -406,7 +406,7 @@ def test_a_server_does_not_start_on_an_index_that_was_not_published(
         with pytest.raises(Exception, match="does not have index") as error:
             stored.load(other_index)
         assert "foundry publish" in error.value.hint
-        # The one before is still served.
+        # The previous one is still served.
         assert ask(stored, "valve", "hybrid", {}, 3)["results"]
 
 
@@ -437,14 +437,14 @@ def test_an_engine_that_accepts_and_says_nothing(
 
 
 def client_of(stored: ModuleType) -> TestClient:
-    """A client of the server's application, which looks at its engine often."""
+    """A client of the server's application, which checks its engine often."""
     importlib.import_module(f"{stored.__name__}.store.store").PROBE_SECONDS = 0.05
     app = importlib.import_module(f"{stored.__name__}.app").create_app()
     return TestClient(app, base_url="http://127.0.0.1:8000")
 
 
 def check_unanswered(stored: ModuleType, reason: str) -> None:
-    """Searches and readiness are 503 with the reason; what is on board is answered."""
+    """Check that searches and readiness answer 503 with the reason, and local data is served."""
     with client_of(stored) as client:
         for path in ("/search?q=valve", "/readyz"):
             reply = client.get(path)
@@ -461,7 +461,7 @@ def wait_until_ready(client: TestClient) -> None:
 
 
 def wait_until_answered(client: TestClient, path: str) -> None:
-    """Wait for an answer of an engine that is busy for longer than a server waits for it."""
+    """Wait for a response while the engine is busy for longer than the server's timeout."""
     wait_until(lambda: client.get(path).status_code == 200)
 
 
@@ -493,7 +493,7 @@ def test_an_emptied_engine_is_an_error_until_it_is_filled_again(
 def test_a_half_loaded_version_is_not_served(
     engine_room: Place, index: Path, other_index: Path, tmp_path: Path
 ) -> None:
-    """A publication that was interrupted leaves rows, even all of them."""
+    """An interrupted publication leaves rows, possibly all of them."""
     engine_room.publish(index)
     broken = patch(
         f"foundry.stores.{engine_room.kind}.publishing.compare_lanes", side_effect=Interrupted
@@ -636,7 +636,7 @@ def test_queries_during_a_publication_come_from_one_version_each(
             except BaseException as error:
                 mixed.append(error)
                 return
-            # The publication is to get on meanwhile.
+            # The publication must be able to continue meanwhile.
             done.wait(0.02)
 
     with server(tmp_path, engine_room) as stored:
@@ -662,14 +662,14 @@ WITHOUT = 7
 
 
 def spread(content: Content, dimensions: int) -> Content:
-    """The same version with other vectors, in all directions; chunk 7 has none."""
+    """Return the same version with other vectors, in all directions; chunk 7 has none."""
     random, count = np.random.default_rng(3), len(content.scales)
     drawn = random.normal(size=(count, dimensions)).astype(np.float32)
     drawn[WITHOUT] = 0
     vectors, scales = quantise(drawn)
     centre = np.zeros(dimensions, dtype=np.float32)
     sketch = np.zeros((1, count), dtype=np.uint64)
-    # As many candidates as there are vectors: every one of them is compared.
+    # As many candidates as vectors, so that every vector is compared.
     dense = DenseLane(vectors, scales, centre, sketch, count)
     return replace(content, vectors=vectors, scales=scales, dense_lane=dense)
 
@@ -694,7 +694,7 @@ def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, tmp_path: 
                 only = None if allowed is None else Restriction(allowed)
                 hits = engine.search_vector(content.edition, *_quantised(query), 20, only)
                 assert allowed is None or allowed[hits.chunks].all()
-                # As many as there are, however few of the nearest a filter lets through.
+                # All of them, even if few of the nearest pass the filter.
                 assert len(hits) == len(best)
                 exactly = content.dense_lane.scores(query, hits.chunks)
                 np.testing.assert_allclose(hits.scores, exactly, atol=1e-5)
@@ -711,7 +711,7 @@ def _quantised(row: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[Any, float]:
 
 @contextmanager
 def being_published(database: Place) -> Iterator[psycopg.Connection]:
-    """Hold what a publication holds as long as it goes on."""
+    """Hold the lock of a publication while the context lasts."""
     with psycopg.connect(database.address) as connection:
         connection.execute(
             "SELECT pg_advisory_lock(hashtextextended(%s, 0))", [f"foundry {database.name}"]

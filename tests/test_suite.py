@@ -1,6 +1,6 @@
 """Meta tests: formatter, linter and type checker cover every file, and no test is skipped.
 
-A folder named `build`, `dist` or `venv` is left out by some tools unless they are told otherwise.
+Some tools leave out folders named `build`, `dist` or `venv` unless they are told otherwise.
 """
 
 import json
@@ -26,7 +26,7 @@ print(json.dumps([source.path for source in sources]))
 
 
 def tracked() -> list[str]:
-    """The Python files of the repository; those of golden exports are judged as those are."""
+    """Return the Python files of the repository; golden exports have tests of their own."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "*.py"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
@@ -59,7 +59,7 @@ def typed(folder: Path) -> set[str]:
 
 
 def lay_out(folder: Path, names: list[str]) -> Path:
-    """Write an empty file for each, where the tools find the settings of this repository."""
+    """Write an empty file for each path, next to this repository's tool settings."""
     for name in names:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A project's file of synonyms: what is wrong with it, and what an index keeps of it."""
+"""A project's file of synonyms: its errors, and the entries that an index keeps."""
 
 import json
 from pathlib import Path

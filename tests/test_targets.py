@@ -1,4 +1,4 @@
-"""Deploy targets: what is rendered for each, checked by the validators of their own formats."""
+"""Deploy targets: the rendered files, checked by the validators of their formats."""
 
 import json
 import re
@@ -91,7 +91,7 @@ def rendered(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 @pytest.fixture
 def folder(rendered: dict[str, bytes], tmp_path: Path) -> Path:
-    """The target files on disk."""
+    """The target's files on disk."""
     folder = tmp_path / "rendered"
     folder.mkdir()
     for name in ALL_FILES:
@@ -106,7 +106,7 @@ def check(*command: str | Path) -> str:
 
 
 def installed(name: str) -> Path:
-    """A validator from the extra `dev`."""
+    """Return a validator from the extra `dev`."""
     return Path(sys.executable).parent / name
 
 
@@ -230,7 +230,7 @@ def test_kubernetes_pod_is_confined(rendered: dict[str, bytes]) -> None:
 def test_cloud_run_container_fits_the_schema_of_a_pod(folder: Path, tmp_path: Path) -> None:
     (service,) = yaml.safe_load_all((folder / "cloud-run.yaml").read_bytes())
     revision = service["spec"]["template"]["spec"]
-    # What Knative adds to a pod's specification, and what it does not ask for.
+    # Fields that Knative adds to a pod's specification, or does not require.
     del revision["containerConcurrency"], revision["timeoutSeconds"]
     revision["containers"][0]["name"] = "server"
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "x"}, "spec": revision}
@@ -244,7 +244,7 @@ def test_systemd_unit_verifies(folder: Path, tmp_path: Path) -> None:
     assert "ExecStart=/opt/my_docs-2/bin/my_docs-2 serve" in text
     unit = tmp_path / "my_docs-2.service"
     unit.write_text(text.replace("/opt/my_docs-2/bin/my_docs-2", "/bin/true"), encoding="utf-8")
-    # A key or value that systemd does not know is a complaint, not a failure.
+    # systemd only warns about unknown keys or values.
     assert check("systemd-analyze", "verify", "--man=no", unit) == ""
 
 

@@ -42,7 +42,7 @@ def test_shells_complete(typed: str, offered: str) -> None:
 
 
 def on_a_terminal(*arguments: str | Path, **variables: str) -> str:
-    """Run foundry with a terminal for standard error; returns what it was sent."""
+    """Run foundry with a terminal as standard error; returns its output."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", **variables}
     with subprocess.Popen(
@@ -57,7 +57,7 @@ def on_a_terminal(*arguments: str | Path, **variables: str) -> str:
             while part := os.read(ours, 65_536):
                 said += part
         except OSError:
-            # This is how the end is told on Linux.
+            # Linux reports the end this way.
             pass
         assert process.wait(120) == 0, said
     os.close(ours)

@@ -1,6 +1,6 @@
 """The worked example in docs/how-it-searches.md has the right numbers.
 
-`pytest tests/test_told_query.py --update-golden` writes them anew.
+`pytest tests/test_told_query.py --update-golden` updates them.
 """
 
 import re
@@ -44,7 +44,7 @@ def test_numbers_are_those_of_the_search(
 
 
 def lane_numbers(folder: Path) -> dict[str, str]:
-    """Return what stands in the page for the keyword lane, by the pattern that finds it."""
+    """Return the page's text for the keyword lane, by the pattern that finds it."""
     index = open_index(folder)
     _, tokens = index.tokenizer.tokenize_query(QUERY)
     terms, lane = query_terms(tokens), index.keyword_lane
@@ -67,7 +67,7 @@ def lane_numbers(folder: Path) -> dict[str, str]:
 
 
 def scores(folder: Path, tmp_path: Path) -> dict[str, str]:
-    """Return what stands in the page for the hits, by the pattern that finds it."""
+    """Return the page's text for the hits, by the pattern that finds it."""
     found = {}
     with rendered_server(tmp_path, "told", "") as server:
         server.load(folder)

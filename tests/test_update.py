@@ -1,4 +1,4 @@
-"""Updates through the command line: an older export, edited by its owner, gets what is new."""
+"""Updates through the command line: an older export, edited by its owner, gets the changes."""
 
 import json
 import shutil
@@ -99,7 +99,7 @@ def project(make_project: MakeProject) -> Project:
 
 @pytest.fixture
 def older(project: Project) -> Path:
-    """An export of the project that the first release wrote."""
+    """The first release's export of the project."""
     files = {}
     with tarfile.open(OLDER) as archive:
         for member in archive:
@@ -149,7 +149,7 @@ def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) 
     run_tests(older)
     run_in(older, sys.executable, "-m", "ruff", "check", "--no-cache", ".")
     check_format(older)
-    # Its tests start servers, which compile what they import.
+    # Its tests start servers, which compile the modules that they import.
     for compiled in older.rglob("__pycache__"):
         shutil.rmtree(compiled)
     before = snapshot(older)
@@ -357,7 +357,7 @@ def test_new_configuration_and_index_come_with_an_update(older: Path, project: P
 
 
 def check_faults(older: Path, fault: str, step: int) -> int:
-    """Fail an update at one change after the other: the old export stands, or the new one."""
+    """Fail an update at each change in turn: the export is the old one, or the new one."""
     edit(older / "README.md", "# notes\n", "# ours\n")
     (older / "scripts").mkdir()
     (older / "scripts" / "deploy.sh").write_text("#!/bin/sh\n")
@@ -411,7 +411,7 @@ def test_fault_at_many_changes_leaves_the_old_export_or_the_new(fault: str, olde
 
 @pytest.mark.slow
 def test_no_edit_of_any_module_of_an_older_export_is_lost(older: Path) -> None:
-    """Whatever became of the module: it is merged, kept, or in a conflict that is marked."""
+    """Whatever happened to the module: it is merged, kept, or in a marked conflict."""
     modules = [path.relative_to(older).as_posix() for path in sorted(older.rglob("*.py"))]
     marks = {}
     for number, name in enumerate(modules):

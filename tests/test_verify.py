@@ -71,12 +71,12 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def damaged(built: Project, tmp_path: Path) -> Project:
-    """A project of one's own, to be damaged."""
+    """A separate project, to be damaged."""
     return built.copy(tmp_path / "project")
 
 
 def findings(folder: Path, *options: str) -> str:
-    """What verify says about a folder that it must refuse, whoever changed it."""
+    """Return verify's messages about a folder that it must reject, whoever changed it."""
     result = CliRunner().invoke(main, ["verify", str(folder), *(options or ["--strict"])])
     assert result.exit_code == 1, result.output
     assert "Traceback" not in result.output
@@ -90,7 +90,7 @@ def flip(path: Path, place: int, bits: int = 0x01) -> None:
 
 
 def check_file(folder: Path, name: str, number: int | None = None) -> None:
-    """Damage one file, in every way or in one of them, and repair it; it must always be found."""
+    """Damage one file, in one way or in all, and repair it; it must be found each time."""
     path, kept = folder / name, (folder / name).read_bytes()
     damages: list[Callable[[], object]] = [
         path.unlink,
@@ -127,7 +127,7 @@ def test_intact_export_passes(exported: Path) -> None:
 def test_server_names_a_damaged_file_of_its_index(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     flip(copy / "README.md", 0)
-    # The rest is the owner's to edit.
+    # The owner may edit the rest.
     assert as_its_owner(copy, "-m", "notes", "verify").returncode == 0
     flip(copy / "notes" / "data" / "vectors.i8.npy", -1)
     done = as_its_owner(copy, "-m", "notes", "verify", "--json")
@@ -136,7 +136,7 @@ def test_server_names_a_damaged_file_of_its_index(exported: Path, tmp_path: Path
 
 
 def test_damage_of_a_file_is_found(exported: Path, tmp_path: Path) -> None:
-    """Of one in every way, of the others in one of them."""
+    """One file is damaged in every way, the others in one way."""
     copy = shutil.copytree(exported, tmp_path / "copy")
     check_file(copy, "notes/search.py")
     for number, name in enumerate(SAMPLE):
@@ -293,7 +293,7 @@ def test_link_in_place_of_a_file_is_named(exported: Path, tmp_path: Path) -> Non
 
 
 def as_its_owner(export: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    """Run Python in an export, with bytecode read and written as it is by default."""
+    """Run Python in an export, with bytecode read and written as by default."""
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": ""}
     return subprocess.run(
         [sys.executable, *arguments],
@@ -306,7 +306,7 @@ def as_its_owner(export: Path, *arguments: str) -> "subprocess.CompletedProcess[
 
 
 def plant_bytecode(source: Path, text: str, mode: str) -> Path:
-    """Have Python run another text in place of a module; returns the file that does it."""
+    """Plant bytecode of another text for a module; returns the file."""
     planted = source.parent / "__pycache__" / f"{source.stem}.{sys.implementation.cache_tag}.pyc"
     forged = source.parent.parent / "forged.py"
     forged.write_text(text, encoding="utf-8")
@@ -339,7 +339,7 @@ def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_pa
     finding = f"{name}: this was not compiled from reader.py; delete it"
     assert finding in findings(copy)
     assert not ran.exists()
-    # Whoever starts the server without looking is answered by what was planted.
+    # Starting the server without verification runs the planted code.
     ran.unlink(missing_ok=True)
     assert as_its_owner(copy, "-m", "notes", "search", "seal").returncode == 0
     assert ran.exists()
@@ -353,7 +353,7 @@ def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_pat
         assert done.returncode == 0, done.stderr
     assert len(list((copy / "notes").rglob("__pycache__/*.pyc"))) > 40
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
-    # Nor is what Python does not take, because its module has changed since.
+    # Nor bytecode that Python ignores, because its module has changed since.
     planted = plant_bytecode(
         copy / "notes" / "index" / "reader.py", "raise SystemExit", "time and size"
     )
@@ -382,7 +382,7 @@ def test_verify_of_a_project_names_damage_in_its_index(damaged: Project) -> None
 
 
 def refuse(project: Project, *names: str) -> None:
-    """Query, and the server that an export would be, must refuse the index and name a file."""
+    """Check that query and the exported server refuse the index and name a file."""
     result = project.run("query", "pump seal", "--json")
     assert result.exit_code == 1, result.output
     assert "Traceback" not in result.output
@@ -398,7 +398,7 @@ ARRAYS = sorted("""
 
 
 def restamp(project: Project, name: str) -> None:
-    """Make the manifest agree with a file, as someone who tampers with both would."""
+    """Make the manifest match a file, as an attacker would who changes both."""
     manifest = project.index / "manifest.json"
     content = json.loads(manifest.read_bytes())
     path = project.index / name
@@ -571,7 +571,7 @@ print(answered, refused)
 def test_flipped_bits_are_answered_refused_or_explained(damaged: Project) -> None:
     server = damaged.root / ".foundry" / "server"
     start = f"import sys; sys.path.insert(0, {str(server)!r})\n" + FLIPPER
-    # Of each file so many places.
+    # This many positions of each file.
     most = "300" if EVERY_FAULT else "12"
     where = ["notes", damaged.index, "7", most]
     done = subprocess.run(

@@ -28,7 +28,7 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def specification() -> dict[str, str]:
-    """Three pages in four versions; one says the same in all, one differs in every version."""
+    """Three pages in four versions; one is the same in all, one differs in every version."""
     same = "# Roots\n\nA server asks the client for the roots that it may look into.\n"
     return {
         f"{version}/{page}.md": text
@@ -45,7 +45,7 @@ def specification() -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
-    """A project that `init` began, built; and what `init` said."""
+    """Return a built project that `init` created, and the output of `init`."""
     root = tmp_path_factory.mktemp("versions")
     write(root / "spec", specification())
     arguments = ["init", str(root), "--source", str(root / "spec")]

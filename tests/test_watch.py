@@ -32,7 +32,7 @@ def watching(project: Project, *, begin: Sequence[str] = ()) -> Iterator[Running
 
 
 def edit(project: Project, name: str, content: str) -> None:
-    """Replace a file as an editor does, by a hidden one that no build takes for a document."""
+    """Replace a file as an editor does, through a hidden file that no build reads."""
     path = project.root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.swp")
@@ -73,7 +73,7 @@ def test_what_changes_is_built(make_project: MakeProject) -> None:
 
 
 def test_what_builds_write_is_no_change(make_project: MakeProject) -> None:
-    """A source that holds the project is not built again because of its own index."""
+    """A source that contains the project is not rebuilt because of its own index."""
     config = CONFIG.replace('"sources"', '"."') + 'exclude = ["drafts/"]\n'
     project = make_project({"a.md": "# Seals\n\nReplace them."}, config=config)
     with watching(project) as watch:
@@ -81,7 +81,7 @@ def test_what_builds_write_is_no_change(make_project: MakeProject) -> None:
         edit(project, "drafts/x.md", "# Draft\n\nNot yet.")
         edit(project, "dist/notes/README.md", "# Export\n\nExported.")
         edit(project, "sources/b.md", "# Pumps\n\nTest them.")
-        # Whatever the builds before have noticed, none of them has made another index.
+        # Even if earlier builds noticed something, none has made another index.
         assert "1 read, 1 unchanged" in watch.wait_for("2 documents, .*chunks in").string
         edit(project, "sources/b.md", "# Pumps\n\nTest them twice.")
         assert "1 read, 1 unchanged" in watch.wait_for("documents, .*chunks in").string
@@ -145,7 +145,7 @@ def test_an_index_put_in_the_place_of_what_was_published_is_replaced(
 
 
 def test_a_folder_that_may_not_be_read_is_left(make_project: MakeProject) -> None:
-    """Also one that is closed, opened, removed or replaced while everything is watched."""
+    """Also a folder that is closed, opened, removed or replaced while it is watched."""
     project = make_project({"a.md": "# A\n\nOne.", "sources/private/b.md": "# B\n\nTwo."})
     private = project.root / "sources" / "private"
     (project.root / "sources" / "linked").symlink_to("private")
@@ -196,7 +196,7 @@ def test_a_source_that_is_closed_is_built_again_once_it_is_open(make_project: Ma
 
 @pytest.mark.parametrize(
     ("limits", "said", "is_noticed"),
-    # If those of the first attempt are let go late, the second attempt fails too.
+    # If the first attempt frees its resources late, the second attempt fails too.
     [
         (
             (4, 128),

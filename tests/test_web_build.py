@@ -236,7 +236,7 @@ def test_init_of_what_cannot_be_fetched(url: str, tmp_path: Path) -> None:
 def test_five_hundred_pages(
     site: Site, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every kind of trouble at once; every number is known beforehand."""
+    """With every kind of failure at once; all numbers are known beforehand."""
 
     def hurry(network: Network, url: Url, *more: Any, seconds: float, **options: Any) -> Answer:
         # All others are waited for, however busy this machine is.

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of what is in the checkout."""
+    """The wheel, built from a copy of the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
     checkout = folder / "checkout"
     ignored = shutil.ignore_patterns("__pycache__", ".foundry", "dist")
@@ -37,7 +37,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`foundry` in an environment of its own."""
+    """`foundry` in a separate environment."""
     environment = tmp_path_factory.mktemp("installed") / "environment"
     run_uv("venv", environment)
     run_uv("pip", "install", "--python", environment, wheel)

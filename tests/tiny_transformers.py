@@ -1,7 +1,7 @@
-"""Transformers of a few thousand weights, each shaped and saved like a family that people use.
+"""Transformers of a few thousand weights, each shaped and saved like a common model family.
 
-`python tests/tiny_transformers.py`, with Sentence Transformers installed, has that library embed
-`TEXTS` and keeps its vectors in `tests/embedding/transformer_vectors.json`.
+`python tests/tiny_transformers.py`, with Sentence Transformers installed, embeds `TEXTS` with that
+library and writes the vectors to `tests/embedding/transformer_vectors.json`.
 """
 
 import json
@@ -49,7 +49,7 @@ WIDTH, INNER, LAYERS, HEADS, PLACES = 16, 40, 2, 4, 512
 
 
 def write_transformer(folder: Path, kind: str = "minilm", **config: object) -> Path:
-    """Write the folder of a tiny model; `config` are further keys of its config.json."""
+    """Write the folder of a tiny model; `config` has additional keys of its config.json."""
     about = KINDS[kind]
     folder.mkdir(parents=True)
     _write(
@@ -102,11 +102,11 @@ def write_transformer(folder: Path, kind: str = "minilm", **config: object) -> P
 
 
 def draw_weights(kind: str) -> dict[str, NDArray[np.float32]]:
-    """Return weights by the names that the library has for them, large enough to matter."""
+    """Return weights by their names in the library, large enough to matter."""
     drawn = np.random.default_rng([*kind.encode()])
 
     def draw(*shape: int) -> NDArray[np.float32]:
-        # Whole numbers are drawn alike by every version of numpy; half precision holds these.
+        # Every version of numpy draws the same integers; half precision represents these exactly.
         return (drawn.integers(-512, 513, shape) / 1024).astype(np.float32)
 
     names: dict[str, NDArray[np.float32]] = {
@@ -194,7 +194,7 @@ def _write(path: Path, content: object) -> None:
 
 
 def keep_vectors() -> None:
-    """Have the library embed the texts, queries with their prefix too, and keep its vectors."""
+    """Embed the texts with the library, queries with their prefix too, and write the vectors."""
     from sentence_transformers import SentenceTransformer  # type: ignore[import-not-found]
 
     kept = {}

@@ -11,7 +11,7 @@ SECONDS = 120.0
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = SECONDS) -> None:
-    """Wait for something that will be so soon."""
+    """Wait for a condition that will soon be true."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never came to be"
@@ -20,7 +20,7 @@ def wait_until(condition: Callable[[], bool], seconds: float = SECONDS) -> None:
 
 @contextmanager
 def within(process: "subprocess.Popen[Any]", seconds: float = SECONDS) -> Iterator[None]:
-    """Kill a process that has not said by then what is read from it, which ends the reading."""
+    """Kill a process that is late with its output, which ends the reading."""
     limit = threading.Timer(seconds, process.kill)
     limit.start()
     try:

@@ -1,4 +1,4 @@
-"""Fills the caches that every command that renders a server fills: imported before it is forked."""
+"""Fills the caches that rendering a server needs; imported before commands are forked."""
 
 from sharing import READ_LOCK
 

@@ -1,12 +1,12 @@
-"""Interpreters that have imported their libraries before they are asked to run anything.
+"""Interpreters that import their libraries before they run any code.
 
-Importing what a server needs takes longer than all that most tests ask of it. So one process
-imports it, and forks another for each that is wanted: `command(libraries)` begins what behaves as
-`python -I -B -X utf8 -c` does. Folders among the libraries are where others are looked for too.
+Importing a server's libraries takes longer than most tests. So one process imports them, and forks
+another for each request: `command(libraries)` returns the start of a command that behaves like
+`python -I -B -X utf8 -c`. Folders among the libraries are added to the import path.
 
-A process that is wanted is started as `hand_over.py`, with a socket and what it is to run. It hands
-its standard streams, its environment and its folder over, passes signals on, and ends as its fork
-does. Limits, priorities and groups of processes are not handed over, nor are other open files.
+A process is started as `hand_over.py`, with a socket and the code to run. It hands over its
+standard streams, its environment and its folder, passes signals on, and ends when its fork does.
+Limits, priorities, process groups and other open files are not handed over.
 """
 
 import atexit
@@ -34,7 +34,7 @@ STARTED: dict[tuple[str, ...], list[str]] = {}
 
 
 def command(*libraries: str) -> list[str]:
-    """Start the process that imports; returns what precedes code and its arguments."""
+    """Start the importing process; returns the words before code and its arguments."""
     if libraries not in STARTED:
         STARTED[libraries] = _start(libraries)
     return STARTED[libraries]
@@ -59,7 +59,7 @@ def _start(libraries: tuple[str, ...]) -> list[str]:
 
 
 def listen(address: str, libraries: list[str]) -> str:
-    """Fork for each request until standard input ends; returns in the fork what it is to run."""
+    """Fork for each request until standard input ends; returns in the fork what to run."""
     gc.disable()
     for library in libraries:
         if os.sep in library:
@@ -75,7 +75,7 @@ def listen(address: str, libraries: list[str]) -> str:
     signal.set_wakeup_fd(woken.fileno())
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Kept for forks until they have a handler: what is ignored would be lost.
+    # Blocked until forks have a handler: ignored signals would be lost.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     with (
         waking,
@@ -108,7 +108,7 @@ def listen(address: str, libraries: list[str]) -> str:
                     with connection.makefile("rb") as asked:
                         request = asked.read(int.from_bytes(size))
                     if not size or len(request) < int.from_bytes(size):
-                        # Who asked for it was killed before it said what it wants.
+                        # The client was killed before it sent its request.
                         connection.close()
                     elif (child := os.fork()) == 0:
                         for other in (connection, *forks.values()):
@@ -124,13 +124,13 @@ def listen(address: str, libraries: list[str]) -> str:
                     for stream in streams:
                         os.close(stream)
                 elif key.data in forks:
-                    # Who asked for it has been killed.
+                    # The client has been killed.
                     os.kill(key.data, signal.SIGKILL)
                     selector.unregister(key.fileobj)
 
 
 def ended() -> list[tuple[int, int]]:
-    """Process ids and exit codes of the forks that have ended."""
+    """Yield process ids and exit codes of forks that have ended."""
     found = []
     with suppress(ChildProcessError):
         while (one := os.waitpid(-1, os.WNOHANG))[0]:
@@ -141,14 +141,14 @@ def ended() -> list[tuple[int, int]]:
 def take_over(
     streams: list[int], arguments: list[str], variables: dict[str, str], folder: str, umask: int
 ) -> None:
-    """Become the process that asked."""
+    """Take over the streams, folder and environment of the client."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    # They look at what they stand for when they are made.
+    # These objects read the standard streams when they are created.
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
@@ -174,7 +174,7 @@ def run(code: str) -> None:
 
 
 def leave(code: int) -> None:
-    """Exit as Python does, but for taking all modules apart, which takes longer than a fork."""
+    """Exit as Python does, but without tearing down modules, which takes longer than a fork."""
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     try:

@@ -18,7 +18,7 @@ _SECTIONS = {"url": UrlSource, "sitemap": SitemapSource, "site": SiteSource}
 
 @dataclass(frozen=True)
 class Gathered:
-    """What a source delivered, with the site's own address left out of all urls."""
+    """The documents of a source, with the site's own address removed from all urls."""
 
     site: Site
     documents: list[RawDocument]
@@ -33,7 +33,7 @@ class Gathered:
 
     @property
     def reasons(self) -> dict[str, list[str]]:
-        """The urls of what was left out, by reason."""
+        """Return the urls of skipped pages, by reason."""
         reasons: dict[str, list[str]] = {}
         for entry in self.skipped:
             path = entry.path.removeprefix(self.site.url)
@@ -51,7 +51,7 @@ def gather(
     private: Sequence[str] = (),
     **values: Any,
 ) -> Gathered:
-    """Fetch a source; paths in `url` and `urls` are those of the site."""
+    """Fetch a source; paths in `url` and `urls` are on the site."""
     places = (
         {"urls": [_full(site, u) for u in urls]} if kind == "url" else {"url": _full(site, url)}
     )

@@ -1,6 +1,6 @@
 """Web sites on loopback that respond like real, broken and hostile ones.
 
-A site is a dictionary of paths. What no path names is answered with status 404.
+A site is a dictionary of paths. Other paths are answered with status 404.
 """
 
 import hashlib
@@ -21,9 +21,9 @@ TICK = 0.02
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer; `length` is what Content-Length says, None for the truth, -1 for none.
+    """A response; `length` is its Content-Length, None for the true one, -1 for none.
 
-    `drips` sends the body byte by byte without end, `endless` as fast as it can.
+    `drips` sends the body byte by byte without end, `endless` as fast as possible.
     """
 
     body: bytes = b""
@@ -42,7 +42,7 @@ Route = Reply | Callable[["Request"], Reply]
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked: path with query, and headers with lower-case names."""
+    """A received request: path with query, and headers with lower-case names."""
 
     path: str
     headers: Mapping[str, str]
@@ -63,26 +63,26 @@ class Site:
 
     @property
     def allow_private(self) -> tuple[str]:
-        """Its host, of those that have a private address and may be asked."""
+        """Its host, as a private address that fetching may use."""
         return (f"{self.host}:{self.port}",)
 
     @property
     def allowing(self) -> tuple[str, str]:
-        """The option of a command that may fetch from it."""
+        """The command-line option that allows fetching from it."""
         return ("--allow-private", *self.allow_private)
 
     def asked(self, path: str) -> list[Request]:
-        """The requests for a path."""
+        """Return the requests for a path."""
         with self.lock:
             return [request for request in self.requests if request.path == path]
 
     def paths(self) -> list[str]:
-        """The paths of all requests, in the order in which they came."""
+        """Return the paths of all requests, in order of arrival."""
         with self.lock:
             return [request.path for request in self.requests]
 
     def answer(self, path: str, headers: Mapping[str, str]) -> Reply:
-        """What to answer."""
+        """Return the response to a request."""
         with self.lock:
             number = sum(request.path == path for request in self.requests)
             request = Request(path, headers, number)
@@ -107,7 +107,7 @@ def redirect(to: str, status: int = 302) -> Reply:
 
 
 def text(content: str, kind: str = "text/plain", **headers: str) -> Reply:
-    """A text."""
+    """A plain-text response."""
     return Reply(content.encode(), kind=kind, headers=headers)
 
 
@@ -133,7 +133,7 @@ def _xml(root: str, entries: list[str]) -> Reply:
 
 
 def hash_of(content: str) -> str:
-    """A short name of a content."""
+    """Return a short hash of a content."""
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
@@ -149,7 +149,7 @@ def serving(
         request_queue_size = 128
 
         def handle_error(self, request: Any, client_address: Any) -> None:
-            """Say nothing: clients go away as they like."""
+            """Log nothing: clients may disconnect at any time."""
 
     class Handler(_Handler):
         pass
@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.kind:
             self.send_header("Content-Type", reply.kind)
         for name, value in reply.headers.items():
-            # As servers do that write UTF-8 here.
+            # As servers do that put raw UTF-8 into this header.
             self.send_header(name, value.encode().decode("latin-1"))
         if not (reply.drips or reply.endless) and reply.length != -1 and reply.status != 304:
             length = len(reply.body) if reply.length is None else reply.length
@@ -234,7 +234,7 @@ class Canary:
         self.port: int = self._socket.getsockname()[1]
 
     def visits(self) -> int:
-        """How many connections have come."""
+        """Return how many connections were made."""
         count = 0
         while True:
             try:

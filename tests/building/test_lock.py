@@ -1,4 +1,4 @@
-"""Only one build or export of a project runs at a time: who waits, and what is left afterwards."""
+"""Only one build or export of a project runs at a time; others wait or fail with a message."""
 
 import os
 import re

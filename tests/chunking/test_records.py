@@ -1,4 +1,4 @@
-"""Records stay whole, keys of data name nothing, and headings are found wherever they stand."""
+"""Records stay whole, keys of data are not headings, and headings are found at any position."""
 
 import json
 

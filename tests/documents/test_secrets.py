@@ -13,7 +13,7 @@ LETTERS = string.ascii_letters + string.digits
 
 
 def made(length: int, alphabet: str = LETTERS) -> str:
-    """A value that is no key of anyone; made here so that no scanner of sources trips over it."""
+    """Return a fake key; it is assembled here so that secret scanners do not report this file."""
     return "".join(random.Random(length).choices(alphabet, k=length))
 
 

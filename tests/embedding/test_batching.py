@@ -83,7 +83,7 @@ def assert_honest(vectors: NDArray[np.float32], texts: Sequence[str]) -> None:
 
 
 def paid(service: FakeService) -> dict[str, int]:
-    """How often each text was answered well, the probe aside."""
+    """Return how often each text was embedded successfully, excluding the probe."""
     with service.lock:
         return {text: n for text, n in service.answered.items() if not text.endswith(PROBE_TEXT)}
 
@@ -223,7 +223,7 @@ LIES: list[Fault] = [
 def test_service_that_always_lies_stops_the_build(lie: Fault, begins: int, tmp_path: Path) -> None:
     with fake_service("openai") as service:
         service.decide = lambda number, _: lie if number >= begins else None
-        # Sequential calls, so that it is known which are answered.
+        # Calls are sequential, so that it is known which ones succeed.
         with (
             batched(service, tmp_path, concurrency=1) as model,
             pytest.raises(BuildError) as caught,
@@ -240,7 +240,7 @@ def test_service_that_always_lies_stops_the_build(lie: Fault, begins: int, tmp_p
 
 def test_wrong_width_is_never_kept(tmp_path: Path) -> None:
     with fake_service("openai") as service:
-        # The first reply is wrong, and so is the apparent width of the model.
+        # The first reply is wrong, and so is the width that it suggests.
         service.decide = lambda number, _: "wrong width" if number == 0 else None
         with batched(service, tmp_path) as model, pytest.raises(BuildError, match="64 numbers"):
             model.embed(TEXTS, "document")

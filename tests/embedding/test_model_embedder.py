@@ -1,4 +1,4 @@
-"""From foundry.toml to the index: a model embeds the documents, and the gate decides on queries."""
+"""A model embeds the documents; the gate decides whether the table may embed queries."""
 
 import json
 from collections.abc import Iterator
@@ -148,12 +148,12 @@ def make_chunks(count: int) -> list[ChunkRecord]:
 
 
 def by_service(text: str) -> Vectors:
-    """The unit vector (1, 64) that the service gives for a text."""
+    """Return the unit vector (1, 64) of a text from the service."""
     return unit_rows(np.array([embed_text(text)], dtype=np.float32))
 
 
 def by_table(heading: str, text: str) -> Vectors:
-    """The unit vector (1, d) that the built-in table gives for a text under its heading."""
+    """Return the unit vector (1, d) of a text under its heading from the built-in table."""
     return StaticEmbedder().embed_documents([heading], [text])
 
 

@@ -1,4 +1,4 @@
-"""Opening models, as far as that goes without the packages that run them."""
+"""Opening models: everything that works without the packages that run them."""
 
 import subprocess
 import sys

@@ -208,7 +208,8 @@ def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
     distil_queries(chunks, teach, teach_chunks, options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    # The corpus is 10 MB of text; the built-in table and what is made of it takes the most.
+    # The corpus is 10 MB of text; most of the memory is for the built-in table and data derived
+    # from it.
     small = [make_chunk(number, f"oil {number}") for number in range(100)]
     tracemalloc.start()
     distil_queries(lambda: iter(small), teach, teach_chunks, options)

@@ -54,7 +54,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "3"))
 
 
 class Whims:
-    """Decides what goes wrong by the texts of a call alone, whatever the order of the calls."""
+    """Chooses failures by the texts of a call alone, independently of the order of calls."""
 
     def __init__(self, seed: int, lies: list[Lie], share: float) -> None:
         self._seed, self._lies, self._share = seed, lies, share
@@ -128,7 +128,7 @@ def test_vectors_are_right_and_nothing_is_paid_twice(
 def test_a_run_that_was_stopped_is_taken_up_again(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever ends the runs: in the end each text has been paid for once."""
+    """Wherever runs end, each text has been paid for exactly once in the end."""
     monkeypatch.setenv("KEY", "sk-1")
     draw = random.Random(seed)
     texts = texts_about(120)

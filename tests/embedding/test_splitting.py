@@ -52,7 +52,7 @@ def test_batches_keep_to_the_limits() -> None:
     limits = ModelLimits(tokens=10, batch_tokens=20, batch_texts=3, calls=1)
     texts = [("a", 9), ("b", 2), ("c", 9), ("d", 1), ("e", 1), ("f", 1), ("g", 1)]
     assert make_batches(texts, limits, padded=False) == [["a", "b", "c"], ["d", "e", "f"], ["g"]]
-    # Filled up to the longest, two of nine tokens take 18 and a third text would make it 27.
+    # Padded to the longest, two of nine tokens take 18 and a third text would make it 27.
     assert make_batches(texts, limits, padded=True) == [["a", "c"], ["b", "d", "e"], ["f", "g"]]
     assert make_batches([("long", 99)], limits, padded=True) == [["long"]]
     assert make_batches([], limits, padded=True) == []

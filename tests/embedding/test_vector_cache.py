@@ -79,7 +79,7 @@ def test_vector_that_was_changed_on_disk_is_not_there(tmp_path: Path) -> None:
 def test_damaged_files_give_right_vectors_or_none(
     seed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Bytes overwritten anywhere: nothing crashes, nothing wrong is found, and storing works."""
+    """Bytes are overwritten anywhere: nothing crashes, no vector is wrong, and storing works."""
     draw = random.Random(seed)
     path = tmp_path / "cache.sqlite"
     texts = [f"text {n}" for n in range(300)]

@@ -1,4 +1,4 @@
-"""Questions made of what people asked a server, by its log."""
+"""Questions drafted from a server's question log."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Files of questions to edit, made from headings."""
+"""Question files to edit, drafted from headings."""
 
 import json
 

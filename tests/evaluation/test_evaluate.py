@@ -38,7 +38,7 @@ def write_questions(project: Project, questions: list[dict[str, Any]]) -> Path:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Built, with questions, servers rendered, and exported; not to be changed."""
+    """A built project with questions and rendered servers, and its export; not to be changed."""
     root = tmp_path_factory.mktemp("evaluation") / "project"
     project = write_project(root, FILES, built=True)
     write_questions(project, QUESTIONS)
@@ -55,7 +55,7 @@ def built(prepared: Project, tmp_path: Path) -> Project:
 
 @pytest.fixture
 def report(prepared: Project) -> dict[str, Any]:
-    """What `foundry eval --json` printed first."""
+    """The first output of `foundry eval --json`."""
     values = json.loads((prepared.root / "report.json").read_bytes())
     assert isinstance(values, dict)
     return values
@@ -85,7 +85,7 @@ def test_json_has_every_system_and_is_the_same_every_time(
     assert all(set(means) == set(METRICS) for means in first["metrics"].values())
     assert first["metrics"]["linear"] == first["metrics"]["hybrid"]
     assert first["missing"] == ["compressor.md"]
-    # A nonexistent document cannot be found: four of five at best.
+    # A nonexistent document cannot be found: at best four of five.
     assert max(means["hit@5"] for means in first["metrics"].values()) == 0.8
     identifier = first["per_question"][1]
     assert (identifier["mode"], identifier["reason"]) == ("keyword", "identifier")

@@ -1,4 +1,4 @@
-"""Confidence intervals: deterministic, like another implementation's, and statistically right."""
+"""Confidence intervals: deterministic, equal to another implementation's, and of right coverage."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What fails an evaluation, and the messages about it."""
+"""The conditions that fail an evaluation, and their messages."""
 
 import json
 import math
@@ -28,7 +28,7 @@ def read(printed: object) -> Baseline:
 
 
 def baseline_of(evaluation: Evaluation) -> Baseline:
-    """As it is after it was printed and read back."""
+    """Return an evaluation after it was written and read back."""
     return read(print_of(evaluation))
 
 

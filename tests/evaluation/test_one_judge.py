@@ -91,7 +91,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def documents(project: Project) -> dict[str, set[str]]:
-    """The names of each document, by id, as its chunks say."""
+    """Return the names of each document by id, according to its chunks."""
     names: dict[str, set[str]] = {}
     index = open_index(project.index)
     for chunk in map(index.chunk, range(index.chunk_count)):
@@ -112,7 +112,7 @@ def write(file: Path, asked: Asked) -> Path:
 
 
 def judge(project: Project, file: Path) -> dict[str, Any]:
-    """Ask by both commands; they must agree on everything that both say."""
+    """Evaluate with both commands; everything that both report must be equal."""
     ours = json.loads(project.succeed("eval", "--quiet", "--json", "--questions", str(file)).stdout)
     done = ask_export(project.root / "dist" / "notes", "--json", "--questions", str(file))
     theirs = json.loads(done.stdout)
@@ -146,7 +146,8 @@ def test_a_path_and_an_id_of_one_document_are_one(
 ) -> None:
     [(name, _)] = [entry for entry in documents.items() if "pump.md" in entry[1]]
     file = write(tmp_path / "q.jsonl", [("the motor of the pump", ["pump.md", name])])
-    # As two, the second of which is never found, nDCG would be 1 / (1 + 1 / log2(3)) = .613.
+    # If they were two documents, of which the second is never found, nDCG would be 1 / (1 + 1 /
+    # log2(3)) = .613.
     report = judge(project, file)
     assert report["metrics"]["hybrid"]["nDCG@10"] == 1.0
     assert report["metrics"]["hybrid"]["R-precision"] == 1.0
@@ -159,7 +160,7 @@ def test_a_path_that_two_sources_have_means_both(
     assert len(both) == 2
     file = write(
         tmp_path / "q.jsonl",
-        # The other one is graded by its id, so it has the higher of two grades.
+        # The other one is graded by its id, so the higher of two grades applies.
         [("visitors at the gate", ["guide.md"]), ("visitors", {"guide.md": 1, both[1]: 2})],
     )
     judged = judge(project, file)["per_question"]
@@ -172,7 +173,7 @@ def test_copies_and_what_a_hit_stands_for_are_found(project: Project, tmp_path: 
     file = tmp_path / "q.jsonl"
     copy = judge(project, write(file, [(QUERIES[3], ["copy of valve.md"])]))
     assert copy["metrics"]["hybrid"]["MRR@10"] == 1.0
-    # Both have the path; the first hit represents both, which take the first two ranks.
+    # Both have the path; the first hit represents both, and they take the first two ranks.
     stood_for = judge(project, write(file, [("oil is drained into the tank", ["oil.md"])]))
     assert stood_for["metrics"]["hybrid"]["R-precision"] == 1.0
     assert len(stood_for["per_question"][0]["relevant"]) == 2
@@ -233,7 +234,7 @@ def test_beir_files_are_judged_like_questions(project: Project, tmp_path: Path) 
 
 
 def test_drawn_questions(project: Project, documents: dict[str, set[str]], tmp_path: Path) -> None:
-    """Both agree with each other, and with trec_eval on rankings and grades read elsewhere."""
+    """Both agree with each other, and with trec_eval on independently read rankings and grades."""
     chance = random.Random(20)
     names = sorted({*UNKNOWN, *(name for own in documents.values() for name in own)})
     asked: Asked = []
@@ -273,7 +274,7 @@ def project_hits(project: Project, query: str) -> list[dict[str, Any]]:
 
 
 def owners(documents: dict[str, set[str]], hit: dict[str, Any]) -> list[str]:
-    """The documents of the chunks that a hit stands for."""
+    """Return the documents whose chunks a hit represents."""
     return [
         document
         for name in hit.get("near_duplicates", [])

@@ -92,7 +92,7 @@ def test_figures_notes_and_worst_questions_are_there() -> None:
     assert "4 queries have no relevant document" in text
     assert "0.6000" in text
     assert "question 0" in text
-    assert "question 1" not in text  # it was answered perfectly
+    assert "question 1" not in text  # The question was answered perfectly.
 
 
 def test_perfect_and_rankless_evaluations_have_a_report() -> None:

@@ -1,4 +1,4 @@
-"""corpus.json: what every document of an index is, and where it comes from."""
+"""corpus.json: the kind and the source of every document of an index."""
 
 import hashlib
 import json

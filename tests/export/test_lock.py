@@ -56,7 +56,7 @@ def load_tool() -> ModuleType:
 
 
 def all_projects() -> list[str]:
-    """A pyproject.toml for every set of dependencies that a server may have."""
+    """Return a pyproject.toml for every set of dependencies that a server may have."""
     found = []
     for values in load_tool().combinations():
         values = {**values, "name": "acme-docs", "package": "acme_docs"}
@@ -259,7 +259,7 @@ def test_bill_of_materials_has_the_hashes_that_pip_is_given() -> None:
 
 
 def declared_licence(package: str) -> str | None:
-    """The SPDX expression that an installed package declares; None if there is no telling."""
+    """Return the SPDX expression that an installed package declares, or None."""
     metadata = importlib.metadata.metadata(package)
     stated = [
         text.removeprefix("License :: OSI Approved :: ")

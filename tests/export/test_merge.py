@@ -1,4 +1,4 @@
-"""Three-way merges: against hand-made cases, properties, and git where there is git."""
+"""Three-way merges: hand-made cases, properties, and a comparison with git if it is installed."""
 
 import random
 import subprocess

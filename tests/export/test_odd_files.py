@@ -36,7 +36,7 @@ ACTS: dict[str, Act] = {
 
 @pytest.fixture(autouse=True)
 def impatience() -> Iterator[None]:
-    """Make anything that waits for a pipe fail instead of waiting forever."""
+    """Make everything that waits for a pipe fail instead."""
 
     def fail(*_: object) -> None:
         raise AssertionError("still waiting")
@@ -50,7 +50,7 @@ def impatience() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def without_nests(tmp_path: Path) -> Iterator[None]:
-    """Neither Python nor pytest can remove folders that are nested so deep."""
+    """Remove deeply nested folders, which neither Python nor pytest can remove."""
     yield
     subprocess.run(["rm", "-rf", str(tmp_path)], check=True)
 

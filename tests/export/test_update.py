@@ -269,7 +269,7 @@ def test_owner_of_an_edited_module_is_told_where_each_function_is_now(tmp_path: 
 
 
 def places_in(words: str) -> Iterator[tuple[list[str], str]]:
-    """Yield the modules that words about a moved module name, each with the functions before it."""
+    """Yield the modules that a message about a moved module names, and the functions before."""
     folder = folders[0] if (folders := re.findall(r"[\w/]+/(?=:)", words)) else ""
     for clause in words.split(";"):
         (module,) = re.findall(r"[\w/]+\.py", clause)

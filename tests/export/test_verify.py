@@ -25,7 +25,7 @@ def write(root: Path, files: Mapping[str, bytes] = FILES, *, index: bytes = b"{}
 
 
 def take_note(folder: Path) -> None:
-    """Renew the list, as an update does after what the owner did."""
+    """Rewrite the list of files, as an update does after the owner's edits."""
     names = [name for name in list_files(folder) if name != CHECKSUMS]
     listed = {name: hash_file(folder / name) for name in names if not name.startswith(".env")}
     (folder / CHECKSUMS).write_bytes(format_checksums(listed))
@@ -39,7 +39,8 @@ def refused(folder: Path, *, strict: bool = False) -> VerificationError:
 
 def test_intact_export_gives_what_its_server_reports(tmp_path: Path) -> None:
     folder = write(tmp_path)
-    (folder / ".env").write_text("PORT=8001\n", encoding="utf-8")  # Its owner's, as no list has it.
+    # The owner's file, since no list has it.
+    (folder / ".env").write_text("PORT=8001\n", encoding="utf-8")
     assert verify_export(folder, strict=True) == {
         "export": str(folder),
         "documents": 3,

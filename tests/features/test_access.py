@@ -1,4 +1,4 @@
-"""Access rules in a configuration, and what they cannot be combined with."""
+"""Access rules in a configuration, and the features that they exclude."""
 
 import pytest
 from conftest import CONFIG, MakeProject

@@ -42,7 +42,7 @@ FEATURES = [each for each in every_feature() if each.name != "http"]
 
 
 def choose(feature: Feature | type[Feature]) -> tuple[str, str]:
-    """The lines that choose a feature, and the query encoder of the server."""
+    """Return the configuration that enables a feature, and the server's query encoder."""
     name = feature.name
     if name in STAGES:
         return f"[search.{name}]\n{TABLES.get(name, '')}\n", "static"

@@ -31,7 +31,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def fetch(site: Site, tmp_path: Path) -> Iterator[Fetch]:
-    """Fetch a path of the site, each time as a build of its own would."""
+    """Fetch a path of the site, each time like a separate build."""
     cache = PageCache(tmp_path / "web")
 
     def run(
@@ -197,7 +197,7 @@ def test_content_encodings_are_undone(site: Site, fetch: Fetch) -> None:
 
 
 def test_longer_than_its_length_is_cut(site: Site, fetch: Fetch) -> None:
-    """As browsers do; and what follows is not taken for the answer to another request."""
+    """As in browsers; and the rest is not taken for the response to another request."""
     site.routes["/"] = Reply(b"abcHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", length=3)
     site.routes["/next"] = page("Next")
     assert fetch("/").body == b"abc"
@@ -363,7 +363,7 @@ def test_robots_that_fail_allow_nothing(status: int, site: Site, fetch: Fetch) -
 
 def test_robots_of_ten_megabytes_are_cut(site: Site, fetch: Fetch) -> None:
     head = b"User-agent: *\nDisallow: /first\n"
-    # Cut within this line it would read as "Disallow: /".
+    # Cut within this line, it would read "Disallow: /".
     cut = b"Disallow: /first/but-not-all\n"
     body = head + b"#" * (512_000 - len(head) - 12) + b"\n" + cut
     assert body[:512_000].endswith(b"\nDisallow: /")

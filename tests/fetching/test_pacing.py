@@ -1,4 +1,4 @@
-"""Requests to a host are spaced out, whoever makes them."""
+"""Requests to a host are spaced out, whoever sends them."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Private addresses are never connected to, however they are named: canaries must stay silent."""
+"""Private addresses are never connected to, however named: canaries must get no connection."""
 
 import socket
 import threading
@@ -37,7 +37,7 @@ OTHERS = """
 
 @pytest.fixture
 def silent() -> Iterator[Canary]:
-    """A canary on every address of this machine, which no test may wake."""
+    """A canary on every address of this machine; tests must not connect to it."""
     with canary() as listener:
         yield listener
         assert listener.visits() == 0
@@ -133,7 +133,7 @@ def test_robots_that_redirect_to_a_private_address(
 
 
 class FakeNames:
-    """A resolver with prepared answers, the last of which stays; counts its questions."""
+    """A resolver with prepared answers, the last of which is repeated; counts its queries."""
 
     def __init__(self, *answers: list[str]) -> None:
         self.answers = list(answers)
@@ -145,7 +145,7 @@ class FakeNames:
 
 
 def network_to(site: Site, names: FakeNames, connected: list[str]) -> Network:
-    """A network on which the public address is that of a site."""
+    """Return a network on which the public address is that of a site."""
 
     def lead(address: str, port: int, timeout: float) -> httpcore2.NetworkStream:
         connected.append(address)
@@ -214,7 +214,7 @@ def test_nothing_follows_to_another_host(site: Site, make_fetcher: MakeFetcher) 
 
 
 def test_tls_keeps_the_name(tmp_path: Path, make_fetcher: MakeFetcher) -> None:
-    """The handshake names the host, whose certificate is checked; an address is dialled."""
+    """The handshake names the host, whose certificate is checked, though an address is dialled."""
     server, trusting = contexts("docs.example", tmp_path)
     named: list[str | None] = []
     server.sni_callback = lambda _socket, name, _context: named.append(name)

@@ -1,4 +1,4 @@
-"""The relay for programs that connect by themselves, used like such a program does."""
+"""The relay for programs that open their own connections, used like such a program does."""
 
 import socket
 import threading
@@ -16,7 +16,7 @@ SECONDS = 30
 
 
 def ask(relay: Relay, greeting: bytes, request: bytes = b"") -> tuple[bytes, bytes]:
-    """Return what is answered to a greeting and to a request; nothing where it hangs up."""
+    """Return the replies to a greeting and to a request; nothing if it hangs up."""
     with socket.create_connection(("127.0.0.1", relay.port), SECONDS) as client:
         accepted = answer = b""
         # Unread data turns a hang-up into a reset.
@@ -35,7 +35,7 @@ def connect(port: int, command: int = 1) -> bytes:
 
 @pytest.fixture
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a port on which nothing listens."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port: int = listener.getsockname()[1]
         return port

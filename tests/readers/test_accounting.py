@@ -150,7 +150,7 @@ PARAGRAPHS = [f"Paragraph {number} speaks of item{number}." for number in range(
 
 @pytest.mark.parametrize("lost", ["(?m)", "item7", r"\d+"])
 def test_planted_losses_are_noticed(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that drops each tenth paragraph, a word, or all numbers, in silence."""
+    """A reader that silently drops every tenth paragraph, one word, or all numbers."""
     whole = prose.Edits.finish
 
     def finish(self: prose.Edits) -> str:

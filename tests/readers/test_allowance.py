@@ -1,4 +1,4 @@
-"""How many pictures of a document may be read: bounds of pages, of pixels and of time."""
+"""How many pictures of a document are read: limits of pages, of pixels and of time."""
 
 import time
 
@@ -9,7 +9,7 @@ from foundry.readers.allowance import Allowance, allowing_pictures, current_allo
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The processor time of this process, which a test sets."""
+    """The processor time of this process, set by tests."""
     now = [1_000.0]
     monkeypatch.setattr(time, "process_time", lambda: now[0])
     return now
@@ -32,7 +32,7 @@ def test_so_many_pages_may_be_read() -> None:
         (1, [20_000_001], [False]),
         (2, [40_000_000, 0], [True, True]),
         (2, [20_000_000, 20_000_001], [True, False]),
-        # After one that may not be read, none may, however small.
+        # Once the limit is reached, even small pictures are refused.
         (3, [60_000_001, 1], [False, False]),
     ],
 )

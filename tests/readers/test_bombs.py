@@ -1,4 +1,4 @@
-"""Hostile files: each costs itself, with a reason, and nothing else."""
+"""Hostile files: each is skipped with a reason, and affects nothing else."""
 
 import io
 import json
@@ -44,9 +44,9 @@ def reason(content: bytes, path: str, sandbox: Sandbox) -> str:
 
 
 def zeros(size: int) -> bytes:
-    """So many zero bytes, deflated, without ever being in memory."""
+    """Return this many zero bytes, deflated, without holding them in memory."""
     packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
-    # After a full flush, the same bytes mean the same again.
+    # After a full flush, the same input is encoded as the same bytes.
     piece = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)
     checksum = size % 65_521 << 16 | 1
     return b"\x78\xda" + piece * (size >> 20) + packer.flush() + checksum.to_bytes(4, "big")
@@ -54,7 +54,7 @@ def zeros(size: int) -> bytes:
 
 @pytest.fixture
 def canary() -> Iterator[list[str]]:
-    """A server on loopback that notes who connects; its address is the first entry."""
+    """A server on loopback that records connections; its address is the first entry."""
     with listen_on_any_address() as server:
         server.settimeout(0.05)
         notes = [f"http://127.0.0.1:{server.getsockname()[1]}/x"]
@@ -252,7 +252,7 @@ def test_a_cell_far_away(sandbox: Sandbox) -> None:
         }
     )
     result = try_file(content, "a.xlsx", sandbox)
-    # What is empty between them takes no room.
+    # The gaps between them occupy no space.
     assert isinstance(result, Document)
     assert len(result.reading.text) < 1_000
     assert result.reading.text.count("x") == 2
@@ -320,7 +320,7 @@ def test_hostile_markup_ends(content: str, path: str, sandbox: Sandbox) -> None:
 def test_text_formats_take_time_in_proportion_to_length(
     content: str, path: str, sandbox: Sandbox
 ) -> None:
-    # Read in this process, so that nothing but the reader itself bounds the time.
+    # Read in this process, so that only the reader itself limits the time.
     assert isinstance(try_file(content.encode(), path, sandbox), Document | Skipped)
 
 

@@ -1,4 +1,4 @@
-"""Which character set bytes are in that do not say it."""
+"""The character set of bytes that do not declare one."""
 
 # ruff: noqa: RUF001
 import pytest

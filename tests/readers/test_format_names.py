@@ -1,4 +1,4 @@
-"""What pages call the formats that readers know."""
+"""The displayed names of the formats that readers know."""
 
 import re
 
@@ -12,7 +12,8 @@ def test_every_format_has_a_name_for_people() -> None:
     script = (FOLDER / "formats.js").read_text("utf-8").replace("${OFFICE}", OFFICE)
     named = dict(re.findall(r'^  \[?["`](\S+)["`]\]?: "(.+)",$', script, re.MULTILINE))
     read = {kind for reader in (*READERS, *FILE_READERS) for kind in reader.media_types.values()}
-    # These two kinds say their names themselves: `text/x-rust`, and what an OpenDocument file is.
+    # The names of these two come from elsewhere: `text/x-rust`, and the kind of an OpenDocument
+    # file.
     rest = {kind for kind in read if not re.match(r"text/x-[a-z]+$|.*\.opendocument\.", kind)}
     assert rest <= named.keys() <= read
     assert not [name for name in named.values() if "/" in name]

@@ -1,4 +1,4 @@
-"""What people do not see is not indexed, and is counted."""
+"""Text that people do not see is not indexed, but counted."""
 
 import pytest
 from hypothesis import given

@@ -1,6 +1,6 @@
-"""Documents by each format's writers are read whole, and words that a reader drops are counted.
+"""Real documents of each format are read completely, and words that a reader drops are counted.
 
-Each document says seven things in seven places: `SAID`. A planted reader drops one of them.
+Each document has the seven sentences of `SAID` in seven places. A faulty reader drops one of them.
 """
 
 import csv
@@ -238,7 +238,7 @@ Lose = Callable[[str], str]
 
 
 def plant(monkeypatch: pytest.MonkeyPatch, lose: Lose) -> None:
-    """Let every reader lose words of its text, without a word about it."""
+    """Make every reader drop words of its text without reporting it."""
 
     def losing(chosen: tuple[Reader | FileReader, str] | None) -> Any:
         if chosen is None:
@@ -272,7 +272,7 @@ def test_a_reader_that_drops_what_is_said_somewhere_is_noticed(
 
     plant(monkeypatch, lose)
     unaccounted = read_written(path).reading.unaccounted
-    # Of numbers in sheets only their words are known: they may be shown in any format.
+    # Numbers in sheets can be shown in any format, so only words are checked.
     known = {*count_words(said)} - ({"17"} if path == "a.xlsx" else set())
     assert lost.total() >= len(known)
     assert {*unaccounted} == known

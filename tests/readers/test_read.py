@@ -1,4 +1,4 @@
-"""From raw documents to documents: which reader, which identity, which refusals."""
+"""From raw documents to documents: the chosen reader, the identity, and refusals."""
 
 import gzip
 import io
@@ -218,7 +218,7 @@ def test_encodings(content: bytes, text: str, replaced: int) -> None:
     [
         ("iso-2022-jp", "これは".encode("iso-2022-jp"), "これは"),
         ("iso-2022-jp", "pumpe ë".encode(), "pumpe ë"),
-        # As browsers read it.
+        # Browsers read it this way.
         ("iso-8859-1", b"\x80 5", "€ 5"),
         ("utf-7", b"+ADw-script+AD4-", "+ADw-script+AD4-"),
         ("no charset", "Zoë".encode(), "Zoë"),

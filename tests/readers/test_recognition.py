@@ -1,4 +1,4 @@
-"""Text in pictures: pages read as such, what it says of itself, and pictures made to hurt."""
+"""Text in pictures: recognised pages, their confidence, and hostile pictures."""
 
 import io
 import struct
@@ -53,7 +53,7 @@ def picture(*lines: str, kind: str = "PNG") -> bytes:
 
 
 def scan(*pages: str | bytes, stamp: str = "") -> bytes:
-    """A PDF whose pages are texts, or JPEG pictures of 1000 by 160 pixels with text unseen."""
+    """A PDF whose pages are texts, or JPEG pictures of 1000 by 160 pixels with invisible text."""
     objects: dict[int, bytes] = {}
     for number, page in enumerate(pages):
         if isinstance(page, str):
@@ -203,7 +203,7 @@ def png(width: int, height: int, *, bits: int = 8, colour: int = 2, data: bytes 
 
 
 def tiff(**tags: int) -> bytes:
-    """A TIFF of these tags, whose directory leads to itself."""
+    """A TIFF with these tags, whose directory points to itself."""
     numbers = {"width": 256, "height": 257, "bits": 258, "packing": 259, "kind": 262, "strip": 273}
     numbers |= {"samples": 277, "rows": 278, "count": 279}
     entries = b"".join(struct.pack("<HHII", numbers[name], 4, 1, tags[name]) for name in tags)
@@ -211,7 +211,7 @@ def tiff(**tags: int) -> bytes:
 
 
 _GREY = {"bits": 8, "packing": 1, "kind": 1, "strip": 8, "samples": 1}
-# Those that take long to make are made by the test, since every process collects this module.
+# Every process collects this module, so slow ones are made by the tests.
 HOSTILE: dict[str, bytes | Callable[[], bytes]] = {
     "png-header-alone": b"\x89PNG\r\n\x1a\n",
     "png-cut": lambda: picture(*LINES)[:300],
@@ -291,7 +291,7 @@ def test_pages_that_are_not_upright_are_turned(degrees: int, sandbox: Sandbox) -
 
 
 def test_text_in_an_unknown_script_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
-    # What the recogniser makes of a page in Russian: it is sure of .57 to .76 of a line.
+    # The recogniser's result for a page in Russian: its confidence is 0.57 to 0.76 per line.
     found = pictures._Found([seen("HaceneHMe", 0.1, 0.1, 0.7), seen("3eMnn", 0.1, 0.2, 0.76)])
     monkeypatch.setattr(pictures, "_recognise", lambda _: found)
     content = picture(*LINES)
@@ -312,7 +312,7 @@ def tiff_of(*pages: str) -> bytes:
 
 @pytest.fixture
 def read_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Let pictures be read in no time, in this process: page 1 shows `Page 1`, and so on.
+    """Replace recognition in this process by an instant one: page 1 reads `Page 1`, and so on.
 
     Returns the numbers of the pages that were read.
     """
@@ -335,7 +335,7 @@ def read_pages(content: bytes, name: str, pages: int) -> Document:
 
 
 def said_of(document: Document) -> list[str]:
-    """What a report says of the pages of a document that are pictures."""
+    """Return the report's messages about a document's pages that are pictures."""
     return [kind for group, kind, *_ in Remarks.of(document).findings if group == "scan"]
 
 

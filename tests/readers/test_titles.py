@@ -1,4 +1,4 @@
-"""Titles of records that come without one."""
+"""Titles of records without one."""
 
 # ruff: noqa: RUF001 (other scripts are meant)
 import pytest
@@ -36,7 +36,6 @@ def title_of(text: str, media_type: str = "text/plain", title: str | None = None
         ("word " * 40, "word " * 15 + "word…"),
         ("x" * 200, "x" * MAX_TITLE_CHARS + "…"),
         ("12 34", "id-1"),
-        # Written as a title.
         ("# Guide\n\ntext", "Guide"),
         ("Short line\n\ntext", "Short line"),
     ],
@@ -57,7 +56,6 @@ def test_titles_that_a_person_would_give(text: str, title: str) -> None:
         ("2024-01-05t10:30:07+00:00", "2024-01-05 10:30:07 UTC"),
         ("2024-01-05 10:30+05:30", "2024-01-05 10:30 +05:30"),
         ("Minutes of 2024-01-05T00:00:00", "Minutes of 2024-01-05"),
-        # Something else.
         ("PII-2024-01-05T00:00:00", "PII-2024-01-05T00:00:00"),
         ("2024-01-05T00:00:00-draft", "2024-01-05T00:00:00-draft"),
         ("1704412800", "1704412800"),

@@ -1,4 +1,4 @@
-"""Copied tests: those that black would leave as they are, are not formatted again."""
+"""Copied tests are not formatted again if black would leave them unchanged."""
 
 import ast
 
@@ -12,7 +12,7 @@ TESTS = sorted((templates_folder() / "server" / "tests").rglob("*.py"))
 
 
 def imports_of(module: str) -> str:
-    """Return the imports of a module, as they are written."""
+    """Return the import statements of a module."""
     found = [
         node for node in ast.parse(module).body if isinstance(node, ast.Import | ast.ImportFrom)
     ]

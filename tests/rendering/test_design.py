@@ -1,4 +1,4 @@
-"""What configuration and index decide about a server."""
+"""Which parts of a server depend on configuration and index."""
 
 from conftest import CONFIG, MakeProject
 

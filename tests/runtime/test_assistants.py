@@ -1,4 +1,4 @@
-"""Assistant configurations: what is printed, and how files are changed."""
+"""Configurations of assistants: the printed entries, and how files are edited."""
 
 import argparse
 import json
@@ -89,7 +89,7 @@ def installed(folder: Path) -> Path:
 
 
 def started(entry: dict[str, Any], folder: Path) -> str:
-    """What comes of an entry in another folder, and with nothing of this process's variables."""
+    """Return the result of starting an entry in another folder and a clean environment."""
     (folder / "notes").mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [entry["command"], *entry["args"]],
@@ -124,7 +124,7 @@ def test_the_entry_starts_a_package_wherever_it_was_installed(name: str, tmp_pat
 
 
 def test_the_entry_starts_the_archive_that_a_package_came_in(tmp_path: Path) -> None:
-    """As shiv and pex write them: one file that unpacks what is in it."""
+    """shiv and pex produce these: one file that unpacks its content."""
     libraries = installed(tmp_path / "unpacked" / "site-packages")
     with zipfile.ZipFile(tmp_path / "notes.pyz", "w") as archive:
         added = [str(tmp_path / "unpacked" / "site-packages"), str(libraries)]

@@ -28,7 +28,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def after(text: str, *earlier: str, cited: tuple[str, ...] = ()) -> list[Turn]:
-    """The turns of a conversation that has `text` as its last message."""
+    """The turns of a conversation whose last message is `text`."""
     turns = []
     for question in earlier or (FIRST,):
         turns += [Turn("user", question), Turn("assistant", "Lamps. [1]", cited)]

@@ -1,4 +1,4 @@
-"""Markdown renderers find no link, image or HTML in a model's output."""
+"""A model's output, as rendered by Markdown renderers, has no link, image or HTML."""
 
 from dataclasses import astuple
 from itertools import pairwise
@@ -46,7 +46,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def passed(pieces: list[str]) -> str:
-    """The pieces, as they come out of what every answer goes through."""
+    """Return the pieces after the filter that every answer passes."""
     citations, markup = CitationFilter(3), MarkupFilter([PASSAGE])
     text = "".join(markup.feed(citations.feed(piece)) for piece in pieces)
     return text + markup.feed(citations.finish()) + markup.finish()

@@ -21,7 +21,7 @@ SAME = (
     "The gap.|Heat it|is [5-20] mm wide|[0, 100] percent|argv[0]|x[12]|match [0-9]{3} here"
     "|a[0] = b[12]|in [2024]|List[int]|[10, 200]|[^0-9]|[x]|[] and"
 ).split("|")
-# As written, and as it is to be shown. Oracle: what CommonMark and the promise to readers say.
+# As written, and as it should be shown. The reference is CommonMark and the promise to readers.
 PROSE = st.sampled_from(
     [
         *((same, same) for same in SAME),
@@ -47,7 +47,7 @@ PROSE = st.sampled_from(
 
 @st.composite
 def answers(draw: st.DrawFn) -> tuple[str, str]:
-    """An answer, and how it is to be shown."""
+    """An answer, and how it should be shown."""
     written, shown = "", ""
     for _ in range(draw(st.integers(1, 5))):
         kind = draw(st.sampled_from(["text", "item", "fence", "item fence"]))
@@ -73,14 +73,14 @@ def answers(draw: st.DrawFn) -> tuple[str, str]:
 
 
 def passed(pieces: list[str]) -> str:
-    """The pieces, as they come out of what every answer goes through."""
+    """Return the pieces after the filter that every answer passes."""
     citations, markup = CitationFilter(PASSAGES), MarkupFilter([])
     text = "".join(markup.feed(citations.feed(piece)) for piece in pieces)
     return text + markup.feed(citations.finish()) + markup.finish()
 
 
 def code_of(text: str) -> list[str]:
-    """The code in a text, as another reader of Markdown finds it."""
+    """The code in a text, as found by an independent Markdown parser."""
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     every = (child for token in tokens for child in [token, *(token.children or [])])
     return [token.content for token in every if token.type in ("code_inline", "fence")]
@@ -125,7 +125,7 @@ def test_edges(written: str, shown: str) -> None:
 def test_what_counts_as_code_is_code(text: str) -> None:
     markup = MarkupFilter([])
     shown = markup.feed(text) + markup.finish()
-    # A mark that is left is within code.
+    # A remaining mark is inside code.
     left = len(re.findall(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])", shown))
     assert left <= sum(
         len(re.findall(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])", code)) for code in code_of(shown)

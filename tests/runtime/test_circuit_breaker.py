@@ -4,7 +4,7 @@ from foundry.runtime.retrieval.calls import CircuitBreaker
 
 
 class Clock:
-    """Moved by tests, in steps that floats hold exactly."""
+    """A clock that tests advance by steps that floats represent exactly."""
 
     now = 1000.0
 

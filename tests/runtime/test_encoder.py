@@ -78,7 +78,7 @@ def test_words_are_cut_into_the_longest_pieces_from_the_left(text: str, rows: li
 
 
 def word_by_definition(rows_of_pieces: Mapping[str, int], word: str) -> Word:
-    """Cut a word by trying every end of a piece from each place, the last one first."""
+    """Cut a word by trying every end of a piece at each position, longest first."""
     rows, passed, start = list[int](), "", 0
     while start < len(word):
         mark = CONTINUATION if start else ""
@@ -106,7 +106,7 @@ def test_any_word_is_cut_as_by_definition(pieces: list[str], word: str) -> None:
 
 @pytest.fixture(scope="module")
 def strange_words(english: PieceEncoder) -> list[str]:
-    """Words of two pieces, and of letters and digits that few words have in this order."""
+    """Words of two pieces, and of letters and digits in unusual order."""
     chooser = random.Random(7)
     bare = [piece.removeprefix(CONTINUATION) for piece in english.pieces.numbers]
     pairs = ["".join(chooser.choices(bare, k=2)) for _ in range(1_000)]

@@ -1,4 +1,4 @@
-"""What a server's `eval` reads and compares; the command itself is tested on an export."""
+"""The files that a server's `eval` reads and compares; exports test the command itself."""
 
 import json
 import os
@@ -67,7 +67,7 @@ def test_means_are_compared_with_those_recorded(
     monkeypatch.setattr(command, "FIGURES", file)
     assert compare(NOW, 0.01)[0].startswith("not compared: no figures were recorded")
     write(file, json.dumps({**NOW, "metrics": BEFORE, **changes}))
-    # That hit@1 is lower by 0.01 is within a tolerance of 0.01, however floats are subtracted.
+    # A hit@1 that is lower by 0.01 is within a tolerance of 0.01, despite rounding.
     verdict, found = compare(NOW, 0.01)
     assert re.fullmatch(said + ".*", verdict)
     assert [failure.partition(" to ")[0] for failure in found] == failures

@@ -123,7 +123,7 @@ def test_frequent_words() -> None:
         "water 東京都 once",
         "twice an if",
     ]
-    # pumps in 3 texts and pump in 1 are one stem; water in 2, and valve and valves in 1 each, tie
-    # and come by stem; what one text alone has, stop words and identifiers are left out.
+    # pumps in 3 texts and pump in 1 share a stem; water is in 2; valve and valves in 1 each tie and
+    # share a stem; words of a single text, stop words and identifiers are excluded.
     assert frequent_words(texts, tokenizer, 10) == ["pumps", "valve", "water"]
     assert frequent_words(texts, tokenizer, 1) == ["pumps"]

@@ -56,7 +56,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> OpenedIndex:
 
 
 def candidates(chunks: Sequence[int]) -> Candidates:
-    """These chunks, the first of them the best."""
+    """Candidates with these chunks, best first."""
     best = {chunk: 1 - place / 100 for place, chunk in enumerate(chunks)}
     ordered = sorted(best)
     count = len(ordered)
@@ -97,7 +97,7 @@ def test_a_copy_in_the_same_source_counts_once(index: OpenedIndex) -> None:
     ("chunks", "folders"),
     [
         ([0, 3, 6, 7], {"guide/air/": 2, "guide/sub/": 2}),
-        # All below the folder, not next to it.
+        # Everything inside the folder, nothing beside it.
         ([0, 3], None),
         ([6], None),
         ([0, 8], {"guide/": 1}),

@@ -14,7 +14,7 @@ from foundry.runtime.web.requests import SearchArguments, SearchParameters
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """The sources of an index that has a column `team` and one with a space in its name."""
+    """Sources of an index with a column `team`, one with a space in its name."""
     sources = ["docs", "wiki"]
     asked: list[tuple[str, int]] = []
 

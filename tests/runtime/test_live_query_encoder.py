@@ -1,4 +1,4 @@
-"""Queries embedded by a service on loopback: its vectors, its failures, its return."""
+"""Queries embedded by a service on loopback: its vectors, its failures, and its recovery."""
 
 import logging
 import threading
@@ -152,7 +152,7 @@ def test_unreachable_service_is_no_error_and_is_found_again(
     with fake_service(port=port) as service:
         wait_until_well(encoder)
         assert encoder.state.status == "ok"
-        # The probe comes before anything else.
+        # The probe is the first request.
         assert service.calls[0] == [PREFIX + PROBE]
     assert "responds again" in caplog.text
 

@@ -23,7 +23,7 @@ LAYOUT = IndexLayout(Path("/indexes/v1"))
 
 
 class WordModel:
-    """A model of hashed words, for one thread at a time."""
+    """A model of hashed words that only one thread may use at a time."""
 
     def __init__(self, salt: str = "") -> None:
         self._salt = salt
@@ -89,7 +89,7 @@ def test_as_many_are_embedded_at_a_time_as_the_model_takes() -> None:
     meeting = threading.Barrier(2, timeout=60)
 
     class Meeting(WordModel):
-        """A model for two threads at a time, and for less only at its beginning."""
+        """A model that waits until two threads call it together."""
 
         def embed(
             self, texts: Sequence[str], side: Literal["document", "query"]

@@ -1,4 +1,4 @@
-"""Only the beginning of a long query is used, and nothing of it stays in memory."""
+"""Only the beginning of a long query is used, and none of it stays in memory."""
 
 import random
 import tracemalloc
@@ -77,10 +77,10 @@ def test_the_first_terms_count() -> None:
 def test_characters_count_as_they_are_normalised() -> None:
     searched, _ = english.tokenize_query("\ufdfa" * MAX_QUERY_CHARACTERS)
     assert len(searched) <= MAX_QUERY_CHARACTERS
-    # `gal` in one character.
+    # The single character expands to `gal`.
     assert english.tokenize_query("\u33ff" * 1_000)[0] == ("gal" * 334)[:MAX_QUERY_CHARACTERS]
     assert english.tokenize_query("\u33ff" * 333)[0] == "\u33ff" * 333
-    # Words in one character each, most of several pairs.
+    # Words of one character each, most of which yield several pairs.
     assert len(terms_of("".join(map(chr, range(0x3300, 0x3340))))) == MAX_QUERY_TERMS
 
 
@@ -101,7 +101,7 @@ def test_a_run_without_spaces_is_cut_within() -> None:
     searched, _ = english.tokenize_query(run)
     assert searched == run[: MAX_QUERY_TERMS + 1]
     assert len(terms_of(run)) == MAX_QUERY_TERMS
-    # One term is another word's.
+    # One term belongs to another word as well.
     assert english.tokenize_query(f"valve {run}")[0] == f"valve {run[:MAX_QUERY_TERMS]}"
 
 
@@ -111,7 +111,7 @@ def _vocabulary_finder() -> Callable[[str], object]:
 
 @contextmanager
 def little_is_kept(most_bytes: int) -> Iterator[None]:
-    """Check what remains of what was allocated here and by the search, whatever else runs."""
+    """Check how much memory allocated here and by the search remains, whatever else runs."""
     allocators = [tracemalloc.Filter(True, file) for file in (__file__, f"{RETRIEVAL}/*")]
     tracemalloc.start()
     try:

@@ -1,4 +1,4 @@
-"""Lines of an index that does not fit into memory: what is read beside them is read in vain."""
+"""Mapped lines of an index larger than memory: the kernel should not read ahead."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ MAPS = Path("/proc/self/smaps")
 
 
 def flags_of(path: Path) -> list[str]:
-    """Return what the kernel was told of the pages that a file is mapped to."""
+    """Return the kernel's flags for the mapping of a file."""
     _, _, rest = MAPS.read_text(encoding="ascii", errors="replace").partition(str(path))
     return rest.partition("VmFlags:")[2].partition("\n")[0].split()
 

@@ -109,7 +109,7 @@ def test_distance_is_known_to_tell_something_of_english_alone(
         (0.5, 0.1, 2.5, "weak"),
         (0.5, 0.05, 3.5, "none"),
         (0.7, 0.05, 3.5, "weak"),
-        # Without a distance 1.8 x 0.06 is 0.108; nearness is never below 0.
+        # Without a distance 1.8 x 0.06 is 0.108; nearness is at least 0.
         (0.2, 0.06, None, "weak"),
         (0.2, 0.05, None, "none"),
         # For semantic search only, nearness is (0.48 - 0.5) / 0.5 and (0.46 - 0.5) / 0.5.
@@ -123,7 +123,7 @@ def test_distance_is_known_to_tell_something_of_english_alone(
 def test_what_has_some_evidence_is_not_denied(
     cosine: float | None, coverage: float | None, distance: float | None, match: str
 ) -> None:
-    """Questions in other words than the documents' have as little."""
+    """Paraphrased questions have as little evidence."""
     index: Any = SimpleNamespace(manifest=SimpleNamespace(dense={"background": 0.5}))
     ranks, scores = np.array([1]), np.array([cosine or 0.0])
     semantic = None if cosine is None else scores
@@ -133,7 +133,7 @@ def test_what_has_some_evidence_is_not_denied(
 
 @pytest.fixture(scope="module")
 def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
-    """A server over 1,080 machines, each with a name of its own."""
+    """A server over 1,080 machines with different names."""
     root = tmp_path_factory.mktemp("matching")
     lasts = ("beck", "holm", "stad", "vik")
     names = ["".join(parts) for parts in product(MACHINES, MIDDLES, lasts)]

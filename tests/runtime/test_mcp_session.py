@@ -39,7 +39,7 @@ Message = tuple[str, Any]
 
 @pytest.fixture(autouse=True, scope="module")
 def server() -> Iterator[None]:
-    # Here, since every process collects this module, and importing the SDK takes long.
+    # Imported here, since every process collects this module and the SDK is slow to import.
     from foundry.runtime.mcp import server
 
     with pytest.MonkeyPatch.context() as patch:
@@ -52,7 +52,7 @@ def server() -> Iterator[None]:
 
 
 class Lines:
-    """What the SDK reads and writes; the next message comes once one was answered."""
+    """The SDK's input and output; each message is sent after the previous one is answered."""
 
     def __init__(self, messages: list[Message]) -> None:
         self.messages = messages
@@ -102,7 +102,7 @@ def ask(messages: list[Message]) -> list[Any]:
 
 
 def changed(params: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
-    """Params with one value replaced or removed, or as they are."""
+    """Return the params with one value replaced or removed, or unchanged."""
     values = st.sampled_from([None, 5, "text", [], {}, {"name": "a"}, "2025-03-26", "2026-07-28"])
     paths = [(name,) for name in params] + [
         (name, key) for name in params if isinstance(params[name], dict) for key in params[name]

@@ -16,7 +16,7 @@ WAIT = 60
 
 
 class SlowSession(Session):
-    """Answers a call of a name once it is let go."""
+    """Answers a call when the test releases it."""
 
     def __init__(self) -> None:
         super().__init__("1")

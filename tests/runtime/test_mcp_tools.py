@@ -1,4 +1,4 @@
-"""The results of MCP tools: texts joined from passages, and working URLs."""
+"""The results of MCP tools: texts joined from passages, and valid URLs."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -71,7 +71,7 @@ def test_document_is_whole_again_if_its_passages_leave_nothing_out(
 
 @pytest.fixture(autouse=True)
 def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that nobody serves yet."""
+    """A server that is not running yet."""
     monkeypatch.delenv("PUBLIC_URL", raising=False)
     monkeypatch.setattr(citations, "_served_at", "")
 
@@ -115,7 +115,7 @@ def test_a_server_that_does_not_listen_cites_by_path(monkeypatch: pytest.MonkeyP
 
 
 class HugeIndex:
-    """A document of chunks of `length` characters, and the numbers of those that were read."""
+    """A document of chunks of `length` characters, which records the chunks that were read."""
 
     def __init__(self, length: int) -> None:
         self.length = length
@@ -143,7 +143,7 @@ def test_of_a_huge_document_no_more_is_read_than_is_told() -> None:
     assert len(text) == 100_000
     assert text == "".join(str(number % 10) * 1_000 for number in range(100))
     assert is_truncated
-    # The one after the limit shows that there is more.
+    # The chunk after the limit shows that there is more.
     assert index.read == list(range(101))
 
 

@@ -1,6 +1,6 @@
-"""Operators in queries over an index that Foundry wrote, and in a server that was rendered.
+"""Operators in queries, on an index written by Foundry and in a rendered server.
 
-What is an operator, word by word, is tested with the module: `retrieval/stages/test_operators.py`.
+Parsing of operators is tested in `retrieval/stages/test_operators.py`.
 """
 
 from collections.abc import Iterator
@@ -66,7 +66,7 @@ def test_no_query_is_refused_and_none_is_lost(index: OpenedIndex, query: str) ->
 
 
 def found_by(index: OpenedIndex, query: str) -> list[int]:
-    """The numbers of the notes that a query's operators let through."""
+    """The numbers of the notes that match a query's operators."""
     operators = parse_operators(index, query, Journal())
     allowed = apply_operators(None, operators, index, Journal(), phrase_chunks=10)
     assert allowed is not None

@@ -45,7 +45,7 @@ def view(index: OpenedIndex) -> Index:
 
 @pytest.fixture(scope="module")
 def part(tmp_path_factory: pytest.TempPathFactory) -> OpenedIndex:
-    """A view of the same documents, of an index that holds no others."""
+    """An index of only these documents, for comparison with a view."""
     documents = (make_document(number, note) for number, note in enumerate(NOTES))
     kept = [each for each in documents if each[0].metadata == CORE]
     folder = tmp_path_factory.mktemp("part") / "v"
@@ -160,14 +160,14 @@ def test_an_index_opened_without_its_vectors_has_such_a_view(index: OpenedIndex)
 
 
 def rarity(frequency: int) -> float:
-    """That of a term which so many of the four visible chunks have."""
+    """Return the rarity of a term in this many of the four visible chunks."""
     return math.log(1 + (4 - frequency + 0.5) / (frequency + 0.5))
 
 
 def test_a_term_weighs_by_length_and_by_how_many_visible_chunks_have_it(
     index: OpenedIndex, view: Index
 ) -> None:
-    # Once in the text, and three times as the heading, which the title repeats.
+    # Once in the text, and three times as the heading, which repeats the title.
     lengths = index.part(TermCounts.open).lengths[VISIBLE]
     count, length, average = 4, int(lengths[0]), int(lengths.sum()) / 4
     expected = rarity(1) * count / (count + 1.5 * (0.25 + 0.75 * length / average))
@@ -175,7 +175,7 @@ def test_a_term_weighs_by_length_and_by_how_many_visible_chunks_have_it(
 
 
 def test_a_heading_weighs_as_much_as_its_terms(view: Index) -> None:
-    # Two visible chunks contain "seal", and it is the title of one's document.
+    # Two visible chunks contain "seal", and it is the title of one document.
     assert view.keyword_lane.scores(["=seal"], np.arange(4)).tolist() == [0, 0, 0, 2 * rarity(2)]
 
 

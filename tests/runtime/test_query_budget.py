@@ -1,5 +1,7 @@
-"""A server with all stages that need no model: whatever a query says, it reads no more than its
-budget covers, and ordinary ones spend a small part of it."""
+"""Whatever a query says, a search stays within its budget; ordinary ones use little of it.
+
+The server has all stages that need no model.
+"""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -55,7 +57,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 
 class Reading:
-    """What searches of a server read: postings of searches and operators, and texts of phrases."""
+    """Counts what searches read: postings, for terms and operators, and texts, for phrases."""
 
     def __init__(self, server: ModuleType, patch: pytest.MonkeyPatch, units: int) -> None:
         self.journals: list[Any] = []

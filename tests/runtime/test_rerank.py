@@ -43,7 +43,7 @@ FAR = 60_000
 
 
 class Scripted:
-    """A model that gives each passage the score that stands for it, or does what it is told."""
+    """A model that gives each passage a preset score, or fails as told."""
 
     def __init__(self, scores: Sequence[float], act: Callable[[], object] | None = None) -> None:
         self.scores = scores
@@ -106,7 +106,7 @@ def test_real_model_decides(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "m", words)
     ranked, stages = run(Reranker(lambda: CrossEncoder(str(folder))))
     judged = [1 / (1 + np.exp(-logit(shared))) for shared in (0, 1, 3)]
-    # The fourth stays below all of them.
+    # The fourth stays below the other three.
     assert ranked.scores == pytest.approx([*judged, judged[0] - 1e-6], abs=1.1e-6)
     assert ranked.scores[3] < ranked.scores[0]
     assert ranked.rerank is not None
@@ -116,7 +116,7 @@ def test_real_model_decides(tmp_path: Path) -> None:
 
 def test_those_below_are_scaled_by_hand() -> None:
     ranked, _ = run(Reranker(lambda: Scripted([0.5, 0.1])), [0.9, 0.8, 0.4, 0.2], hits=2)
-    # 0.4 becomes a millionth less than the lowest score given, and 0.2 half of that.
+    # 0.4 becomes a millionth less than the lowest new score, and 0.2 half of that.
     assert ranked.scores.tolist() == pytest.approx([0.5, 0.1, 0.099999, 0.05], abs=1e-6)
 
 
@@ -172,7 +172,7 @@ def test_late_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> 
     assert ranked.rerank is None
     assert stages == {"rerank": {"failed": LATE}}
     assert "0.005 s" in caplog.text
-    # It is not called for a while, so that the next query is not late as well.
+    # It is not called for a while, so the next query is not delayed as well.
     assert run(model, deadline_ms=FAR)[1] == {"rerank": {"failed": LATE}}
     let_go.set()
 

@@ -1,4 +1,4 @@
-"""Ends of sentences lie within the stretch of a text that is asked about."""
+"""Sentence ends are found within the requested range of a text."""
 
 from hypothesis import given
 from hypothesis import strategies as st

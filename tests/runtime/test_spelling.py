@@ -1,4 +1,4 @@
-"""British spellings and their American ones."""
+"""British spellings and their American counterparts."""
 
 from itertools import pairwise
 

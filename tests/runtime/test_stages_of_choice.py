@@ -67,7 +67,7 @@ def index_of(records: Sequence[ChunkRecord]) -> Any:
 
 
 def hits(records: Sequence[ChunkRecord]) -> list[Hit]:
-    """Hits in this order, with scores that fall by a hundredth."""
+    """Hits in this order, with scores that decrease by 0.01."""
     return [
         Hit(*astuple(found), 0.9 - number / 100, LaneScores(None, None), LaneRanks(None, None), {})
         for number, found in enumerate(records)

@@ -1,4 +1,4 @@
-"""Synonyms: known forms in a query, what is added for them, and what the build finds."""
+"""Synonyms: known forms in a query, the terms added for them, and the ones that a build finds."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,7 +40,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
 
 
 def widen(index: Index, query: str) -> tuple[str, list[str], list[str], dict[str, object]]:
-    """The text, the tokens, the new terms, and what is said of them."""
+    """Return the text, the tokens, the new terms, and the explanation."""
     searched, tokens = index.tokenizer.tokenize_query(query)
     journal = Journal()
     own = query_terms(tokens)
@@ -57,7 +57,7 @@ def test_both_forms_of_an_acronym_stand_for_each_other(index: Index) -> None:
     assert terms == ["forward", "kinemat", "=forward kinemat arm"]
     assert said == {"FK": ["Forward kinematics"]}
     text, _, terms, said = widen(index, "forward kinematics")
-    # The query's own form is in more chunks, and closer to its vector; and it is a heading.
+    # The query's own form is in more chunks, closer to its vector, and a heading.
     assert (text, terms) == ("forward kinematics", ["fk"])
     assert said == {"forward kinematics": ["FK"]}
 

@@ -26,7 +26,7 @@ def test_stop_words_are_kept_where_the_language_is_another() -> None:
 
 
 def test_the_pure_python_stemmer_agrees_with_the_compiled_one() -> None:
-    """An export has only the former; an index is built with the latter."""
+    """Exports have only the pure-Python one; indexes are built with the compiled one."""
     from snowballstemmer.english_stemmer import EnglishStemmer
 
     pure = EnglishStemmer()
@@ -100,7 +100,7 @@ def test_names_are_told_apart_as_they_are_written() -> None:
     for name in names:
         assert terms[name] & heading_terms(english.tokenize(name))[0] >= {f"=={name}"}
         assert all(f"=={other}" not in terms[name] for other in names if other != name)
-    # Their other terms stay shared.
+    # Their other terms remain shared.
     assert terms["_open"] - {"==_open"} == terms["Open"] - {"==Open"} == {"open", "=open"}
     assert not any(term.startswith("==") for term in query_terms(english.tokenize("open a file")))
 

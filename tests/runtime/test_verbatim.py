@@ -1,7 +1,7 @@
-"""Quotations contain exactly what a Markdown renderer shows of a passage.
+"""Quotations contain exactly the text that a Markdown renderer shows of a passage.
 
-markdown-it renders both: every block of a quotation, and every stretch between the signs of an
-omission, is found in what is rendered of the passage.
+markdown-it renders both. Every block of a quotation, split at omission marks, must occur in the
+rendered passage.
 """
 
 import re
@@ -74,12 +74,12 @@ passages = st.lists(st.one_of(blocks, blocks, callouts), min_size=1, max_size=6)
 
 
 def plain(text: str) -> str:
-    # Neither marks of paragraphs nor tags are text, and `2*3*4` is thought to be.
+    # Paragraph marks and tags are not text; `2*3*4` is.
     return "".join(re.sub(r"\^abc12|</?b>|[*_`\\]", "", text).split())
 
 
 def rendered(text: str) -> Iterator[str]:
-    """Each block of what a reader of Markdown sees, without white space."""
+    """Return each rendered block without white space."""
     for token in PARSER.parse(text):
         if token.type in ("fence", "code_block", "html_block"):
             yield plain(token.content)
@@ -98,7 +98,7 @@ def shown(token: Token) -> str:
 def test_what_is_quoted_is_what_is_rendered(passage: str, places: list[int]) -> None:
     units = read_units(passage)
     chosen = [units[place] for place in places if place < len(units)]
-    # What is called is no link.
+    # A function call is not a link.
     whole = "".join(rendered(passage.replace("f(a)[b]", "f(a)\\[b]").replace('["k"]', '\\["k"]')))
     for quote in quote_units(units, chosen, len):
         answer = quote.cite("[7]")

@@ -1,4 +1,4 @@
-"""A view of an index reveals nothing of other documents, whatever a stage reads."""
+"""A view of an index reveals nothing about other documents, whatever a stage reads."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -139,7 +139,7 @@ def test_every_chunk_that_can_be_read_is_visible(view: Index) -> None:
 def test_no_number_of_a_view_tells_of_what_it_does_not_have(
     index: OpenedIndex, tmp_path: Path
 ) -> None:
-    """Whatever a view holds as its own has the size of what is visible."""
+    """Every array of a view has the size of its visible part."""
     alone = [NOTES[number] for number in SEEN]
     links = {0: (1,), 3: ()}
     kept = [replace(note, links=links[number]) for number, note in zip(SEEN, alone, strict=True)]

@@ -85,7 +85,7 @@ def use_index(monkeypatch: pytest.MonkeyPatch, *findings: str, known: str = "c1"
 
 @pytest.fixture(autouse=True)
 def index(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index that is in order."""
+    """A valid index."""
     use_index(monkeypatch)
 
 

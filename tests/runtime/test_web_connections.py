@@ -1,4 +1,4 @@
-"""A real server process on a real socket: what clients send that libraries would not."""
+"""A real server process on a real socket: input that HTTP libraries would not send."""
 
 import asyncio
 import signal
@@ -27,7 +27,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def hasty() -> Iterator[Server]:
-    """For clients that are too slow; others may be as slow as the machine."""
+    """For clients that are too slow; the others may be as slow as the machine."""
     server = Server(head_seconds=1.0, body_seconds=1.0, reading_seconds=1.0)
     yield server
     server.stop()
@@ -188,7 +188,7 @@ def test_answer_that_is_not_read_is_dropped(hasty: Server) -> None:
 
 
 class Unread:
-    """A connection, and its transport, whose client does not read."""
+    """A connection and its transport, whose client does not read."""
 
     def __init__(self) -> None:
         self.transport = self
@@ -224,7 +224,7 @@ def test_the_answer_that_has_waited_longest_makes_room(server: Server) -> None:
 
 
 class Clock(asyncio.SelectorEventLoop):
-    """An event loop whose time can be put forward."""
+    """An event loop whose time can be advanced."""
 
     ahead_seconds = 0.0
 
@@ -236,7 +236,7 @@ PIECE = b"x" * 2_000_000
 
 
 async def send_pieces(scope: Any, receive: Any, send: Any) -> None:
-    """Answer with as many pieces as the path says."""
+    """Send as many pieces as the path says."""
     count = int(scope["path"][1:])
     length = [(b"content-length", b"%d" % (count * len(PIECE)))]
     await send({"type": "http.response.start", "status": 200, "headers": length})
@@ -377,7 +377,7 @@ def test_after_head_the_connection_goes_on(server: Server) -> None:
 def test_a_body_that_trickles_is_cut(hasty: Server) -> None:
     with hasty.connect() as connection:
         connection.sendall(HEAD + b"Content-Length: 1000\r\n\r\n")
-        # It gets one second, however steadily it arrives.
+        # It gets one second, however steadily data arrives.
         with pytest.raises(OSError):
             for _ in range(900):
                 connection.sendall(b"x")

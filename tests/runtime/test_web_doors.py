@@ -102,7 +102,7 @@ class FakeIndex:
 
 
 class Search:
-    """Answers every query with one hit, and remembers how it was asked."""
+    """Answers every query with one hit, and records its arguments."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, int, Mode, dict[str, tuple[str, ...]]]] = []
@@ -162,7 +162,7 @@ def client(search: Search, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
 
 
 def refused(response: Any, status: int, field: str | None = None) -> dict[str, Any]:
-    """Check the whole shape of a refusal, and return its problem document."""
+    """Check the whole response of a refusal, and return its problem document."""
     assert response.status_code == status, response.text
     assert response.headers["content-type"] == "application/problem+json"
     for name, value in SECURITY_HEADERS:

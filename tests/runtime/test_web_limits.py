@@ -51,7 +51,7 @@ def test_cancelled_waiters_lose_no_slot() -> None:
         patient.cancel()
         slots.give_back()
         await asyncio.sleep(0)
-        # Cancelled just when it gets its turn.
+        # Cancelled just as its turn comes.
         impatient.cancel()
         await asyncio.gather(patient, impatient, return_exceptions=True)
         await asyncio.sleep(0)
@@ -116,7 +116,7 @@ def test_a_stream_that_nobody_reads_is_cut_and_frees_its_slot(server: Server) ->
 
 @pytest.fixture
 def many_files() -> Iterator[None]:
-    """Let this process open 2,000 files, twice as many as systems give one that does not ask."""
+    """Raise this process's limit to 2,000 open files, twice the usual default."""
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
     open_many_files(2000)
     yield
@@ -187,7 +187,7 @@ def test_slow_readers_of_anything_leave_search_alone() -> None:
             connection.sendall(
                 get(("/stream", "/large?size=6000000", "/chat?size=100000")[number % 3])
             )
-        # The heads of answers, and some of what follows, as if they would go on.
+        # Response heads and a part of the body, as if more would follow.
         heads = [connection.recv(31_000)[:12] for connection in slow]
         for _ in range(10):
             assert statuses(server.exchange(SEARCH.replace(b"\r\n\r\n", CLOSE, 1))) == [200]

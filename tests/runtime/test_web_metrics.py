@@ -1,4 +1,4 @@
-"""What is counted, and how Prometheus reads it."""
+"""What is counted, and how Prometheus parses it."""
 
 import pytest
 from prometheus_client import generate_latest
@@ -11,7 +11,7 @@ from foundry.runtime.web.observing import REGISTRY, STAGE_SECONDS, observe_searc
 
 
 def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
-    """Value by name and label values, sorted by label."""
+    """Return values by name and label values, sorted by label."""
     return {
         (sample.name, tuple(value for _, value in sorted(sample.labels.items()))): sample.value
         for family in text_string_to_metric_families(text)

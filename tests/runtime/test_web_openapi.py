@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server with a filter of its own, and without a limit for chats."""
+    """The address of a server with its own filter, and without a limit for chats."""
     root = tmp_path_factory.mktemp("openapi")
     (root / "sources").mkdir()
     (root / "foundry.toml").write_text(
@@ -53,7 +53,7 @@ def test_whatever_is_sent_is_answered_or_refused(address: str) -> None:
             response = case.call()
             asked.setdefault(f"{case.method} {case.path}", set()).add(response.status_code)
             assert response.status_code < 500, response.text
-            # Under /v1, errors have the shape that OpenAI's clients know.
+            # Under /v1, errors have the format that OpenAI clients expect.
             if response.status_code >= 400 and not case.path.startswith("/v1/"):
                 assert response.headers["content-type"] == ["application/problem+json"]
 
@@ -81,7 +81,7 @@ def test_what_the_schema_allows_is_not_refused(address: str) -> None:
     for path in ("POST /search", "GET /search"):
         assert {200} <= asked[path] <= {200, 422}
     assert 200 in asked["POST /chat"]
-    # Words that are drawn are rarely known.
+    # Random words are rarely in the index.
     known = {"model": "any", "input": "The pump needs a seal."}
     assert len(post(f"{address}/v1/embeddings", known)["data"]) == 1
 

@@ -1,4 +1,4 @@
-"""The pages as they are sent, their data, and the documents for agents, on a real index."""
+"""The served pages, their data, and the documents for agents, on a real index."""
 
 import json
 import re
@@ -130,7 +130,7 @@ def test_script_makes_no_markup_of_text(script: Path) -> None:
         r"|createContextualFragment|DOMParser|setHTML|\bimport\(|localStorage|document\.cookie"
         r"|https?://|javascript:(?!`)"
     )
-    # The name of a namespace is no address.
+    # The name of a namespace is not an address.
     assert not re.search(forbidden, text.replace('"http://www.w3.org/1998/Math/MathML"', ""))
     assert text.startswith('"use strict";\n')
     assert len(text.splitlines()) <= 300
@@ -219,9 +219,6 @@ def test_which_requests_are_for_pages(method: str, path: str, accept: str, expec
     assert is_page({"method": method, "path": path, "headers": headers}) is expected
 
 
-# The documents
-
-
 def chunk(start: int, text: str, line: int) -> ChunkRecord:
     place = {
         "start": start,
@@ -255,9 +252,6 @@ def test_join_gives_nothing_twice(text: str, cuts: Sequence[tuple[int, int]]) ->
     covered = {place for start, end in spans for place in range(start, min(end, len(text)))}
     kept = "".join(text[place] for place in sorted(covered))
     assert joined.replace(" ", "").replace("\n", "") == kept.replace(" ", "").replace("\n", "")
-
-
-# The server
 
 
 @pytest.fixture(scope="module")

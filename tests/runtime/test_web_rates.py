@@ -1,6 +1,6 @@
 """Rate limits: the token bucket with a fake clock, then a real server.
 
-The first steps of the bucket are in the tests that exports have.
+The bucket's first steps are tested in exports.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from foundry.runtime.web.middleware import Middleware
 
 
 def some_limits(*, requests_per_minute: int = 0, chat_requests_per_minute: int = 0) -> Limits:
-    """Nothing but the rates matters."""
+    """Only the rates matter."""
     return Limits(9, 9, 9, 9, 9, requests_per_minute, chat_requests_per_minute)
 
 

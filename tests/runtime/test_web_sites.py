@@ -1,4 +1,4 @@
-"""What pages of other sites get from a server, and what is passed on to the other checks."""
+"""What pages of other sites get from a server, and which requests go on to the other checks."""
 
 import asyncio
 import json
@@ -23,7 +23,7 @@ ALLOWED = "access-control-allow-origin"
 
 
 def pass_on(sites: Sites = SITES, **given: Any) -> tuple[list[tuple[str, str]], dict[str, str]]:
-    """The headers of a request as they come out of it, and those of the answer."""
+    """Return the request's headers after the middleware, and those of the response."""
     seen: list[tuple[str, str]] = []
     answered: list[tuple[bytes, bytes]] = []
     headers = [(name.encode(), value.encode()) for name, value in given.pop("headers", [])]

@@ -1,4 +1,4 @@
-"""Traces: spans with an SDK, nothing without one. Each in a process, since providers are global."""
+"""Traces: spans with an SDK, none without. Providers are global, so each test is a process."""
 
 import json
 import subprocess

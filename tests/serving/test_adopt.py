@@ -18,7 +18,7 @@ SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
 
 @pytest.fixture(autouse=True)
 def caches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where projects are kept; nothing is there yet."""
+    """The folder of projects, which is still empty."""
     folder = tmp_path / "home" / "caches"
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     return folder / "foundry"

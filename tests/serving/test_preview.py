@@ -1,4 +1,4 @@
-"""The server that `query` and others run: rendered here, and run only as it was rendered."""
+"""The server that `query` and others run: rendered here, and run only if unchanged."""
 
 import shutil
 import threading
@@ -109,7 +109,7 @@ def test_no_tests_are_rendered(built: Project) -> None:
 def test_a_query_waits_for_another_that_renders(
     is_rendered: bool, built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A server that is there afterwards is not rendered once more."""
+    """If another process has rendered the server meanwhile, it is not rendered again."""
     built.ask("seal")
     server = built.root / ".foundry" / "server"
     kept = server.rename(server.with_name("kept"))

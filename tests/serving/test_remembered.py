@@ -20,7 +20,7 @@ FILES = {"seals.md": "# Seals\n\nReplace the seal yearly."}
 
 @pytest.fixture(autouse=True)
 def lasting(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files that were written just now count as written long ago."""
+    """Treat recently written files as old."""
     monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
     monkeypatch.setattr("foundry.state.stamps.COARSE_TICK_NS", -1)
 
@@ -48,7 +48,7 @@ def test_a_second_query_reads_no_configuration(
 
 
 def touch(path: Path) -> None:
-    """Write what is there, at the time of before."""
+    """Write a file's own content with its old time."""
     status = path.stat()
     path.write_bytes(path.read_bytes())
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -113,7 +113,7 @@ def test_a_file_that_a_configuration_names_is_read_each_time(make_project: MakeP
 def test_what_was_written_just_now_is_not_noted(
     asked: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It could change once more under the same stamp."""
+    """It could change again without a new stamp."""
     (asked.root / ".foundry" / remembered.NOTE).unlink()
     monkeypatch.setattr(remembered, "lasting_stamp", lambda _: None)
     asked.succeed("query", "seal")

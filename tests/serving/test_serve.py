@@ -74,13 +74,13 @@ class Served:
         (self.project.root / "sources" / name).write_text(text)
 
     def step(self, kind: type[Any]) -> Any:
-        """Go on to what is delivered next, which must be of this kind."""
+        """Wait for the next step, which must be of this kind."""
         found = next(self._steps)
         assert isinstance(found, kind), found
         return found
 
     def listen(self) -> str:
-        """Build, and return where the server that it starts listens."""
+        """Build, and return the address of the server that starts."""
         self.step(BuildResult)
         return str(self.step(Listening).address)
 
@@ -108,7 +108,7 @@ def begin(project: Project) -> Iterator[Serve]:
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list["subprocess.Popen[str]"]]:
-    """Have a few lines of Python run in the place of servers; returns their processes."""
+    """Run a few lines of Python instead of servers; returns their processes."""
     processes: list[subprocess.Popen[str]] = []
 
     def put(code: str) -> list["subprocess.Popen[str]"]:
@@ -204,7 +204,7 @@ def test_a_server_takes_up_what_is_built_by_itself(begin: Serve) -> None:
     served.write("b.md", WEEVIL)
     served.step(BuildResult)
     wait_until(lambda: found_paths(address, "weevil") == ["b.md"])
-    # It only leads to the next build.
+    # It only triggers the next build.
     served.step(BuildResult)
     served.close()
     assert not answers(address)

@@ -25,7 +25,7 @@ def waiting() -> Iterator[Waiting]:
 
 
 def ask(port: int, method: str = "GET", body: bytes = b"", **headers: str) -> tuple[int, str, str]:
-    """Return the status, the header Retry-After, and the body of an answer."""
+    """Return the status, the header Retry-After, and the body of a response."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
         connection.request(method, "/search?q=a", body, headers)
         answer = connection.getresponse()

@@ -427,10 +427,10 @@ def test_very_deep_folders_end(tmp_path: Path) -> None:
 
 
 def open_paths_below(folder: Path) -> list[Path]:
-    """List what this process holds open below a folder."""
+    """Return the paths below a folder that this process has open."""
     opened = []
     for descriptor in Path("/proc/self/fd").iterdir():
-        with suppress(FileNotFoundError):  # the one that lists the descriptors is closed by now
+        with suppress(FileNotFoundError):  # The descriptor that listed them is closed by now.
             opened.append(descriptor.readlink())
     return [path for path in opened if path.is_relative_to(folder)]
 

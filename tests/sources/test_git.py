@@ -1,4 +1,4 @@
-"""Git repositories: what is read, and that nothing in them is ever run or followed."""
+"""Git repositories: which files are read, and that nothing in them is run or followed."""
 
 import json
 import os
@@ -66,7 +66,7 @@ class Repository:
         return self.git("rev-parse", "HEAD")
 
     def commit_tree(self, entries: Sequence[bytes]) -> None:
-        """Commit a tree as git itself would never write it."""
+        """Commit a tree that git itself would never write."""
         raw = b"".join(entries)
         tree = self.git(*("hash-object", "-t", "tree", "-w", "--literally", "--stdin"), stdin=raw)
         self.git("update-ref", "refs/heads/main", self.git("commit-tree", tree, "-m", "x"))
@@ -82,7 +82,7 @@ def repository(tmp_path: Path) -> Repository:
 
 
 class Reading:
-    """What a source delivered, and what fetching it counted."""
+    """The documents of a source, and the counts of fetching it."""
 
     def __init__(self, state: Path, values: dict[str, Any]) -> None:
         source = GitSource(name="docs", **values)
@@ -545,7 +545,7 @@ def test_the_users_own_program_for_ssh_is_started(
 
 
 def put_in_place_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    """Have `git` be a script, in which $GIT is git itself."""
+    """Replace `git` by a script, in which $GIT is git itself."""
     program = tmp_path / "bin" / "git"
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\nGIT='{shutil.which('git')}'\n{script}\n")

@@ -1,4 +1,4 @@
-"""Where git may connect to: only public addresses, wherever an address came from."""
+"""Where git may connect to: only public addresses, wherever an address comes from."""
 
 import functools
 import os
@@ -24,7 +24,7 @@ GIT = '[project]\nname = "notes"\n\n[[sources]]\ntype = "git"\nrepository = "{}"
 
 
 class Canary:
-    """Listens on this machine, and notes what anybody sends."""
+    """Listens on this machine, and records what it receives."""
 
     def __init__(self) -> None:
         self.heard: list[bytes] = []
@@ -56,7 +56,7 @@ def canary() -> Iterator[Canary]:
 
 @pytest.fixture
 def served(tmp_path: Path) -> Iterator[tuple[Path, int]]:
-    """A repository that a server of plain files offers: its folder, and the port."""
+    """A repository on a server of static files: its folder, and the port."""
     folder = tmp_path / "served"
     author = {f"GIT_{who}_{what}": "a" for who in ("AUTHOR", "COMMITTER") for what in ("NAME",)}
     author |= {"GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_EMAIL": "a@b"}

@@ -1,4 +1,4 @@
-"""What is extracted from a page, in linear time."""
+"""Text extraction from a page, in linear time."""
 
 import time
 from collections.abc import Mapping

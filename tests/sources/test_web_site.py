@@ -1,4 +1,4 @@
-"""A crawl of one site: what is found, in which order, and what is left out."""
+"""A crawl of one site: which pages are found, in which order, and which are left out."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Sitemaps, honest and hostile: what is listed, and every limit with a reason that is counted."""
+"""Sitemaps, valid and hostile: the listed pages, and a counted reason for every limit."""
 
 import gzip
 from collections.abc import Iterator
@@ -101,7 +101,7 @@ def test_other_hosts_are_refused_and_counted(site: Site, tmp_path: Path) -> None
 def test_nested_sitemap_and_pages_at_a_private_address(
     host: str, site: Site, tmp_path: Path
 ) -> None:
-    """Also where the configuration says that such a host belongs to the source."""
+    """Even if the configuration assigns such a host to the source."""
     with canary() as silent:
         place = f"http://{host}:{silent.port}"
         site.routes |= {
@@ -179,7 +179,7 @@ def test_more_urls_than_max_pages(site: Site, tmp_path: Path) -> None:
 
 
 def test_a_million_urls(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit is lowered, so that the test is quick; what it counts is the same."""
+    """The limit is lowered to make the test quick; the counting is the same."""
     monkeypatch.setattr(sitemaps, "MAX_ENTRIES", 5_000)
     entries = "".join(f"<url><loc>/{n}</loc></url>" for n in range(6_000))
     site.routes["/map.xml"] = sitemap_index(f"{site.url}/big.xml")
@@ -192,7 +192,7 @@ def test_a_million_urls(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.parametrize("body", ["<url/>", "<url><a/></url>", "<url><loc>/a</loc></url>"])
 def test_elements(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parsing takes time for each element, also for those that list nothing."""
+    """Parsing takes time for each element, even those that list nothing."""
     monkeypatch.setattr(sitemaps, "MAX_ELEMENTS", 1_000)
     assert len(list(parse_sitemap(f"<urlset>{body * 100}</urlset>".encode()))) in {0, 100}
     with pytest.raises(FetchError, match="more than 1000 elements"):

@@ -40,7 +40,7 @@ def built(make_project: MakeProject) -> Project:
 
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A stranger's project, built, asked and exported."""
+    """Return a stranger's project, built, queried and exported."""
     root = tmp_path_factory.mktemp("stranger") / "project"
     project = write_project(root, FILES)
     with pytest.MonkeyPatch.context() as stranger:
@@ -52,7 +52,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def foreign(published: Project, tmp_path: Path) -> Project:
-    """It as it is downloaded."""
+    """Return the project as a user would download it."""
     return Project(shutil.copytree(published.root, tmp_path / "foreign"))
 
 
@@ -65,7 +65,7 @@ def set_aside(project: Project) -> list[str]:
 
 
 def plant_server(project: Project, ran: Path) -> None:
-    """Put a server into the state that says it is what foundry.toml asks for."""
+    """Put a server into the state that is marked as up to date with foundry.toml."""
     config = load_config(project.root)
     manifest = Manifest.read(project.index / "manifest.json")
     key = plan_key(Design.of(config, choose_query_encoder(config, manifest)))
@@ -245,7 +245,7 @@ def test_one_state_is_set_aside_at_most(built: Project, tmp_path: Path) -> None:
         built.succeed("build", "--quiet")
         assert set_aside(built) == [".foundry.set-aside"]
         assert (built.root / ".foundry.set-aside" / "mark").read_text() == f"{number}"
-    # Whatever is in its place, nothing elsewhere is written or removed.
+    # Whatever has replaced a file, nothing elsewhere is written or removed.
     (tmp_path / "victim").mkdir()
     (tmp_path / "victim" / "letter").write_text("dear")
     shutil.rmtree(built.root / ".foundry.set-aside")
@@ -257,7 +257,7 @@ def test_one_state_is_set_aside_at_most(built: Project, tmp_path: Path) -> None:
 
 
 def copied(built: Project, how: str, root: Path) -> Project:
-    """The same project after something that changes no content of it."""
+    """Return the same project after a change that leaves its content the same."""
     if how == "cp":
         return Project(shutil.copytree(built.root, root, symlinks=True))
     if how == "cp -al":
@@ -292,7 +292,7 @@ def test_owners_modes_times_and_copies_leave_a_state_ours(
     changes = json.loads(result.stdout)["changes"]
     assert (changes["read"], changes["reused"], changes["embedded"]) == (0, 1, 0)
     assert set_aside(project) == []
-    # From then on, its own builds are used.
+    # After that, its own builds are used.
     (project.root / "sources" / "seals.md").write_text("# Seals\n\nReplace the ring daily.")
     project.succeed("build", "--quiet")
     assert "ring" in project.ask("seal")["results"][0]["text"]
@@ -302,10 +302,10 @@ def test_owners_modes_times_and_copies_leave_a_state_ours(
 
 
 def forge(state: Path, kind: str) -> None:
-    """Change what a copy holds, as one could who knows everything but the secret."""
+    """Change a copy's files as someone could who knows everything but the secret."""
     index = state / "index" / "v1"
     if kind == "chunks":
-        # Of a size that is not hashed when an index is opened, and the same after.
+        # Too large to be hashed when an index is opened, and the same size afterwards.
         path = index / "chunks.jsonl"
         path.write_bytes(path.read_bytes().replace(b"yearly", b"hourly"))
     elif kind == "manifest":
@@ -563,7 +563,7 @@ def git(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def pulled(built: Project, tmp_path: Path) -> Project:
-    """A project of ours that has pulled the cache of prepared documents that its author added."""
+    """Our project after pulling a cache of prepared documents that its author committed."""
     author = Project(tmp_path / "author")
     git(tmp_path, "init", "--quiet", "--initial-branch=main", str(author.root))
     shutil.copytree(built.root / "sources", author.root / "sources")

@@ -1,4 +1,4 @@
-"""The key-value store: exact, checked, and losing entries only with a damaged file."""
+"""The key-value store: exact, checked, and losing entries only if a file is damaged."""
 
 import logging
 import sqlite3
@@ -93,7 +93,7 @@ def test_a_file_of_another_version_makes_way(
 
 
 def damaged(path: Path) -> None:
-    """Write a file whose entries cannot be read, though it can be opened."""
+    """Write a file that can be opened, but whose entries cannot be read."""
     file = open_file(path)
     file.put({b"x%d" % n: b"x" * 500 for n in range(100)})
     file.commit()

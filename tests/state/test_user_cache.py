@@ -19,7 +19,7 @@ REFUSED = "was not written here by this installation"
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of an installation that has written nothing yet."""
+    """The folder of an installation that has not written anything yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "foundry"
 

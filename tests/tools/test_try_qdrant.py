@@ -1,4 +1,4 @@
-"""The trial of a Qdrant server: what it reports for a good one, and for faulty ones."""
+"""The trial of a Qdrant server: its report on a good one, and on faulty ones."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ def native(tmp_path: Path) -> "Iterator[NativeQdrant]":
     from native_qdrant import running_qdrant
 
     with ExitStack() as stack:
-        # Small, and without waiting for searches that nobody makes.
+        # Small, and without waiting for other clients' searches.
         for module, name, value in (
             (index_answers, "QUESTIONS", 8),
             (qdrant, "POLL_SECONDS", 0.0),
@@ -38,13 +38,13 @@ def native(tmp_path: Path) -> "Iterator[NativeQdrant]":
 
 
 def rows_of(report: str) -> dict[str, tuple[str, str]]:
-    """Of each step in a report, how it went and what was seen."""
+    """Return the outcome and the detail of each step in a report."""
     rows = re.findall(r"^\| (.+) \| (.+) \| [0-9.]+ \| (.*) \|$", report, re.MULTILINE)
     return {name: (went, seen) for name, went, seen in rows}
 
 
 def attempt(address: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """The exit code and the report of a trial with 20 documents."""
+    """Return the exit code and the report of a trial with 20 documents."""
     code = try_qdrant.main([address, "--documents", "20"])
     return code, capsys.readouterr().out
 
@@ -77,7 +77,7 @@ def test_a_qdrant_that_does_as_it_should(
 
 
 def unfiltered(answer: Answer) -> Answer:
-    """Leaves out of searches what only filters ask for."""
+    """Ignores the filters of searches."""
 
     def change(method: str, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
         if path.endswith("/query/batch"):
@@ -101,7 +101,7 @@ def keeping(answer: Answer) -> Answer:
 
 
 def misspelling(answer: Answer) -> Answer:
-    """Says otherwise what it has done."""
+    """Reports wrong results of operations."""
 
     def change(method: str, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
         if path.endswith("/index"):
@@ -112,7 +112,7 @@ def misspelling(answer: Answer) -> Answer:
 
 
 def refusing(answer: Answer) -> Answer:
-    """Takes no points."""
+    """Accepts no points."""
 
     def change(method: str, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
         if method == "PUT" and path.endswith("/points"):
@@ -153,7 +153,7 @@ def test_one_that_does_not(
     assert rows[failing][0] == "**failed**"
     assert said in report
     assert rows["nothing is left behind"][0] == "passed"
-    # Neither the address nor more than an issue can hold.
+    # It contains no address, and fits into an issue.
     assert native.address not in report
     assert len(report.splitlines()) < 70
 

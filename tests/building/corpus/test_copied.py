@@ -24,7 +24,7 @@ NOTICE = "All of these pages are the property of the pump company, which keeps i
 
 @pytest.fixture(autouse=True)
 def changes_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stamps tell at once, and few documents are enough for boilerplate."""
+    """File stamps are trusted at once, and a few documents suffice to detect boilerplate."""
     monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
     monkeypatch.setattr(boilerplate, "MIN_DOCUMENTS", 3)
 
@@ -34,7 +34,7 @@ def name_of(number: int) -> str:
 
 
 def text_of(number: int, variant: int) -> str:
-    """A page with links, tags and an alias, some with a notice that others have as well."""
+    """A page with links, tags and an alias; some pages also have a common notice."""
     chooser = random.Random(number * 100 + variant)
     words = " ".join(chooser.choices(["seal", "pump", "D40", "Straße", "valve", "日本"], k=12))
     other = chooser.randrange(COUNT)
@@ -70,7 +70,7 @@ def apply(project: Project, edit: tuple[str, int, int]) -> None:
 
 
 def check(project: Project, rounds: list[list[tuple[str, int, int]]]) -> None:
-    """After each round of edits, compare the index with that of a project without any state."""
+    """After each round of edits, compare the index with one built without any state."""
     for number in range(COUNT):
         apply(project, ("write", number, number % 4))
     apply(project, ("rows", 4, 0))

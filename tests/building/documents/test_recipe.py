@@ -86,7 +86,7 @@ def test_a_changed_reader_reads_its_formats_anew(
 def test_what_readers_answer_to_reads_all_anew(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A document that one reader has read may be another's from now on."""
+    """A document may be assigned to another reader later."""
     before = dict(reader_hashes())
     media_types = plain.READER.media_types
     monkeypatch.setitem(media_types, ".of-nobody-else", "text/plain")
@@ -109,7 +109,7 @@ def test_other_words_for_correction_change_the_index_alone(
 
 
 def test_every_reader_has_a_hash_over_its_own_module() -> None:
-    """By another way than the hash: what imports them all."""
+    """Compares the hash with an independent list of imported modules."""
     files = programs._installed().files
     for reader in every_reader():
         assert len(reader_hashes()[reader.version]) == 64
@@ -143,7 +143,7 @@ def test_libraries_of_readers_are_found() -> None:
 
 
 def test_the_first_module_holds_the_version_alone() -> None:
-    """It is left out of what is hashed, so that a release without changes reads nothing anew."""
+    """The first module is not hashed, so a release without other changes reads nothing again."""
     tree = ast.parse((SOURCE / "__init__.py").read_bytes())
     assert ast.get_docstring(tree)
     assert [ast.unparse(node).partition(" = ")[0] for node in tree.body[1:]] == ["__version__"]

@@ -25,7 +25,7 @@ def text_of(number: int) -> str:
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """Build 400 notes; a test that changes them does so in a copy."""
+    """Build 400 notes; tests that change them use a copy."""
     notes = {f"{number}.md": text_of(number) for number in range(400)}
     return write_project(tmp_path_factory.mktemp("notes"), notes, built=True)
 
@@ -66,7 +66,7 @@ def test_words_that_say_nothing_and_data_are_no_queries(make_project: MakeProjec
 
 
 def test_all_queries_decide_and_those_of_each_shape() -> None:
-    # Of 200 neighbours of each shape, 197 are to be found, and of all 1,000 990.
+    # Of 200 neighbours of each shape, 197 must be found, and of all 1,000 990.
     few = np.arange(1, 201).reshape(20, 10)
     many = np.arange(1, 801).reshape(80, 10)
     both = np.concatenate([10 * few, many])

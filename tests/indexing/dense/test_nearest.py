@@ -14,7 +14,7 @@ DIMENSIONS = 32
 
 
 def written(folder: Path, vectors: NDArray[np.float32]) -> WrittenVectors:
-    """Write vectors (n, d) as those of an index."""
+    """Write vectors (n, d) as an index has them."""
     folder.mkdir()
     builder = VectorsBuilder(IndexLayout(folder), DIMENSIONS)
     builder.add(vectors)

@@ -1,4 +1,4 @@
-"""Headings that are found by their beginning, and by letters and paragraphs in them."""
+"""Headings that are found by their beginning, and by letters and paragraph numbers in them."""
 
 import pytest
 from conftest import MakeProject

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers", "forked
         ("Aboleth (aberration)", ["Aboleth (aberration)", "Aboleth"]),
         ("strtol, wcstol (CRT)", ["strtol, wcstol (CRT)", "strtol, wcstol", "strtol", "wcstol"]),
         ("/Fd (Program database)", ["/Fd (Program database)", "/Fd"]),
-        # Commas of a sentence stand between words, not names.
+        # Commas in a sentence separate words, not names.
         ("Gas, dust and water", ["Gas, dust and water"]),
         ("(appendix)", ["(appendix)"]),
         ("open()", ["open()"]),

@@ -1,4 +1,4 @@
-"""The mean length of chunks, which BM25 compares theirs with: exact, or in steps."""
+"""The mean length of chunks for BM25: exact, or in steps."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from foundry.stores.content import Content
 
 
 def mean_of(folder: Path, lengths: list[int], *, in_steps: bool) -> Content:
-    """The mean length in an index whose chunks have a name and so many other words."""
+    """Return the mean length in an index whose chunks have a name and this many other words."""
     notes = [Note("Valve", ("seal " * length,)) for length in lengths]
     options = IndexOptions(fields={}, keeps_counts=True, mean_in_steps=in_steps)
     return Content.open(write_notes(folder, notes, options=options))

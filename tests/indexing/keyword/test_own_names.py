@@ -27,7 +27,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
-    """The files, with vectors joined in both ways, and without."""
+    """The files, with both kinds of fusion, and without vectors."""
     chosen = {
         "linear": "",
         "rrf": '[search]\nfusion = "rrf"\n',
@@ -69,7 +69,7 @@ def test_what_bears_a_name_comes_first(project: str, projects: dict[str, Project
 def test_a_response_shows_what_a_name_has_gained(projects: dict[str, Project]) -> None:
     first, second, *others = projects["linear"].ask("tools")["results"]
     assert (first["path"], second["path"]) == ("tools.md", "composing.md")
-    # 0.7 cosine + 0.3 BM25, and 0.8 of what that lacks of 1.
+    # 0.7 cosine + 0.3 BM25; the name adds 0.8 of the difference to 1.
     fused = 0.7 * first["scores"]["semantic"] + 0.3 * first["scores"]["keyword"]
     assert first["score"] == pytest.approx(fused + 0.8 * (1 - fused), abs=2e-6)
     assert first["boosts"]["named"] == pytest.approx(first["score"] / fused, abs=1e-5)

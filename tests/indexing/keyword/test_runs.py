@@ -52,7 +52,7 @@ def test_runs_are_merged_by_term_and_chunk(
 
     expected: dict[bytes, list[tuple[int, int]]] = defaultdict(list)
     every = [chunk for chunks in documents for chunk in chunks]
-    # No more than a run is held in memory between two documents.
+    # Between two documents, at most one run is held in memory.
     assert is_written == (sum(map(len, every)) >= size)
     for number, chunk in enumerate(every):
         for term, count in chunk.items():
@@ -145,7 +145,7 @@ def test_a_heading_is_worth_the_terms_that_it_is_made_of(
 def test_postings_of_an_index_before_are_those_of_one_written_anew(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[int, Any]]], size: int
 ) -> None:
-    """In each round, some documents are left out, and others are put in between."""
+    """In each round, some documents are removed and others inserted."""
     folder = tmp_path_factory.mktemp("carried")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "RUN_POSTINGS", size)
@@ -184,8 +184,7 @@ def _write(
     documents: Sequence[int | ChunkTerms],
     terms: Sequence[ChunkTerms],
 ) -> None:
-    """Write the postings of documents, which have these terms; numbers are those of documents in
-    the index before."""
+    """Write the postings of documents with these terms; numbers are those in the previous index."""
     folder.mkdir()
     layout = IndexLayout(folder)
     ends = offsets_of([len(each.lengths) // 4 for each in terms])

@@ -1,4 +1,4 @@
-"""Source code that is no text for people."""
+"""Source code that is not meant to be read by people."""
 
 from foundry.documents import RawDocument, Skipped
 from foundry.readers import read

@@ -1,4 +1,4 @@
-"""Books: their chapters, what the navigation calls them, notes, dates."""
+"""E-books: chapters, their names in the navigation, notes, dates."""
 
 from collections.abc import Mapping
 

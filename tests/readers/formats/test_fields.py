@@ -1,4 +1,4 @@
-"""Fields of Word and RTF that show something without a result."""
+"""Fields of Word and RTF that are shown without a stored result."""
 
 import pytest
 

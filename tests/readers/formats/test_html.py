@@ -1,4 +1,4 @@
-"""HTML: main content, structure, hidden text, and pages made to hurt a parser."""
+"""HTML: main content, structure, hidden text, and pages that stress a parser."""
 
 import time
 

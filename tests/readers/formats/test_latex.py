@@ -1,4 +1,4 @@
-"""LaTeX: what it prints is read, and what it only says to LaTeX is not."""
+"""LaTeX: printed text is read, and instructions to LaTeX are not."""
 
 import pytest
 

@@ -22,7 +22,7 @@ def read_mail(content: bytes, path: str = "a.eml") -> Document:
 
 
 def body_of(content: bytes, path: str = "a.eml") -> str:
-    """The text without the headers of the message."""
+    """Return the text without the headers of the message."""
     return read_mail(content, path).reading.text.partition("\n\n")[2]
 
 

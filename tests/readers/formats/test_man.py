@@ -1,4 +1,4 @@
-"""Manual pages of man and mdoc: what they print is read."""
+"""Manual pages of man and mdoc: all printed text is read."""
 
 import pytest
 

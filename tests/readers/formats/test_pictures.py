@@ -1,4 +1,4 @@
-"""What is made of the lines that a recogniser finds in a picture, whichever way up that is."""
+"""The text of a picture from the lines that a recogniser finds, for every rotation."""
 
 import io
 import resource
@@ -26,7 +26,7 @@ UPRIGHT, LEFT, UPSIDE_DOWN, RIGHT = range(4)
 
 
 class Recogniser:
-    """Finds what it is told, by how the picture is turned: the corner of a page is red."""
+    """Returns preset lines, depending on the rotation: a corner of the page is red."""
 
     def __init__(self, *found: Found) -> None:
         self._found = found
@@ -36,7 +36,7 @@ class Recogniser:
 
     def __call__(self, picture: Any) -> SimpleNamespace:
         corners = [picture[0, 0], picture[-1, 0], picture[-1, -1], picture[0, -1]]
-        # Blue, green and red, of JPEG as well.
+        # Blue, green and red, which also survive JPEG.
         turns = next((n for n, c in enumerate(corners) if c[2] > 200 and max(c[:2]) < 90), 0)
         self.asked.append(turns)
         self.pictures.append(picture)
@@ -62,7 +62,7 @@ def recognise(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Recogniser]:
 
 
 def page(width: int = 400, height: int = 200, *, turns: int = UPRIGHT, kind: str = "PNG") -> bytes:
-    """A white page with a red corner, above on the left, turned against the clock."""
+    """Return a white page whose upper left corner is red, rotated counterclockwise."""
     image = Image.new("RGB", (width, height), "white")
     image.paste(RED, (0, 0, 32, 32))
     return stored(image.rotate(90 * turns, expand=True), kind)
@@ -91,7 +91,7 @@ def line(
 
 
 def high(text: str, sure: float) -> tuple[str, float, Box]:
-    """A line that runs down the page."""
+    """Return a line that runs down the page."""
     return text, sure, (10, 10, 22, 10 + 8 * len(text))
 
 
@@ -112,7 +112,7 @@ def test_a_page_is_read_whichever_way_up_it_was_scanned(
     assert isinstance(document, Document)
     assert document.reading.text.strip() == "Replace the seals."
     assert (document.reading.seen, document.reading.unsure) == ((1,), 0)
-    # A page that is read well is looked at once.
+    # A page that is read well is recognised only once.
     looks = {UPRIGHT: 1, UPSIDE_DOWN: 2}
     assert len(recogniser.asked) == looks.get(turns, 3)
 
@@ -209,7 +209,7 @@ def test_pages_of_a_file_are_numbered_and_their_doubtful_lines_added(
 
 
 def skewed(left: float, right: float, top: float, slope: float) -> list[tuple[float, float]]:
-    """The box of a line that goes down by `slope` of its length."""
+    """Return the box of a line that descends by `slope` of its length."""
     rise = [slope * left, slope * right]
     return [
         (left, top + rise[0]),
@@ -230,9 +230,9 @@ IN_COLUMNS = ["north", "south", "east", "west"]
         ((0.05,) * 4, IN_ROWS),
         ((-0.05,) * 4, IN_ROWS),
         ((0.24,) * 4, IN_ROWS),
-        # Too steep for a page that was put down askew.
+        # Too steep for a skewed page.
         ((0.26,) * 4, IN_COLUMNS),
-        # As many lines go down as do not: the page is taken for straight.
+        # Half of the lines do not descend, so the page counts as straight.
         ((0.0, 0.1, 0.0, 0.1), IN_COLUMNS),
     ],
 )

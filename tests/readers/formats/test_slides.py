@@ -36,7 +36,7 @@ def deck(
         fill(slide)
     stored = io.BytesIO()
     presentation.save(stored)
-    # Documents in the deck are stored as they are, as PowerPoint does it.
+    # Embedded documents are stored unchanged, as PowerPoint does.
     source, written = zipfile.ZipFile(stored), io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in source.namelist():

@@ -1,4 +1,4 @@
-"""MediaWiki's markup: prose, tables and code are kept, templates and footnotes leave their text."""
+"""MediaWiki markup: prose, tables and code are kept; templates and footnotes keep their text."""
 
 from collections.abc import Iterator
 

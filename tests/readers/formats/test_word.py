@@ -1,4 +1,4 @@
-"""Word: what python-docx and Word itself write, and what a reader must not lose of it."""
+"""Word: files by python-docx and by Word itself, and the parts that a reader must not lose."""
 
 import io
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ def line(*parts: str) -> str:
 
 
 def relations(kind: str, target: str) -> dict[str, str]:
-    """The relationships of a document that points to one other part."""
+    """Return the relationships of a document that points to one other part."""
     names = "http://schemas.openxmlformats.org/package/2006/relationships"
     relation = f'<Relationship Id="x" Type="{RELATIONS}/{kind}" Target="{target}"/>'
     written = f'<Relationships xmlns="{names}">{relation}</Relationships>'

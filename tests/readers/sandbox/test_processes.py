@@ -1,4 +1,4 @@
-"""Worker processes: when they start, what ends them, and what they get."""
+"""Worker processes: when they start and end, and what they receive."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ def read_raw(content: bytes, path: str, sandbox: Sandbox) -> Document | Skipped:
 
 @pytest.fixture
 def count_workers(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """How many processes were started since."""
+    """Return how many processes were started since."""
     started = []
     start = subprocess.Popen.__init__
 

@@ -1,4 +1,4 @@
-"""What a worker may not do."""
+"""What a worker cannot do."""
 
 import socket
 import subprocess

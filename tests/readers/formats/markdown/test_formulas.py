@@ -1,4 +1,4 @@
-"""Formulas and directives do not change what the lines around them are."""
+"""Formulas and directives do not affect how the lines around them are read."""
 
 import pytest
 

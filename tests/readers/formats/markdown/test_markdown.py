@@ -240,7 +240,7 @@ def test_hostile_repetition_takes_linear_time(text: str) -> None:
         return large < 0.5 or large < 20 * small
 
     measure(10)
-    # Whatever else runs here slows one measurement and not the other, but not each time.
+    # Other processes slow down single measurements, but not all of them.
     assert any(is_linear() for _ in range(3))
 
 

@@ -1,4 +1,4 @@
-"""MyST: roles, labels and directives become Markdown, and lose no word in silence."""
+"""MyST: roles, labels and directives become Markdown, and no word is lost silently."""
 
 import pytest
 

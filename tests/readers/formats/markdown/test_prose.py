@@ -1,4 +1,4 @@
-"""Prose is kept, tags and directives go, code is as it was written."""
+"""Prose is kept, tags and directives are removed, and code stays verbatim."""
 
 import re
 import time
@@ -18,7 +18,7 @@ def read_text(text: str, path: str = "a.md") -> Reading:
 
 
 def prose(text: str, path: str = "a.md") -> list[str]:
-    """The lines of a text that are not empty."""
+    """Return the lines of a text that are not empty."""
     return [
         " ".join(line.split()) for line in read_text(text, path).text.split("\n") if line.strip()
     ]

@@ -1,4 +1,4 @@
-"""Ruled lines among what is drawn on a page of a PDF, against the figures as they were drawn."""
+"""Ruled lines on a PDF page are found among drawings, compared with the drawn figures."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,10 +11,10 @@ from foundry.readers.formats.pdf.drawings import SHORT, THIN, find_rules
 
 HEIGHT = 800.0
 Point = tuple[int, int]
-# Far apart or in one place, so that rounding decides nothing.
+# Far apart or at the same place, so that rounding does not matter.
 PLACES = st.sampled_from((0, 100, 200))
 POINTS = st.tuples(PLACES, PLACES)
-# With it, no path is as thin as a line, of which its box would be the rule.
+# It keeps paths from being so thin that their box counts as a ruled line.
 DIAGONAL = ((0, 0), [("l", (200, 200))])
 FIGURES = st.lists(
     st.tuples(POINTS, st.lists(st.tuples(st.sampled_from("lch"), POINTS), max_size=6)),

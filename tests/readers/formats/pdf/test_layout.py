@@ -39,7 +39,7 @@ def read(content: bytes, sandbox: Sandbox) -> Reading:
 
 
 def draw(*texts: tuple[float, float, float, str]) -> bytes:
-    """A PDF of one page: (size, left, height, text), in the order in which they are drawn."""
+    """Return a PDF of one page: (size, left, height, text), in drawing order."""
     drawn = (f"BT /F {size} Tf {x} {y} Td ({text}) Tj ET" for size, x, y, text in texts)
     return pdf([[]], objects={11: stream("\n".join(drawn).encode("cp1252"))})
 
@@ -187,7 +187,7 @@ def test_brackets_of_text_from_right_to_left_open_before_they_close() -> None:
 
 
 def form(*fields: str, drawn: str = "", listed: bool = True) -> bytes:
-    """A PDF of one page with these fields of a form, which the document lists or has not."""
+    """Return a one-page PDF with these form fields, listed in the document or not."""
     numbers = range(20, 20 + len(fields))
     references = " ".join(f"{number} 0 R" for number in numbers)
     acro_form = f"/AcroForm<</Fields[{references}]>>" if listed else ""
@@ -255,7 +255,7 @@ def test_texts_put_onto_a_page_are_read_and_comments_told(sandbox: Sandbox) -> N
 
 
 def type3(lines: Sequence[str]) -> bytes:
-    """A PDF whose glyphs are drawings that no name and no character belongs to."""
+    """Return a PDF whose glyphs are drawings without names and characters."""
     shown = "".join(
         f"BT /F 10 Tf 72 {700 - 12 * row} Td ({line}) Tj ET\n" for row, line in enumerate(lines)
     )

@@ -46,7 +46,7 @@ def test_labels_that_say_the_count_are_not_repeated() -> None:
     for ranges, expected in (
         ("", ()),
         ("2<</S/D/P(B )/St 4>>", ("", "", "B 4")),
-        # A prefix alone, with a line break and longer than anything that is printed.
+        # Only a prefix, with a line break and longer than any printed one.
         (f"1<</P(x\\ny{'z' * 4_000})>>", ("", "x y" + "z" * 27, "x y" + "z" * 27)),
     ):
         catalogue = f"<</Type/Catalog{kids.format(ranges)}>>".encode()

@@ -222,7 +222,7 @@ def test_dates(written: str, expected: str | None) -> None:
 
 
 def font(differences: str, characters: str = "") -> dict[int, bytes]:
-    """A font in which code 1 is a glyph of this name, and stands for these characters (UTF-16)."""
+    """Return a font whose code 1 is a glyph of this name, for these characters (UTF-16)."""
     table = (
         "/CIDInit/ProcSet findresource begin 12 dict begin begincmap/CMapName/X def/CMapType 2 def"
         f" 1 begincodespacerange<00><FF>endcodespacerange 1 beginbfchar<01><{characters}>endbfchar"

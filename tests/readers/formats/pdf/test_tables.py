@@ -1,4 +1,4 @@
-"""Tables of PDFs and of delimited text: cells under their header, and nothing taken for one."""
+"""Tables in PDFs and delimited text: cells are under their header, and other text is no table."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ def read_text(content: bytes, path: str, sandbox: Sandbox | None = None) -> str:
 
 
 def drawn(cells: Sequence[tuple[float, float, str]], rules: str = "") -> bytes:
-    """A PDF with a page of these texts, by their places from the left and from the bottom."""
+    """Return a PDF with a page of these texts, by their distances from left and bottom."""
     shown = (f"BT /F 10 Tf {x} {y} Td ({text}) Tj ET" for x, y, text in cells)
     return pdf([[]], objects={11: stream("\n".join([rules, *shown]).encode("cp1252"))})
 

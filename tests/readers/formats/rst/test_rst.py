@@ -1,4 +1,4 @@
-"""reStructuredText as Sphinx has it: whatever is unknown or in error keeps its text."""
+"""reStructuredText as Sphinx supports it: unknown or invalid markup keeps its text."""
 
 import pytest
 
