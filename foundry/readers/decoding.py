@@ -66,6 +66,11 @@ def normalise(text: str) -> str:
     return "".join(unicodedata.normalize("NFC", text[a:b]) for a, b in pairwise(cuts))
 
 
+def is_normalised(text: str) -> bool:
+    """Return whether `normalise` would return a text, and each part of it, as it is."""
+    return not _REMOVED.search(text) and normalise(text) == text
+
+
 def normalise_line(text: str, max_chars: int = 500) -> str:
     """Return a text on one line, normalised, without control characters, cut at `max_chars`."""
     return " ".join(_UNPRINTABLE.sub("", normalise(text)).split())[:max_chars].strip()
@@ -133,6 +138,7 @@ def _known_charset(declared: str | None) -> str | None:
 
 
 _SUSPECT = re.compile("[\u180e\u200b-\u200d\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_REMOVED = re.compile(f"[\\0\\r]|{_SUSPECT.pattern}")
 # A captured group is text that only looks like a match, and is kept.
 _PATTERNS = {
     # Many scripts, but not Latin, use zero-width joiners and spaces in spelling.

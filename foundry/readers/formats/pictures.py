@@ -158,7 +158,7 @@ def lay_out(seen: Sequence[SeenLine]) -> SeenPage:
         words.append(Word(line.text, left, right, top, bottom, place))
     # Boxes of one font size differ by some pixels, so sizes do not identify headings.
     lines = [Line(line.text, 0.0, line.top, line.bottom) for line in ordered]
-    tables = find_tables(words, [])
+    tables = find_tables(words)
     return SeenPage(put_in_tables(lines, tables), sum(line.confidence < UNSURE for line in seen))
 
 

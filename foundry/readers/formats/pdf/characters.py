@@ -1,14 +1,15 @@
 """The characters of a page's text, from PDFium: their boxes and type sizes."""
 
-import ctypes
 import math
 from collections.abc import Iterator, Sequence
-from struct import iter_unpack, unpack
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from foundry.readers.formats.pdf.pdfium import address_of, function, read_floats
 
-Box = tuple[float, ...]
+Box = Sequence[float]
 """Left, top, right and bottom, in points from the left and the bottom of the page."""
 
 
@@ -21,37 +22,43 @@ class Characters:
         self.text: str = self._opened.get_text_range()
         # If the lengths are equal, positions in the text are PDFium's character numbers.
         self._is_whole = len(self.text) == self._opened.count_chars()
-        self.boxes: dict[int, Box] = {}
+        self._boxes: dict[int, Box] = {}
         self._sizes: dict[int, float] = {}
 
     def close(self) -> None:
         """Close the text; no more characters can be looked up."""
         self._opened.close()
 
-    def look_up(self, places: Sequence[int]) -> None:
-        """Look up many `boxes` at once, which is faster than one at a time."""
-        boxes = read_floats("FPDFText_GetLooseCharBox", 4, *self._arguments(places))
-        self.boxes.update(zip(places, iter_unpack("4f", boxes.tobytes()), strict=True))
+    def boxes(self, places: Sequence[int]) -> NDArray[np.float64]:
+        """Return the boxes of characters, a row for each, as `box` does."""
+        found = read_floats("FPDFText_GetLooseCharBox", 4, 1, *self._arguments(places))
+        return found.astype(float)
+
+    def look_up_boxes(self, places: Sequence[int]) -> None:
+        """Look up the boxes of many characters, which is faster than one at a time."""
+        self._boxes.update(zip(places, self.boxes(places).tolist(), strict=True))
+
+    def look_up_sizes(self, places: Sequence[int]) -> None:
+        """Look up the type sizes of many characters, which is faster than one at a time."""
+        sizes = map(function("FPDFText_GetFontSize"), *self._arguments(places))
+        self._sizes.update(zip(places, sizes, strict=True))
 
     def box(self, place: int) -> Box:
         """Return the box of a character, empty for one without a place on the page."""
-        box = self.boxes.get(place)
-        if box is None:
-            written = (ctypes.c_float * 4)()
-            get_box = function("FPDFText_GetLooseCharBox")
-            get_box(self._page, self._index(place), ctypes.addressof(written))
-            box = self.boxes[place] = unpack("4f", written)
-        return box
+        if place not in self._boxes:
+            self.look_up_boxes([place])
+        return self._boxes[place]
 
     def size(self, place: int) -> float:
         """Return the type size of a character, before it is scaled to the page."""
         if place not in self._sizes:
-            self._sizes[place] = self._ask("FPDFText_GetFontSize", place)
+            self.look_up_sizes([place])
         return self._sizes[place]
 
     def types(self, places: Sequence[int]) -> Iterator[tuple[float, float]]:
         """Yield the type size of characters on the page, and its angle in degrees."""
-        matrices = read_floats("FPDFText_GetMatrix", 6, *self._arguments(places))
+        self.look_up_sizes(places)
+        matrices = read_floats("FPDFText_GetMatrix", 6, 1, *self._arguments(places))
         for place, (a, b, c, d, _, _) in zip(places, matrices.tolist(), strict=True):
             yield self.size(place) * math.hypot(c, d), math.degrees(math.atan2(b, a))
 
@@ -61,16 +68,13 @@ class Characters:
 
     def is_hyphen(self, place: int) -> bool:
         """Return whether a word was hyphenated at this character."""
-        return bool(self._ask("FPDFText_IsHyphen", place))
+        return bool(function("FPDFText_IsHyphen")(self._page, self._index(place)))
 
     def is_unknown(self, place: int) -> bool:
         """Return whether the font does not identify this character."""
-        return bool(self._ask("FPDFText_HasUnicodeMapError", place))
+        return self.is_any_unknown([place])
 
-    def _ask(self, name: str, place: int) -> Any:
-        return function(name)(self._page, self._index(place))
-
-    def _arguments(self, places: Sequence[int]) -> tuple[Sequence[int], Sequence[int]]:
+    def _arguments(self, places: Sequence[int]) -> tuple[Sequence[object], Sequence[int]]:
         indexes = places if self._is_whole else list(map(self._index, places))
         return [self._page] * len(places), indexes
 

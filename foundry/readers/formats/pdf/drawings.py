@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.readers.formats.pdf.pdfium import address_of, function, read_floats
-from foundry.readers.formats.pdf.tables import MAX_RULES, Rule
+from foundry.readers.formats.pdf.pdfium import Address, address_of, function, read_floats
+from foundry.readers.formats.pdf.tables import MAX_RULES, NO_RULES, Rules
 
 MAX_OBJECTS = 10_000
 MAX_SEGMENTS = 400_000
@@ -31,7 +31,7 @@ def find_pictures(page: Any) -> list[list[float]]:
     return boxes
 
 
-def find_rules(page: Any, height: float) -> list[Rule]:
+def find_rules(page: Any, height: float) -> Rules:
     """Return horizontal and vertical lines: drawn lines, edges of boxes, and thin boxes.
 
     Distances are from the top of the page, which has this height.
@@ -40,7 +40,7 @@ def find_rules(page: Any, height: float) -> list[Rule]:
 
     paths = _objects(page, raw.FPDF_PAGEOBJ_PATH)
     if not paths:
-        return []
+        return NO_RULES
     with np.errstate(invalid="ignore", over="ignore"):
         boxes = _bounds(paths)
         sides = boxes[:, 2:] - boxes[:, :2]
@@ -50,21 +50,20 @@ def find_rules(page: Any, height: float) -> list[Rule]:
         sides = np.abs(edges[:, 2:] - edges[:, :2])
         is_rule = (sides > SHORT).any(axis=1) & (sides < THIN).any(axis=1)
         ends = np.concatenate([boxes[thin], edges[is_rule]])
-    order = np.argsort(np.concatenate([thin, large[owners[is_rule]]]), kind="stable")[:MAX_RULES]
-    return [
-        Rule(min(x, next_x), max(x, next_x), height - max(y, next_y), height - min(y, next_y))
-        for x, y, next_x, next_y in ends[order].tolist()
-    ]
+        order = np.argsort(np.concatenate([thin, large[owners[is_rule]]]), kind="stable")
+        x, y, next_x, next_y = ends[order[:MAX_RULES]].T
+        top, bottom = height - np.maximum(y, next_y), height - np.minimum(y, next_y)
+        return np.stack([np.minimum(x, next_x), np.maximum(x, next_x), top, bottom], axis=1)
 
 
-def _objects(page: Any, kind: int) -> list[int]:
+def _objects(page: Any, kind: int) -> list[Address]:
     """Return a page's objects of a kind, including those inside forms."""
     from pypdfium2 import raw
 
     get_type = function("FPDFPageObj_GetType")
     inner = function("FPDFFormObj_CountObjects"), function("FPDFFormObj_GetObject")
 
-    def walk(parent: int, count: Any, get: Any, depth: int) -> Iterator[int]:
+    def walk(parent: Address, count: Any, get: Any, depth: int) -> Iterator[Address]:
         for found in map(get, repeat(parent), range(count(parent))):
             found_kind = get_type(found)
             if found_kind == kind:
@@ -76,11 +75,11 @@ def _objects(page: Any, kind: int) -> list[int]:
     return list(islice(walk(address_of(page.raw), *outer, 1), MAX_OBJECTS))
 
 
-def _bounds(drawn: Sequence[int]) -> NDArray[np.float64]:
-    return read_floats("FPDFPageObj_GetBounds", 4, drawn).astype(float)
+def _bounds(drawn: Sequence[Address]) -> NDArray[np.float64]:
+    return read_floats("FPDFPageObj_GetBounds", 4, 4, drawn).astype(float)
 
 
-def _edges(paths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _edges(paths: Sequence[Address]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the straight lines of some paths: the path's position, and the ends of each line."""
     from pypdfium2 import raw
 
@@ -92,7 +91,11 @@ def _edges(paths: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]
     kinds = np.fromiter(map(function("FPDFPathSegment_GetType"), segments), int, len(segments))
     # The segment that closes a figure is a separate line in PDFium.
     last = np.flatnonzero(kinds == raw.FPDF_SEGMENT_LINETO)
-    x, y = read_floats("FPDFPathSegment_GetPoint", 2, segments).astype(float).T
-    a, b, c, d, e, f = read_floats("FPDFPageObj_GetMatrix", 6, paths)[owners].astype(float).T
-    points = np.stack([a * x + c * y + e, b * x + d * y + f], axis=1)
+    ends = np.unique([last - 1, last])
+    given = read_floats("FPDFPathSegment_GetPoint", 2, 2, [segments[end] for end in ends.tolist()])
+    x, y = given.astype(float).T
+    matrices = read_floats("FPDFPageObj_GetMatrix", 6, 1, paths)
+    a, b, c, d, e, f = matrices[owners[ends]].astype(float).T
+    points = np.empty((len(segments), 2))
+    points[ends] = np.stack([a * x + c * y + e, b * x + d * y + f], axis=1)
     return owners[last], np.concatenate([points[last - 1], points[last]], axis=1)

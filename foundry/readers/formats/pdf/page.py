@@ -2,13 +2,15 @@
 
 import ctypes
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import compress, pairwise
 from typing import Any
 
+import numpy as np
+
 from foundry.documents.left_out import Omission
-from foundry.readers.decoding import normalise
+from foundry.readers.decoding import is_normalised, normalise
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pdf.characters import Characters
 from foundry.readers.formats.pdf.drawings import find_pictures, find_rules
@@ -17,7 +19,7 @@ from foundry.readers.formats.pdf.layout import JOINT, Line, order, put_in_tables
 from foundry.readers.formats.pdf.ligatures import UNNAMED
 from foundry.readers.formats.pdf.raised import SMALLER, mark_raised
 from foundry.readers.formats.pdf.rows import Word, find_rows
-from foundry.readers.formats.pdf.tables import MAX_WORDS, find_tables
+from foundry.readers.formats.pdf.tables import MAX_WORDS, MIN_WORDS, NO_RULES, find_tables
 from foundry.readers.notes import leave_out, note_source
 
 MAX_LINKS_OF_PAGE = 1_000
@@ -52,57 +54,55 @@ class PageReader:
         self._text = self._read_text()
         self._written = mark_raised(self._text, range(len(self._text)), self._characters)
         self._height = page.get_height() or 1.0
+        self._is_normal = is_normalised(self._text.replace(_BREAK, "\n"))
         # Rotated text has no lines from left to right, or not where they are expected.
         self._is_upright = page.get_rotation() == 0
         self._top = page.get_bbox()[3] if self._is_upright else self._height
 
     def lines(self) -> list[Line]:
         """Return the page's lines; the lines of a table become one, with its rows."""
-        lines: list[Line] = []
-        words: list[Word] = []
-        spans = [word.span() for word in _WORD.finditer(self._text)]
-        starts = [start for start, _ in spans]
-        self._characters.look_up([*starts, *(end - 1 for _, end in spans)])
-        joined = list(self._join_raised())
+        written = list(self._find_written())
+        self._characters.look_up_boxes([end for each in written for end in (each[0], each[-1])])
+        joined = list(self._join_raised(written))
         types = self._characters.types([stretches[0].start for stretches in joined])
-        for stretches, (size, angle) in zip(joined, types, strict=True):
-            if self._is_upright and len(words) <= MAX_WORDS:
-                for places in stretches:
-                    first, last = (bisect_left(starts, end) for end in (places.start, places.stop))
-                    words += self._words(spans[first:last], len(lines))
-            lines.append(self._line(stretches, size, angle))
+        lines = [self._line(each, *kind) for each, kind in zip(joined, types, strict=True)]
+        words = self._words(joined) if self._is_upright else []
         self._fill(lines, words)
         rows = find_rows(words)
-        rules = find_rules(self._page, self._top) if self._is_upright and len(lines) > 1 else []
+        is_ruled = self._is_upright and len(lines) > 1 and MIN_WORDS <= len(words) <= MAX_WORDS
+        rules = find_rules(self._page, self._top) if is_ruled else NO_RULES
         tables = find_tables(words, rules, rows) if len(lines) > 1 else []
         self._characters.close()
         lines = put_in_tables(*split_lines(lines, words, rows, tables))
         return order(lines) if words else lines
 
-    def _join_raised(self) -> Iterator[list[range]]:
-        """Yield the character positions of each line's text, without surrounding white space.
-
-        PDFium ends a line before or after a superscript; such a line has several ranges.
-        """
-        joined: list[range] = []
+    def _find_written(self) -> Iterator[range]:
+        """Yield the character positions of each line, without surrounding white space."""
         index = 0
         for written in self._text.split(_BREAK):
             begin = index + len(written) - len(written.lstrip())
-            places = range(begin, index + len(written.rstrip()))
+            end = index + len(written.rstrip())
             index += len(written) + len(_BREAK)
-            if not normalise(written).strip():
-                continue
-            if joined and not self._goes_on(joined[-1], places):
+            if begin < end and (self._is_normal or normalise(written).strip()):
+                yield range(begin, end)
+
+    def _join_raised(self, written: Sequence[range]) -> Iterator[list[range]]:
+        """Yield the positions of each line.
+
+        PDFium ends a line before or after a superscript; such a line has several ranges.
+        """
+        joined = list(written[:1])
+        for before, places in pairwise(written):
+            if self._is_upright and self._goes_on(before, places):
+                joined.append(places)
+            else:
                 yield joined
-                joined = []
-            joined.append(places)
+                joined = [places]
         if joined:
             yield joined
 
     def _goes_on(self, before: range, after: range) -> bool:
         """Return whether one of two ranges is raised, next to the end of the other's line."""
-        if not self._is_upright:
-            return False
         _, last_top, right, last_bottom = self._characters.box(before[-1])
         left, first_top, _, first_bottom = self._characters.box(after[0])
         low, high = sorted((last_top - last_bottom, first_top - first_bottom))
@@ -176,7 +176,7 @@ class PageReader:
         _, top, _, _ = self._characters.box(stretches[0][0])
         _, _, _, bottom = self._characters.box(stretches[-1][-1])
         return Line(
-            text=normalise(self._join(stretches)).strip(),
+            text=self._join(stretches),
             # Rounded to half points, so that text meant to have the same size does.
             size=round(2 * size) / 2,
             top=min(max(1 - top / self._height, 0.0), 1.0),
@@ -194,25 +194,33 @@ class PageReader:
                 text, places = text + " ", [*places, stretch.start]
             text += self._text[stretch.start : stretch.stop]
             places += stretch
-        return "".join(mark_raised(text, places, self._characters))
+        return normalise("".join(mark_raised(text, places, self._characters))).strip()
 
     def _write(self, start: int, stop: int) -> str:
+        """Return the normalised text of a range."""
         part = self._written[start:stop]
-        return part if isinstance(part, str) else "".join(part)
+        text = part if isinstance(part, str) else "".join(part)
+        return text if self._is_normal else normalise(text).strip()
 
     def _is_apart(self, before: int, after: int) -> bool:
         _, top, right, bottom = self._characters.box(before)
         left, _, _, _ = self._characters.box(after)
         return left - right > SPACE * max(top - bottom, 0.0)
 
-    def _words(self, spans: Sequence[tuple[int, int]], line: int) -> Iterator[Word]:
-        boxes, height = self._characters.boxes, self._top
-        for start, end in spans:
-            left, top, _, bottom = boxes[start]
-            _, _, right, _ = boxes[end - 1]
-            word = normalise(self._write(start, end))
-            if word and left <= right and bottom < top:
-                yield Word(word, left, right, height - top, height - bottom, line)
+    def _words(self, joined: Sequence[Sequence[range]]) -> list[Word]:
+        """Return the words of the lines; those of many more words than a table has are left."""
+        spans = [word.span() for word in _WORD.finditer(self._text)]
+        starts = [start for start, _ in spans]
+        boxes = self._characters.boxes([*starts, *(end - 1 for _, end in spans)])
+        (left, top, _, bottom), (_, _, right, _) = boxes.reshape(2, -1, 4).transpose(0, 2, 1)
+        lines = np.searchsorted([each[0].start for each in joined], starts, "right") - 1
+        texts = (self._write(*span) for span in spans)
+        places = (left, right, self._top - top, self._top - bottom, lines)
+        found = zip(texts, *(each.tolist() for each in places), strict=True)
+        is_drawn = (left <= right) & (bottom < top)
+        words = [Word(*each) for each in compress(found, is_drawn.tolist()) if each[0]]
+        last = words[MAX_WORDS].line if len(words) > MAX_WORDS else len(joined)
+        return [word for word in words if word.line <= last] if last < len(joined) else words
 
     def _fill(self, lines: list[Line], words: list[Word]) -> None:
         """Insert the values of the page's fields next to their labels."""

@@ -15,36 +15,50 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 
+_BLOCK = 1_024
+
+
+class Address(ctypes.c_void_p):
+    """A pointer. ctypes passes an instance as it is, and returns a subclass without converting."""
+
 
 @cache
 def function(name: str) -> Any:
-    """Return a PDFium function that takes and returns addresses as numbers, not pointers."""
+    """Return a PDFium function that takes addresses and whole numbers, and returns such."""
     from pypdfium2 import raw
 
     declared = getattr(raw, name)
-    kinds = map(_by_address, (declared.restype, *declared.argtypes))
+    kind = Address if hasattr(declared.restype, "contents") else declared.restype
     # These functions return at once, so releasing the GIL would cost more.
-    return ctypes.PYFUNCTYPE(*kinds)(address_of(declared))
+    return ctypes.PYFUNCTYPE(kind)(address_of(declared).value or 0)
 
 
-def read_floats(name: str, count: int, *arguments: Sequence[int]) -> Floats:
+def read_floats(name: str, count: int, outputs: int, *arguments: Sequence[object]) -> Floats:
     """Read the `count` floats that a function writes for each of its arguments; zeros if it fails.
 
     Its last parameters are the output addresses: one for all floats, or one for each.
     """
-    call = function(name)
-    written = np.zeros((len(arguments[-1]), count), np.float32)
-    first, size = written.ctypes.data, 4 * count
-    pointers = range(first, first + 4 * (len(call.argtypes) - len(arguments)), 4)
-    addresses = (range(pointer, first + written.nbytes, size) for pointer in pointers)
-    deque(map(call, *arguments, *addresses), maxlen=0)
-    return written
+    call, (room, addresses) = function(name), _room(count, outputs)
+    blocks = [room[:0]]
+    for begin in range(0, len(arguments[-1]), _BLOCK):
+        part = [argument[begin : begin + _BLOCK] for argument in arguments]
+        room[:] = 0
+        deque(map(call, *part, *addresses), maxlen=0)
+        blocks.append(room[: len(part[-1])].copy())
+    return np.concatenate(blocks)
 
 
-def address_of(pointer: Any) -> int:
+def address_of(pointer: Any) -> Address:
     """Return the address in a pointer."""
-    return ctypes.cast(pointer, ctypes.c_void_p).value or 0
+    return ctypes.cast(pointer, Address)
 
 
-def _by_address(kind: Any) -> Any:
-    return ctypes.c_void_p if hasattr(kind, "contents") else kind
+@cache
+def _room(count: int, outputs: int) -> tuple[Floats, list[list[Address]]]:
+    """Return where functions write their floats, and the addresses of each output in its rows."""
+    room = np.zeros((_BLOCK, count), np.float32)
+    first, size = room.ctypes.data, 4 * count
+    starts = range(first, first + 4 * outputs, 4)
+    return room, [
+        [Address(at) for at in range(start, start + size * _BLOCK, size)] for start in starts
+    ]

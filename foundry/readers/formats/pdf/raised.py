@@ -5,7 +5,7 @@ another name.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from foundry.readers.formats.pdf.characters import Box, Characters
 
@@ -27,35 +27,43 @@ def mark_raised(text: str, places: Sequence[int], characters: Characters) -> Seq
     `places` are the positions of the characters on the page. Indices of letters (H2O) stay.
     """
     written: Sequence[str] = text
-    for word in _WITH_DIGIT.finditer(text):
-        start, stop = word.span()
-        if not 1 < stop - start <= MAX_WORD:
-            continue
-        for part, digits in _find_raised(word[0], places[start:stop], characters):
+    smaller = _find_smaller(text, places, characters)
+    ends = [end for _, first, _ in smaller for end in (places[first - 1], places[first])]
+    if ends:
+        characters.look_up_boxes(ends)
+    for start, first, stop in smaller:
+        base, raised = characters.box(places[first - 1]), characters.box(places[first])
+        if digits := _write(text[start:first], text[first:stop], base, raised):
             if not isinstance(written, list):
                 written = list(text)
-            first, last = start + part.start, start + part.stop
-            written[first:last] = [digits, *[""] * (last - first - 1)]
+            written[first:stop] = [digits, *[""] * (stop - first - 1)]
     return written
 
 
-def _find_raised(
-    word: str, places: Sequence[int], characters: Characters
-) -> Iterator[tuple[slice, str]]:
-    """Yield the ranges of raised and lowered digits in a word, and the text for each."""
+def _find_smaller(
+    text: str, places: Sequence[int], characters: Characters
+) -> list[tuple[int, int, int]]:
+    """Return where words have digits in smaller type: the starts of word and digits, their end."""
+    numbers = [
+        (word.start(), word.start() + number.start(), word.start() + number.end())
+        for word in _WITH_DIGIT.finditer(text)
+        if 1 < word.end() - word.start() <= MAX_WORD
+        for number in _RAISED.finditer(word[0])
+    ]
+    befores = [places[max(first - 1, start)] for start, first, _ in numbers]
+    lasts = [places[stop - 1] for _, _, stop in numbers]
+    characters.look_up_sizes([*befores, *lasts])
     size = characters.size
-    for found in _RAISED.finditer(word):
-        first, stop = found.span()
-        large = SMALLER * size(places[max(first - 1, 0)])
-        if size(places[stop - 1]) >= large:
+    smaller = []
+    for (start, first, stop), before, last in zip(numbers, befores, lasts, strict=True):
+        large = SMALLER * size(before)
+        if size(last) >= large:
             continue
         while size(places[first]) >= large:
             first += 1
-        if first:
-            base, raised = characters.box(places[first - 1]), characters.box(places[first])
-            written = _write(word[:first], word[first:stop], base, raised)
-            if written:
-                yield slice(first, stop), written
+        if first > start:
+            smaller.append((start, first, stop))
+    return smaller
 
 
 def _write(before: str, digits: str, base: Box, raised: Box) -> str | None:

@@ -41,8 +41,10 @@ def find_rows(words: Sequence[Word]) -> list[Row]:
     """Return the rows of a page from top to bottom."""
     bands: list[list[Word]] = []
     above = below = -inf
-    for word in sorted(words, key=lambda word: (word.top + word.bottom, word.left)):
-        if above < word.middle < below:
+    places = ((word.middle, word.left, number) for number, word in enumerate(words))
+    for middle, _, number in sorted(places):
+        word = words[number]
+        if above < middle < below:
             bands[-1].append(word)
         else:
             bands.append([word])

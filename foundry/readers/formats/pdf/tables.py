@@ -12,9 +12,12 @@ from itertools import islice, pairwise
 from statistics import mean, median
 from unicodedata import category
 
+import numpy as np
+from numpy.typing import NDArray
+
 from foundry.readers.formats.pdf.rows import Row, Word, find_rows
 
-MAX_WORDS = 8_000
+MIN_WORDS, MAX_WORDS = 4, 8_000
 MAX_RULES = 4_000
 MAX_COLUMNS = 60
 MIN_RULES = 3
@@ -38,19 +41,10 @@ _OF_NUMBERS = "\u2212\u00b1\u2264\u2265\u00d7"
 _NAME = re.compile(r"[^\W\d_]{3}|[\u0e00-\uffff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A horizontal or vertical line."""
+Rules = NDArray[np.float64]
+"""Horizontal and vertical lines, a row for each: left, right, top, bottom."""
 
-    left: float
-    right: float
-    top: float
-    bottom: float
-
-    @property
-    def is_vertical(self) -> bool:
-        """True if it is vertical."""
-        return self.bottom - self.top > self.right - self.left
+NO_RULES: Rules = np.zeros((0, 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +60,18 @@ _Found = tuple[list[list[str]], list[Word]]
 
 
 def find_tables(
-    words: Sequence[Word], rules: Sequence[Rule], rows: Sequence[Row] = ()
+    words: Sequence[Word], rules: Rules = NO_RULES, rows: Sequence[Row] = ()
 ) -> list[Table]:
     """Return a page's tables; no two of them share a line.
 
     `rows` are the rows of all words, if already known.
     """
-    if not 4 <= len(words) <= MAX_WORDS:
+    if not MIN_WORDS <= len(words) <= MAX_WORDS:
         return []
     found: list[_Found] = []
     taken: set[int] = set()
     for group in _touching(rules[:MAX_RULES]):
-        table = _read_grid(group, words)
+        table = _read_grid(*group, words)
         if table and taken.isdisjoint(word.line for word in table[1]):
             found.append(table)
             taken.update(word.line for word in table[1])
@@ -97,45 +91,44 @@ def find_tables(
     return tables
 
 
-def _touching(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
-    """Yield groups of rules that touch each other, directly or through others."""
-    upright = sorted((r.left, number) for number, r in enumerate(rules) if r.is_vertical)
-    if len(upright) < MIN_RULES or len(rules) - len(upright) < MIN_RULES:
+def _touching(rules: Rules) -> Iterator[tuple[Rules, Rules]]:
+    """Yield the vertical and horizontal rules of groups that touch, directly or through others."""
+    left, right, top, bottom = rules.T
+    is_vertical = bottom - top > right - left
+    upright, level = np.flatnonzero(is_vertical), np.flatnonzero(~is_vertical)
+    if min(len(upright), len(level)) < MIN_RULES:
         return
-    vertical = {number for _, number in upright}
-    lefts = [left for left, _ in upright]
-    spans = [
-        (number, rules[number].top - NEAR, rules[number].bottom + NEAR) for _, number in upright
-    ]
+    x, level_top = left[upright], top[level, None]
+    touches = (left[level, None] - NEAR < x) & (x <= right[level, None] + NEAR)
+    touches &= (top[upright] - NEAR <= level_top) & (level_top <= bottom[upright] + NEAR)
     members = [[number] for number in range(len(rules))]
     group_of = list(range(len(rules)))
-    for number, level in enumerate(rules):
-        if number in vertical:
-            continue
-        first = bisect_right(lefts, level.left - NEAR)
-        last = bisect_right(lefts, level.right + NEAR)
-        for other, top, bottom in spans[first:last]:
+    for number, row in zip(level.tolist(), touches, strict=True):
+        for other in upright[row].tolist():
             one, two = group_of[number], group_of[other]
-            if one != two and top <= level.top <= bottom:
+            if one != two:
                 small, large = sorted((one, two), key=lambda each: len(members[each]))
                 for member in members[small]:
                     group_of[member] = large
                 members[large] += members[small]
-    yield from ([rules[number] for number in members[group]] for group in dict.fromkeys(group_of))
+    for group in dict.fromkeys(group_of):
+        if len(members[group]) >= 2 * MIN_RULES:
+            inside = np.array(members[group])
+            yield rules[inside[is_vertical[inside]]], rules[inside[~is_vertical[inside]]]
 
 
-def _read_grid(rules: Sequence[Rule], words: Sequence[Word]) -> _Found | None:
+def _read_grid(upright: Rules, level: Rules, words: Sequence[Word]) -> _Found | None:
     """Return the table in a grid of lines; None for a form, a frame or a plot."""
-    upright = [rule for rule in rules if rule.is_vertical]
-    xs = _unite([rule.left for rule in upright])
-    ys = _unite([rule.top for rule in rules if not rule.is_vertical])
+    lefts, _, tops, bottoms = upright.T
+    xs, ys = _unite(lefts.tolist()), _unite(level[:, 2].tolist())
     if not (MIN_RULES <= len(xs) <= MAX_COLUMNS + 1 and len(ys) >= MIN_RULES):
         return None
     # For each row, the columns at which a cell starts.
     begun: list[list[int]] = []
+    columns_of = np.searchsorted(xs, lefts + NEAR, "right") - 1
     for y in ((above + below) / 2 for above, below in pairwise(ys)):
-        lines = (rule.left for rule in upright if rule.top - NEAR <= y <= rule.bottom + NEAR)
-        begun.append(sorted({0, *(bisect_right(xs, x + NEAR) - 1 for x in lines)} - {len(xs) - 1}))
+        lines = columns_of[(tops - NEAR <= y) & (y <= bottoms + NEAR)]
+        begun.append(sorted({0, *lines.tolist()} - {len(xs) - 1}))
     cells: dict[tuple[int, int], list[Word]] = {}
     inside: list[Word] = []
     for word in words:

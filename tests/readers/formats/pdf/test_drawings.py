@@ -65,5 +65,4 @@ def written(figures: Sequence[tuple[Point, Sequence[tuple[str, Point]]]]) -> str
 
 def rules_of(content: str) -> list[tuple[float, float, float, float]]:
     document = pypdfium2.PdfDocument(pdf([[]], objects={11: stream(content.encode())}))
-    rules = find_rules(document[0], HEIGHT)
-    return [(rule.left, rule.right, rule.top, rule.bottom) for rule in rules]
+    return [tuple(rule) for rule in find_rules(document[0], HEIGHT).tolist()]

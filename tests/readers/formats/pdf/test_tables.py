@@ -3,13 +3,14 @@
 import time
 from collections.abc import Iterator, Sequence
 
+import numpy as np
 import pytest
 from document_files import pdf, stream
 
 from foundry.documents import Document, RawDocument
 from foundry.readers import read
 from foundry.readers.formats.pdf.rows import Word
-from foundry.readers.formats.pdf.tables import Rule, find_tables
+from foundry.readers.formats.pdf.tables import NO_RULES, Rules, find_tables
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 
@@ -108,32 +109,31 @@ def words_of(count: int, columns: int) -> list[Word]:
     ]
 
 
-def lines_of(count: int, *, crossing: bool) -> list[Rule]:
-    level = [Rule(0, 5000, 3.5 * place, 3.5 * place) for place in range(count // 2)]
+def lines_of(count: int, *, crossing: bool) -> Rules:
+    level = [(0, 5000, 3.5 * place, 3.5 * place) for place in range(count // 2)]
     shift = 0 if crossing else 9000
-    return level + [
-        Rule(3.5 * place + shift, 3.5 * place + shift, 0, 5000) for place in range(count // 2)
-    ]
+    upright = [(3.5 * place + shift, 3.5 * place + shift, 0, 5000) for place in range(count // 2)]
+    return np.array([*level, *upright])
 
 
 @pytest.mark.parametrize(
     ("words", "rules"),
     [
-        (words_of(8_000, 2), []),
-        (words_of(8_000, 60), []),
-        (words_of(8_000, 500), []),
-        (words_of(30_000, 3), []),
-        ([Word("ab", 0, 8, 0, 9, 0)] * 8_000, []),
-        ([Word("ab", n % 90, n % 90 + 4, n / 9, n / 9 + 9, n) for n in range(8_000)], []),
+        (words_of(8_000, 2), NO_RULES),
+        (words_of(8_000, 60), NO_RULES),
+        (words_of(8_000, 500), NO_RULES),
+        (words_of(30_000, 3), NO_RULES),
+        ([Word("ab", 0, 8, 0, 9, 0)] * 8_000, NO_RULES),
+        ([Word("ab", n % 90, n % 90 + 4, n / 9, n / 9 + 9, n) for n in range(8_000)], NO_RULES),
         (words_of(2_000, 5), lines_of(4_000, crossing=True)),
         (words_of(2_000, 5), lines_of(4_000, crossing=False)),
-        (words_of(200, 5), [Rule(0, 500, 0, 500)] * 4_000),
-        (words_of(200, 5), [Rule(float("inf"), 0, float("-inf"), 0)] * 10),
-        ([Word("ab", -1e30, 1e30, -1e30, 1e30, place) for place in range(100)], []),
+        (words_of(200, 5), np.array([(0.0, 500.0, 0.0, 500.0)] * 4_000)),
+        (words_of(200, 5), np.array([(np.inf, 0, -np.inf, 0)] * 10)),
+        ([Word("ab", -1e30, 1e30, -1e30, 1e30, place) for place in range(100)], NO_RULES),
         ([Word("ab", 5, 5, 7, 7.001, 0)] * 100, lines_of(100, crossing=True)),
     ],
 )
-def test_hostile_pages_take_bounded_time(words: list[Word], rules: list[Rule]) -> None:
+def test_hostile_pages_take_bounded_time(words: list[Word], rules: Rules) -> None:
     started = time.process_time()
     tables = find_tables(words, rules)
     assert time.process_time() - started < 30
