@@ -111,7 +111,7 @@ class RenderError(FoundryError):
 
 
 class PublishError(FoundryError):
-    """An engine refused an index, or answers differently; nothing was switched."""
+    """An engine refused an index, or answers differently; the published version is unchanged."""
 
 
 class ExportError(FoundryError):

@@ -168,7 +168,7 @@ def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:
     # Rejected before any request.
     with patch.dict(os.environ, DATABASE_URL="postgresql://127.0.0.1:1/x"):
         result = project.run("publish", "--json")
-    assert result.exit_code == 1 and "nothing was switched" in result.output
+    assert result.exit_code == 1 and "the published version is unchanged" in result.output
     assert "hint: start it, or correct DATABASE_URL" in result.output
 
 

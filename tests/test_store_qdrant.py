@@ -90,7 +90,7 @@ def test_what_something_else_has_made_is_refused(
             client.update_collection_aliases([models.CreateAliasOperation(create_alias=alias)])
     with pytest.raises(PublishError, match=said) as error:
         place.publish(first)
-    assert error.value.message.endswith("; nothing was switched")
+    assert error.value.message.endswith("; the published version is unchanged")
     assert hint in str(error.value.hint)
     assert list(engine.collections) == [name]
 

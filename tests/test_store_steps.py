@@ -301,7 +301,7 @@ def test_an_index_without_counts_is_refused(place: Place, tmp_path: Path) -> Non
 def test_the_schema_of_an_earlier_foundry_is_refused(database: Place, first: Path) -> None:
     database.query("CREATE SCHEMA {}")
     database.query("CREATE TABLE {}.versions (version text PRIMARY KEY, graph boolean)")
-    with pytest.raises(PublishError, match="nothing was switched") as error:
+    with pytest.raises(PublishError, match="the published version is unchanged") as error:
         database.publish(first)
     assert "drop it (DROP SCHEMA" in str(error.value.hint)
 

@@ -373,7 +373,9 @@ def test_an_engine_that_answers_otherwise_is_not_switched_to(
     garbled = spoilt(Content.open(other_index))
     with (
         patch.object(Content, "open", return_value=garbled),
-        pytest.raises(PublishError, match=r"scores differ by up to .*; nothing was switched"),
+        pytest.raises(
+            PublishError, match=r"scores differ by up to .*; the published version is unchanged"
+        ),
     ):
         place.publish(other_index)
     assert place.current() == Content.open(index).version
@@ -585,7 +587,7 @@ def test_what_qdrant_refuses(
     with native.engine() as engine, pytest.raises(StoreError) as error:
         engine.search_terms(content.edition, [(1, 1)], 10, None)
     assert error.value.reason == reason
-    with pytest.raises(PublishError, match="nothing was switched"):
+    with pytest.raises(PublishError, match="the published version is unchanged"):
         native.publish(index, again=True)
 
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from .conversation import ENGLISH, word_set
 from .text import find_sentence_ends
 
-MAX_CHARACTERS = 1_000  # Longer sentences are compared up to here.
+MAX_CHARACTERS = 1_000  # Longer sentences are compared only up to this length.
 
-# Words that a rewording of a statement may add or drop.
+# Words that a paraphrase of a statement may add or drop.
 LIGHT_WORDS = ENGLISH.empty | word_set(
     "also already always anybody anyone anything away back between both bring call called carry"
     " case come either even ever every everybody everyone everything far few goes going however"
@@ -33,7 +33,7 @@ NUMBER_WORDS = {
     **{word: 10 * tens for tens, word in enumerate(_TENS, start=2)},
     **{"once": 1, "twice": 2, "hundred": 100, "thousand": 1_000, "million": 1_000_000},
 }
-UNCOUNTED = ("zero", "one", "once")  # Which mostly are no numbers.
+UNCOUNTED = ("zero", "one", "once")  # These mostly are not numbers.
 
 _NUMBER = re.compile(r"(?<![^\W\d])(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+(?:\.\d+)?)")
 _WORD = re.compile(r"[^\W\d_]+")
@@ -78,7 +78,7 @@ class Claim:
 
 
 def read_claims(answer: str) -> Iterator[Claim]:
-    """Yield the sentences of an answer that claim something, in order."""
+    """Yield the sentences of an answer that make a statement, in order."""
     # Line breaks end sentences, so they can replace code and headings.
     text = _SILENT.sub(lambda silent: "\n" * len(silent[0]), answer)
     start = 0

@@ -31,7 +31,7 @@ from .conversation import ENGLISH, heading_of
 from .quoting.units import sentences
 from .text import find_sentence_ends
 
-MAX_CLAIMS = 100  # Bounds the work for hostile answers; normal ones have fewer.
+MAX_CLAIMS = 100  # Limits the work for hostile answers; normal ones have fewer.
 
 # The language of a shorter answer cannot be determined.
 TELLING_WORDS, MIN_SHARED_WORDS = 6, 0.2

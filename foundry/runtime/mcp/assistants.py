@@ -67,7 +67,7 @@ class _Give(argparse.Action):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was done or where to put the entry, and the entry as JSON if it was not written."""
+    """The action taken, or the file for the entry, and the entry as JSON if it was not written."""
 
     said: str
     entry: str = ""

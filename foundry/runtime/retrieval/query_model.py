@@ -126,7 +126,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def read_object(text: str) -> Mapping[str, Any]:
-    """Return the JSON object in a reply, which may have text around it. Raises ModelError."""
+    """Return the JSON object in a reply, which may be surrounded by text. Raises ModelError."""
     start, end = text.find("{"), text.rfind("}")
     try:
         answer = json.loads(text[start : end + 1])

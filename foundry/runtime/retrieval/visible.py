@@ -64,7 +64,7 @@ def _places(seen: Mask) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VisibleRecords:
-    """The records of a view (m,); see `Records`."""
+    """The records of a view's m documents or chunks; see `Records`."""
 
     whole: Records
     visible: NDArray[np.uint32]

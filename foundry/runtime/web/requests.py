@@ -70,7 +70,7 @@ class RequestModel(BaseModel):
 
 
 class SearchArguments(RequestModel):
-    """What to search for."""
+    """The query and the options of a search, from any interface."""
 
     query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
     top_k: Annotated[

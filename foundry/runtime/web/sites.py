@@ -116,7 +116,7 @@ def _read(name: str) -> str:
 
 
 class ForSites:
-    """An ASGI application in front of all other checks, for requests from pages of sites.
+    """An ASGI application in front of all other checks, for requests from other sites' pages.
 
     Such requests are passed on without their origin, which those checks would reject, and with the
     search box's token. So are requests for the script, which contains no data. Other requests are

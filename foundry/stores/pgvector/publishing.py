@@ -219,7 +219,7 @@ def _switch(
         if count != len(rows):
             raise PublishError(
                 f"PostgreSQL, schema {tables.schema}: {count} rows of index {content.version},"
-                f" expected {len(rows)}; nothing was switched",
+                f" expected {len(rows)}; the published version is unchanged",
                 hint=AGAIN,
             )
     with reporter.step("Comparing", "engines", 1) as progress:
@@ -281,6 +281,6 @@ def _explained(name: str) -> Iterator[None]:
     except psycopg.Error as error:
         first_line = str(error).strip().partition("\n")[0]
         raise PublishError(
-            f"PostgreSQL, schema {name}: {first_line}; nothing was switched",
+            f"PostgreSQL, schema {name}: {first_line}; the published version is unchanged",
             hint=next(hint for kinds, hint in _HINTS if isinstance(error, kinds)),
         ) from None

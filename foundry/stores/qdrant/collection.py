@@ -232,7 +232,9 @@ class Collection:
                 return
 
     def _refusal(self, problem: str, hint: str) -> PublishError:
-        return PublishError(f"Qdrant, {self.name}: {problem}; nothing was switched", hint=hint)
+        return PublishError(
+            f"Qdrant, {self.name}: {problem}; the published version is unchanged", hint=hint
+        )
 
 
 def after(number: int) -> models.Filter:

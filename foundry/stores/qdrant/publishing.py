@@ -209,7 +209,7 @@ def _check_count(collection: Collection, marker: Marker) -> None:
     if count != marker.chunks:
         raise PublishError(
             f"Qdrant, {collection.name}: {count:,} rows of index {marker.version}, expected"
-            f" {marker.chunks:,}; nothing was switched",
+            f" {marker.chunks:,}; the published version is unchanged",
             hint=AGAIN,
         )
 
@@ -227,7 +227,7 @@ def _prepare_graph(collection: Collection, reporter: Reporter) -> None:
             if status == models.CollectionStatus.RED or time.monotonic() > limit:
                 raise PublishError(
                     f"Qdrant, {name}: its graph is not finished, and the collection is"
-                    f" {status.value}; nothing was switched",
+                    f" {status.value}; the published version is unchanged",
                     hint="see the engine's log, then publish again",
                 )
             polls = polls + 1 if status == models.CollectionStatus.GREEN else 0
@@ -287,6 +287,6 @@ def _explained(name: str) -> Iterator[None]:
         yield
     except StoreError as error:
         raise PublishError(
-            f"Qdrant, {name}: {error.message}; nothing was switched",
+            f"Qdrant, {name}: {error.message}; the published version is unchanged",
             hint="start it, or correct QDRANT_URL and QDRANT_API_KEY; then publish again",
         ) from None

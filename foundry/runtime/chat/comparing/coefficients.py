@@ -1,4 +1,4 @@
-"""How much each lack of a sentence tells: from 1 on, all together, it is marked.
+"""Coefficients of the ways in which passages do not support a sentence; a sum of 1 marks it.
 
 Written by `python benchmarks/train_sentences.py --write`.
 """

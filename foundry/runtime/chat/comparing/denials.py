@@ -7,9 +7,9 @@ from functools import cache
 from .edits import has_opposite
 from .words import Clause, Stem, count_denials, denies_openly, read_clauses, restricts
 
-ALIGNED = 0.4  # Share of a sentence that another has, from which on its changes count.
+ALIGNED = 0.4  # Share of a sentence that another contains; above it, changes between them count.
 AS_NEAR, MAX_NEAR = 0.05, 5  # Clauses.
-SHORTER = 0.2  # What a clause gains by having no other words.
+SHORTER = 0.2  # Bonus of a clause without additional words.
 
 _PREFIX = re.compile(r"(?:un|non-?|in|im|ir|il|dis)(\w{4,})")
 
@@ -17,7 +17,7 @@ Weigh = Callable[[Iterable[str]], Mapping[str, float]]
 
 
 class Denials:
-    """Compares what sentences deny; `weigh` gives the rarity of stems."""
+    """Compares negations in sentences; `weigh` gives the rarity of stems."""
 
     def __init__(self, stem: Stem, weigh: Weigh) -> None:
         self._stem = stem
@@ -25,7 +25,7 @@ class Denials:
         self._clauses = cache(self._read_clauses)
 
     def differ(self, text: str, other: str) -> bool:
-        """Return whether one of two sentences denies for sure what the other says."""
+        """Return whether one of two sentences certainly denies the other."""
         ours, theirs = (read_clauses(each, self._stem, minimum=1) for each in (text, other))
         denials = _denials(ours, theirs), _denials(theirs, ours)
         if sum(denials) % 2 == 0:
@@ -36,8 +36,8 @@ class Denials:
     def in_clause(
         self, text: str, nearest: str, others: Sequence[str], weights: Mapping[str, float]
     ) -> float:
-        """Return how near a clause is to one that denies it, or that it denies."""
-        # Where both deny something, it may be the same in other clauses.
+        """Return how similar a clause is to one that denies it, or that it denies."""
+        # If both sentences are negated, the negations may be in different clauses.
         if _both_deny(text, nearest):
             return 0.0
         theirs = [clause for other in others for clause in self._clauses(other)]
@@ -60,13 +60,13 @@ class Denials:
                 and all(self._is_flipped(clause, other) for other in near)
             ):
                 flipped.append(share)
-        # "If A, then B" says that without B there is no A.
+        # "If A, then B" implies that without B there is no A.
         if len(flipped) % 2 == 0:
             return 0.0
         return max(0.0, (max(flipped) - ALIGNED) / (1 - ALIGNED))
 
     def _is_flipped(self, clause: Clause, other: Clause) -> bool:
-        """Return whether only one of two clauses denies what both say."""
+        """Return whether exactly one of two clauses is negated."""
         if (clause.denials + other.denials) % 2 == 0:
             return False
         return not (
@@ -87,18 +87,18 @@ class Denials:
 
 
 def _denials(clauses: Iterable[Clause], others: Iterable[Clause]) -> int:
-    """Return how often clauses deny something, as far as the others have words of them."""
+    """Return the number of negations in clauses that share a word with the others."""
     there = frozenset[str]().union(*(one.stems for one in others))
     return sum(one.denials for one in clauses if not one.stems.isdisjoint(there))
 
 
 def _both_deny(text: str, other: str) -> bool:
-    """Return whether two sentences deny something, both once or both twice."""
+    """Return whether two sentences have the same number of negations, and at least one."""
     denials = count_denials(text)
     return denials > 0 and denials == count_denials(other)
 
 
 def share_of(weights: Mapping[str, float], stems: Set[str]) -> float:
-    """Return the share of stems, by weight, that is among others."""
+    """Return the share of stems, by weight, that the others contain."""
     held = sum(weight for stem, weight in weights.items() if stem in stems)
     return held / (sum(weights.values()) or 1.0)

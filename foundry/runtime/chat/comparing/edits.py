@@ -1,6 +1,7 @@
 """Compares two similar sentences word by word, as `diff` compares lines.
 
-A change weighs more, the more words next to it are the same. All measures are from 0 to 1.
+The more of the neighbouring words are the same, the more a change weighs. All measures are from 0
+to 1.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -12,7 +13,7 @@ from ...retrieval.opposites import SIDES
 from .quantities import UNITS
 from .words import Token
 
-# A change with this many equal words next to it, before and after together, weighs fully.
+# A change with this many equal words around it has the full weight.
 ENOUGH_BESIDE = 4
 MAX_WORDS, MAX_TELLING = 4, 2  # Of a change; longer ones are paraphrases
 
@@ -30,11 +31,12 @@ class _Change(NamedTuple):
     ours: Sequence[Token]
     theirs: Sequence[Token]
     beside: float
-    is_between: bool  # The same words stand on either side, or after it at the beginning.
+    # Equal words on both sides, or only after it at the beginning of the sentence.
+    is_between: bool
 
 
 def find_edits(ours: Sequence[Token], theirs: Sequence[Token], known: frozenset[str]) -> Edits:
-    """Return the changes of one sentence against another; `known` are the stems of all passages."""
+    """Return the changes between two sentences; `known` are the stems of all passages."""
     number = opposite = word = 0.0
     swapped: list[tuple[set[str], set[str]]] = []
     words, others = ({one.text for one in tokens} for tokens in (ours, theirs))
@@ -59,7 +61,7 @@ def find_edits(ours: Sequence[Token], theirs: Sequence[Token], known: frozenset[
 
 
 def _changes(ours: Sequence[Token], theirs: Sequence[Token]) -> Iterator[_Change]:
-    """Yield short parts that differ."""
+    """Yield the short parts in which they differ."""
     matcher = SequenceMatcher(
         None, [one.key for one in ours], [one.key for one in theirs], autojunk=False
     )
@@ -94,8 +96,8 @@ def has_opposite(
 ) -> bool:
     """Return whether one of `ours` is the opposite of one of `theirs`.
 
-    A word whose own side or its opposite stands on both sides, among `words` and `others`, may be
-    about something else.
+    Ignores a word if both texts, `words` and `others`, have words of the same side of the
+    opposition, since it may then be about something else.
     """
     there = {one.text for one in theirs}
     return any(
@@ -106,7 +108,7 @@ def has_opposite(
 
 
 def _exchanges_numbers(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
-    """Return whether two numbers have changed places, and all other words have not."""
+    """Return whether two numbers are exchanged, and all other words are in the same order."""
     mine, other = ([one.key for one in tokens if one.tells] for tokens in (ours, theirs))
     shared = [key for key in mine if mine.count(key) == 1 and other.count(key) == 1]
     places = [other.index(key) for key in shared]
@@ -117,7 +119,7 @@ def _exchanges_numbers(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
 
 
 def _are_turned(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
-    """Return whether both compare with "than", the other way round."""
+    """Return whether both compare with "than", in opposite directions."""
     mine, other = (_after_than(tokens) for tokens in (ours, theirs))
     if mine is None or other is None or mine == other:
         return False

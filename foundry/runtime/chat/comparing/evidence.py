@@ -1,10 +1,10 @@
-"""Measures what passages lack of a sentence, each kind from 0 to 1.
+"""Measures in which ways passages do not support a sentence, each from 0 to 1.
 
-`number`: a number that they do not have in any unit. `name`: a name or an identifier. `unfounded`:
-most of its words. The other kinds compare it with the most similar sentence: `changed_number` (or
-unit), `opposite`, `denial` (only one of both is negated), `denied_clause`, `changed_word` (replaced
-by another word of the passages), and `exchange` (of two words). Those weigh more, the more the rest
-of both sentences agrees.
+`number`: a number that they do not have in any unit. `name`: a name or an identifier that they do
+not have. `unfounded`: they lack most of its words. The other kinds compare it with the most similar
+sentence: `changed_number` (or unit), `opposite`, `denial` (only one of the two is negated),
+`denied_clause`, `changed_word` (replaced by another word of the passages), and `exchange` (of two
+words). The more the rest of the two sentences agrees, the higher these are.
 """
 
 import re
@@ -27,17 +27,17 @@ from .words import (
     stems_of,
 )
 
-# Weights of a term in no chunk, at least, and of one in all; of a number, beside terms.
+# Minimum weight of a term in no chunk, weight of one in all chunks, and weight of a number.
 RARE, COMMON, NUMBER = 3.0, 0.3, 3.0
 WORDY = 0.03  # Subtracted for each word of a passage's sentence
 SURELY, HELD = 0.75, 0.2
-UNFOUNDED = 0.5  # Paraphrases may lack as many of the words
-MIN_TERMS = 3  # "Indeed." claims nothing
+UNFOUNDED = 0.5  # Paraphrases may lack this share of the words
+MIN_TERMS = 3  # "Indeed." makes no statement
 ABOUT_AS_NEAR = 0.3
 
 _WORD = re.compile(r"[^\W_]+")
 _NAME = re.compile(r"(?<=[\w,;)] )[A-Z\u00c0-\u00de][\w'\u2019-]+")  # Within a sentence.
-_DECIMAL = re.compile(r"\d+[.,]\d+")  # Which is compared as a number.
+_DECIMAL = re.compile(r"\d+[.,]\d+")  # These are compared as numbers.
 _LINK_TARGET = re.compile(r"(?<=\]) ?\([^()\s]*\)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 _REPLY = re.compile(r"(?:yes|no)\b[,.:;]?\s*", re.IGNORECASE)
@@ -45,7 +45,7 @@ _REPLY = re.compile(r"(?:yes|no)\b[,.:;]?\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Lacks:
-    """What passages lack of a sentence, and the words that show it."""
+    """Measures of what the passages lack, and the words that show it."""
 
     number: float = 0.0
     changed_number: float = 0.0
@@ -81,7 +81,7 @@ class Passage:
 
 
 class Evidence:
-    """Reads passages, and measures what they lack of sentences."""
+    """Reads passages, and measures what they lack compared with sentences."""
 
     def __init__(self, index: Index, asked: str) -> None:
         self._index = index
@@ -95,9 +95,9 @@ class Evidence:
         self._asked_numbers = numbers_of(asked)
 
     def read(self, heading: str, text: str, path: str) -> Passage:
-        """Return a passage that sentences can be held against."""
+        """Return a passage prepared for comparison with sentences."""
         plain = _LINK_TARGET.sub("", _FENCE.sub("", text))
-        # A name may stand in the path alone.
+        # A name may occur only in the path.
         whole = f"{heading}\n{plain}\n{' '.join(_WORD.findall(path))}"
         tokens = read_tokens(whole, self._stem)
         places = []
@@ -117,7 +117,7 @@ class Evidence:
         return _Place(text, tokens, keys, frozenset(stems_of(tokens)))
 
     def measure(self, text: str, passages: Sequence[Passage]) -> Lacks:
-        """Return what passages lack of a sentence."""
+        """Measure what passages lack compared with a sentence."""
         text = _LINK_TARGET.sub("", text)
         names = self._missing_names(text, passages)
         numbers = self._missing_numbers(text, passages)
@@ -126,7 +126,7 @@ class Evidence:
         said = _REPLY.sub("", text) if _REPLY.match(text) else text
         tokens = read_tokens(said, self._stem)
         known = frozenset[str]().union(*(one.stems for one in passages))
-        # What the user has brought up needs no support.
+        # Words of the user's own question need no support.
         stems = stems_of(tokens) - (self._asked - known)
         weights = self._weigh(stems)
         places = [place for one in passages for place in one.places]
@@ -202,7 +202,7 @@ class Evidence:
     def _other_number(
         self, quantities: Sequence[Quantity], places: Sequence[_Place], shares: Sequence[float]
     ) -> float:
-        """Return how near the place is that has another number where the sentence has one."""
+        """Return the similarity of the sentence that has another number in the same place."""
         found = 0.0
         for one in quantities:
             others = [other for other in quantities if other is not one]
@@ -230,7 +230,7 @@ class Evidence:
         return term_weights(self._index, [stem]).get(stem)
 
     def _weigh(self, stems: Iterable[str]) -> dict[str, float]:
-        """Return the rarity of each stem; one in no chunk gets the mean of the others."""
+        """Return the rarity of each stem; stems in no chunk get the mean of the others."""
         weights = {stem: self._weight(stem) for stem in stems}
         known = [weight for weight in weights.values() if weight is not None]
         usual = max(RARE, sum(known) / len(known) if known else RARE)
@@ -241,7 +241,7 @@ class Evidence:
 
 
 def _unfounded(weights: Mapping[str, float], known: frozenset[str]) -> float:
-    """Return how much of a sentence no passage has a word of."""
+    """Return the share of a sentence's words that no passage has."""
     if len(weights) < MIN_TERMS:
         return 0.0
     lacking = 1 - share_of(weights, known)

@@ -42,7 +42,7 @@ _QUANTITY = re.compile(
 _HALF = re.compile(rf"\bhalf(?: an?)?(?= (?:{'|'.join(UNITS)})\b)", re.IGNORECASE)
 _QUARTER = re.compile(rf"\bquarter(?: of an?)?(?= (?:{'|'.join(UNITS)})\b)", re.IGNORECASE)
 
-# Numbers that a sentence may have counted, added up or converted by itself.
+# Numbers that a model may have counted, added up or converted.
 _RECKONED = re.compile(
     r"\b(?:altogether|total|together|sum|combined|overall|between|double|twice|half|quarter|third"
     r"|longer|shorter|earlier|later|more|fewer|less|both|each|per|times|ways?|steps?|options?"
@@ -59,7 +59,7 @@ class Quantity(NamedTuple):
     size: float  # In the smallest unit of its kind
 
     def equals(self, other: "Quantity") -> bool:
-        """Return whether both are the same, as far as their units show."""
+        """Return whether both are equal, as far as their units are known."""
         if self.kind and other.kind:
             return self.kind == other.kind and abs(self.size - other.size) <= SAME * self.size
         return self.value == other.value

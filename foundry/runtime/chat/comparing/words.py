@@ -1,6 +1,6 @@
-"""Reads the words of sentences for comparison: stems, numbers, clauses, and what they deny.
+"""Reads the words of sentences for comparison: stems, numbers, clauses, and negations.
 
-The words are those of English.
+Word lists are English.
 """
 
 import re
@@ -12,9 +12,9 @@ from ..claims import NUMBER_WORDS, UNCOUNTED
 Stem = Callable[[str], str | None]
 """Returns the stem of a word in lower case; None of one that tells nothing by itself."""
 
-MIN_STEMS = 2  # A clause with fewer is read with the one before it.
+MIN_STEMS = 2  # Shorter clauses are joined with the previous one.
 
-# Phrases with a word that denies elsewhere.
+# Phrases that contain a negation word without negating anything.
 _FIXED_PHRASES = re.compile(
     r"\b(?:not (?:only|just|merely|simply|to mention)|no (?:matter|doubt|wonder|problem"
     r"|(?:later|more|less|fewer|earlier|sooner) than|exceptions?|questions asked|strings attached)"
@@ -28,7 +28,7 @@ _DENIAL = re.compile(
     r"|prohibit\w*|refus\w+)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-# Words by which a sentence may say, without a denial, what another says with one.
+# Words that restrict a statement, like a negation, without being one.
 _RESTRICTION = re.compile(
     r"\b(?:only|single|one|optional|un\w{4,}|dis\w{4,}|im(?:possible|proper)\w*|den(?:y|ied|ies)"
     r"|ignor\w+|too|whatever|whenever|free|stop\w*|until|unless|zero|less|fewer|few|except\w*"
@@ -61,7 +61,7 @@ _IRREGULAR = dict(
 
 
 class Token(NamedTuple):
-    """A word or a number: in lower case, its stem or its value, or neither, and its key."""
+    """A word or a number in lower case, with its stem or value, if any, and its key."""
 
     text: str
     stem: str | None
@@ -69,17 +69,17 @@ class Token(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What is compared."""
+        """The key for comparisons."""
         return self.stem or (f"#{self.value}" if self.value else self.text)
 
     @property
     def tells(self) -> bool:
-        """Whether it is more than grammar."""
+        """Whether it is more than a function word."""
         return bool(self.stem or self.value)
 
     @property
     def denies(self) -> bool:
-        """Whether it denies what stands beside it."""
+        """Whether it negates the words next to it."""
         return _DENIAL.fullmatch(self.text) is not None or self.text.endswith("n't")
 
 
@@ -103,12 +103,12 @@ def _read(word: str, stem: Stem) -> Token:
 
 
 def base_form(word: str) -> str:
-    """Return a word, in the present if its past is irregular."""
+    """Return the present tense of an irregular past, or the word itself."""
     return _IRREGULAR.get(word, word)
 
 
 def stems_of(tokens: list[Token]) -> set[str]:
-    """Return the stems among tokens."""
+    """Return the stems of tokens."""
     return {token.stem for token in tokens if token.stem}
 
 
@@ -122,7 +122,7 @@ class Clause(NamedTuple):
 
 
 def read_clauses(text: str, stem: Stem, minimum: int = MIN_STEMS) -> list[Clause]:
-    """Return the clauses of a sentence, those of fewer stems joined with the one before."""
+    """Return the clauses of a sentence; short ones are joined with the previous one."""
     joined: list[str] = []
     for part in _parts(text):
         counts = (len(stems_of(read_tokens(one, stem))) for one in (*joined[-1:], part))
@@ -148,15 +148,15 @@ def _clause(text: str, stem: Stem) -> Clause:
 
 
 def count_denials(text: str) -> int:
-    """Return how often a text denies something."""
+    """Return the number of negations in a text."""
     return len(_DENIAL.findall(_FIXED_PHRASES.sub(" ", text)))
 
 
 def restricts(text: str) -> bool:
-    """Return whether a text may mean a denial without one, as "only" and "until"."""
+    """Return whether a text restricts a statement without a negation, as "only" and "until" do."""
     return _RESTRICTION.search(text) is not None
 
 
 def denies_openly(text: str) -> bool:
-    """Return whether it cannot be told what a text denies, as in "not until" or "does not"."""
+    """Return whether it is unclear what a text negates, as in "not until" or "does not"."""
     return _OPEN.search(_FIXED_PHRASES.sub(" ", text)) is not None

@@ -48,7 +48,7 @@ def adapt_weights(
 def identifier_share(tokens: Sequence[Token], patterns: Sequence[re.Pattern[str]] = ()) -> float:
     """Return the share of identifiers among the meaningful tokens, 0 to 1; 0 if there are none.
 
-    Bare numbers and acronyms next to an identifier count as identifiers: `30 CFR 75.1725` is three.
+    Bare numbers and acronyms next to an identifier count too: `30 CFR 75.1725` is three.
     """
     meaningful = [token for token in tokens if token.terms]
     belonging = 0

@@ -1,4 +1,4 @@
-"""Notes that a question is in another language than the documents, and so hardly matches them.
+"""Detects questions in another language than the documents, which hardly match them.
 
 A question is in another language if it contains two of that language's most frequent words, and
 more of them than of the documents' language, or if most of its letters are from another script.

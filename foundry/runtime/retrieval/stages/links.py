@@ -106,7 +106,9 @@ def add_linked(
     linked = _represent(firsts, candidates, documents, allowed, reached)
     if not linked:
         return candidates
-    sentence = f"{count_of(len(linked), 'document')} raised for links with the best results."
+    sentence = (
+        f"{count_of(len(linked), 'document')} ranked higher because of links with the best results."
+    )
     journal.note("links", sentence, documents=len(linked))
     return _raise(_include(candidates, linked), linked, factor)
 

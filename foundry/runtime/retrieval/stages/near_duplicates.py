@@ -5,8 +5,8 @@ Two texts are near-duplicates if they share most of their pairs of neighbouring 
     J = |pairs of a and b| / |pairs of a or b|
 
 (resemblance by shingles: Broder 1997, On the resemblance and containment of documents), contain the
-same numbers and identifiers, and do not contradict each other: two passages that differ in a price,
-a version or a "not" are not copies.
+same numbers and identifiers, and do not contradict each other: passages that differ in a price, a
+version or a "not" are not duplicates.
 
 In a test with edited copies and with similar but different passages, word pairs separated the two
 better than single words, longer shingles, a 64-bit simhash or the cosine of the vectors.
@@ -29,11 +29,12 @@ from ..journal import Journal
 from ..opposites import is_opposed
 from ..results import Hit
 
-MOST_SEEN = 4  # Hits that are looked at, as a multiple of those wanted.
-MAX_SEEN = 200  # However far down a page begins: what is below is shown as it is.
+MOST_SEEN = 4  # Hits compared with each other, as a multiple of the requested ones.
+MAX_SEEN = 200  # Maximum rank of a compared hit; hits below are shown unchanged.
 KEPT_TEXTS = 512  # Size of the cache of shingles, 10 KB each; computing them takes 0.3 ms.
-KEPT_SKETCHES = 4_096  # Of 0.5 KB, 0.05 ms each.
-SKETCHED, LEAST_SHARED = 8, 3  # Pairs of words in a sketch; of two near-duplicates, 4 and more.
+KEPT_SKETCHES = 4_096  # 0.5 KB each; computing one takes 0.05 ms.
+# Word pairs per sketch, and how many must be shared; near-duplicates share 4 or more.
+SKETCHED, LEAST_SHARED = 8, 3
 
 _DIGIT, _DIGITS, _WORD = re.compile(r"\d"), re.compile(r"\d+"), re.compile(r"[^\W\d]+")
 
@@ -78,10 +79,10 @@ class Shingles:
 
 @lru_cache(KEPT_SKETCHES)
 def sketch_of(text: str) -> list[tuple[frozenset[str], int]]:
-    """Return keys of which near-duplicates share LEAST_SHARED, all but surely.
+    """Return keys of a text; near-duplicates almost certainly share LEAST_SHARED of them.
 
-    They are the numbers of the text, with each of the least hashes of its pairs of words (a bottom
-    sketch: Cohen and Kaplan 2007, Summarizing data using bottom-k sketches).
+    Each key combines the numbers of the text with one of the lowest hashes of its word pairs (a
+    bottom sketch: Cohen and Kaplan 2007, Summarizing data using bottom-k sketches).
     """
     folded = normalise(text).casefold()
     numbers, words = frozenset(_DIGITS.findall(folded)), _WORD.findall(folded)
@@ -95,13 +96,13 @@ def merge_near_duplicates(
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those that resemble a better one.
 
-    The first hits, of this page and as many below it, are grouped before any is yielded, so that
-    each lists the hits merged into it, best first.
+    Hits of this page, and as many below it, are grouped before any is yielded, so that each lists
+    the hits merged into it, best first.
     """
     remaining, tokenize = iter(hits), index.tokenizer.tokenize
     depth = count + min(count, journal.top_k)
     kept: list[Hit] = []
-    shingles: list[Shingles | str] = []  # Of a text once it is compared.
+    shingles: list[Shingles | str] = []  # Computed only when a text is compared.
     sketched: dict[tuple[frozenset[str], int], list[int]] = {}
     duplicates: list[list[Hit]] = []
     removed = seen = 0

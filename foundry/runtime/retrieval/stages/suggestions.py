@@ -27,7 +27,7 @@ _AFTER_ALL = "\U0010ffff"
 
 
 class SuggestionsLayout:
-    """The files for w words, h headings and p word positions in headings, below `root`."""
+    """The files of w words, h headings and p word positions in headings, below `root`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

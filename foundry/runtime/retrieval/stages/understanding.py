@@ -36,7 +36,7 @@ FAILED = "The language model {}."
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """What to search for: a query and filters."""
+    """The query and the filters to search for."""
 
     query: str
     filters: Filters | None
@@ -52,7 +52,7 @@ class Part(Protocol):
     def apply(
         self, answer: Mapping[str, Any], asked: Understood, index: Index
     ) -> tuple[Understood, dict[str, Any]]:
-        """Return what to search for, and details for the response.
+        """Return the query and the filters to search for, and details for the response.
 
         The model's answer may have any content.
         """

@@ -40,7 +40,7 @@ class Model:
 
 
 class Guarded:
-    """A guarded model, and the time."""
+    """A guarded model, and its fake clock."""
 
     def __init__(self) -> None:
         self.now = 1000.0

@@ -1,4 +1,4 @@
-"""Prompts: what fits, what is fenced, and who said what."""
+"""Prompts: their limits, the fences, and the roles of messages."""
 
 from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.conversation import Conversation, Turn

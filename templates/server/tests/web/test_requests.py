@@ -11,7 +11,7 @@ from foundry.runtime.web.requests import RequestModel, SearchParameters, SearchR
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index without values to filter by."""
+    """An index without filter values."""
     columns = SimpleNamespace(columns=(), known_values=lambda *_: [])
     index = SimpleNamespace(part=lambda _: columns)
     monkeypatch.setattr("foundry.runtime.web.filtered.schema_index", lambda: index)

@@ -30,7 +30,7 @@ def digest(token: str) -> str:
 
 @pytest.fixture(autouse=True)
 def views(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make views identifiable; clear the environment, and undo installed rights afterwards."""
+    """Make views distinguishable; clear the environment, and undo installed rights afterwards."""
     monkeypatch.setattr(Rights, "rule_of", BY_RULE)
     name = "foundry.runtime.web.rights"
     monkeypatch.setattr(f"{name}.view_of", lambda index, filters: (index, filters))
@@ -59,7 +59,7 @@ def request(*authorization: str, path: str = "/search", kind: str = "http") -> S
 
 
 def seen(rights: Rights, scope: Scope, index: Any = WHOLE) -> Any:
-    """What the application sees of the index while it handles a request."""
+    """Return the application's view of the index while it handles a request."""
     found = []
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -199,7 +199,7 @@ def test_the_settings_may_have_scores_depend_on_what_is_seen(
 
 
 def opened(rights: Rights) -> list[object]:
-    """What is opened together with an index for views of these rights."""
+    """Return the parts that are opened together with an index for views of these rights."""
     found: list[object] = []
     index: Any = SimpleNamespace(part=found.append)
     rights.prepare(index)

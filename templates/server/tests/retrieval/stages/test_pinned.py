@@ -1,4 +1,4 @@
-"""Pinned answers: what comes first, and when nothing is pinned."""
+"""Pinned answers: which hits come first, and when nothing is pinned."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Synonyms: which forms of a query are known, and what is added for them."""
+"""Synonyms: the known forms of a query, and the terms added for them."""
 
 import json
 from pathlib import Path
