@@ -1,4 +1,4 @@
-"""What each command does: init, build, query, evaluate, export, verify and the rest.
+"""The functions behind the commands: init, build, query, evaluate, export, verify and the rest.
 
 Imports are inside the functions, so that a command loads only what it needs.
 """

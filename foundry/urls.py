@@ -195,7 +195,7 @@ def _split_authority(authority: str, scheme: str) -> tuple[str, int]:
 
 
 def _escape(text: str, safe: str) -> str:
-    """Escape what has to be escaped, in capitals, and nothing else."""
+    """Escape the characters that need it, in capitals, and nothing else."""
     text = _ESCAPE.sub(lambda match: _spell_escape(match[1]), text)
     return quote(text, safe=f"{safe}%", errors="replace")
 

@@ -1,8 +1,8 @@
 """Watches exactly the folders that builds read, using the system's file notifications.
 
 Each folder has its own watch, because a recursive watch would follow links and fail at the first
-unreadable folder. Folders are found in the same way as builds find them, and again after each
-change that may have created or removed one.
+unreadable folder. Folders are found in the same way as in builds, and again after each change that
+may have created or removed one.
 """
 
 import os
@@ -107,7 +107,7 @@ class _Folders:
 
     def _sort(self, source: FolderSource, found: str | Skipped) -> None:
         if isinstance(found, Skipped):
-            # The rest is watched under another name, or not read by any build.
+            # Everything else is watched under another name, or not read by any build.
             if found.reason == Reason.CANNOT_BE_READ:
                 self._left.append(found)
             return

@@ -24,7 +24,7 @@ class Group(StrEnum):
 
 
 class Kind(StrEnum):
-    """Kinds of findings that are not named after what was found."""
+    """Kinds of findings that are not named after the found item."""
 
     REPLACED = "replaced characters"
     UNSEEN = "pages that are pictures, not read"

@@ -57,7 +57,7 @@ def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | Serve
 
 
 def _return_freed_memory() -> None:
-    """Return freed memory between others to the system, which glibc keeps otherwise."""
+    """Return memory that was freed during a build to the system; glibc would keep it."""
     if sys.platform == "linux":
         with suppress(AttributeError):  # Other C libraries do not have it.
             ctypes.CDLL(None).malloc_trim(0)

@@ -77,7 +77,7 @@ def hash_config(config: Config) -> str:
 
 
 def deciding_values(config: Config) -> dict[str, object]:
-    """Return the values that affect the index, by key path; paths are relative to the root."""
+    """Return all values that affect the index, by key path; paths are relative to the root."""
     sections = ("project", "sources", "build", "chunking", "embedding", "search", "synonyms")
     written = ((name, getattr(config, name)) for name in sections)
     values = {

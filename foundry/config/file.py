@@ -33,12 +33,12 @@ else:
 
 
 class ProjectSection(Table):
-    """[project]: what the server is called.
+    """[project]: names and descriptions of the server.
 
     Attributes:
-        name: What the server and its command are called: lower-case words, joined by hyphens.
+        The name of the server and its command: lower-case words, joined by hyphens.
         title: The title of the search page.
-        description: One sentence on what the documents are about; assistants read it too.
+        One sentence about the subject of the documents; assistants read it too.
         language: The language of the documents, for stemming; `none` for no stemming.
     """
 
@@ -52,10 +52,10 @@ class ChunkingSection(Table):
     """[chunking]: how documents are split; sizes in characters.
 
     Attributes:
-        strategy: What a chunk is.
-        max_chars: The longest chunk; by default 4,000 for `page` and 400 for `parent`.
+        The kind of chunk.
+        The maximum length of a chunk; by default 4,000 for `page` and 400 for `parent`.
         overlap: How many characters of the previous chunk a chunk repeats.
-        parent_max_chars: The longest passage around a chunk; only for `parent`.
+        The maximum length of the passage around a chunk; only for `parent`.
         max_tokens: A further limit on a chunk with its headings, estimated; 0 for none.
     """
 
@@ -117,20 +117,20 @@ class EmbeddingSection(Table):
     """[embedding]: how documents and queries are embedded.
 
     Attributes:
-        provider: What embeds: the built-in table, a library, a service, or nothing.
+        The provider: the built-in table, a library, a service, or none.
         model: The model's name at the provider, or the path of a folder; required except for
             `static` and `none`.
         base_url: The address of the service, without a slash at the end.
-        api_key_env: The variable that holds the service's key; it may be unset. With a `base_url`,
-            its name must begin with EMBEDDING.
+        The variable that contains the service's key; it may be unset. With a `base_url`, its name
+        must begin with EMBEDDING.
         dimensions: How many dimensions to request from the service; by default the model's own.
-        document_prefix: Put before each chunk; known for common models.
-        query_prefix: Put before each query; known for common models.
-        max_tokens: The longest text to embed at once; by default the model's own limit.
+        Text put before each chunk; known for common models.
+        Text put before each query; known for common models.
+        Maximum tokens of a text to embed at once; by default the model's own limit.
         concurrency: Concurrent calls.
         retry_seconds: How long a build keeps retrying a failing service.
-        query: What embeds queries: the trained table (`distilled`), the model (`same`), or
-            whichever the measured overlap suggests (`auto`).
+        How queries are embedded: by the trained table (`distilled`), by the model (`same`), or by
+        the one that the measured overlap suggests (`auto`).
         distillation_texts: How many texts, besides the chunks, the model may embed for training.
     """
 
@@ -240,7 +240,7 @@ class ServerSection(ServerOptions, *(each.keys for each in INTERFACES.values()))
 
 
 class ExportSection(Table):
-    """[export]: what `foundry export` writes.
+    """[export]: options of `foundry export`.
 
     Attributes:
         package: The name to import; by default `name` with underscores.

@@ -7,8 +7,8 @@ multiply: a repetition by its length, an alternative by the number of its option
 repetition, they would multiply with each round, which is rejected unless the choice is final: `a++`
 and `(?>a|ab)` are never tried again.
 
-The estimate errs on the side of rejecting: one non-ASCII character represents all others, and what
-follows an assertion is assumed to be possible.
+The estimate may be too strict: one non-ASCII character represents all others, and the text after an
+assertion is assumed to be anything.
 """
 
 import re

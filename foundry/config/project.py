@@ -105,7 +105,7 @@ class Config(ConfigFile):
 
     @property
     def names_files(self) -> bool:
-        """Whether the configuration names files that decide how a server answers."""
+        """Whether the configuration names files that affect how a server answers."""
         return "synonyms" in self.search.stages or self.templates is not None
 
     @cached_property

@@ -31,7 +31,7 @@ FieldWeight = Annotated[int, Field(ge=0, le=100)]
 
 
 class FieldsSection(Table):
-    """[search.fields]: how many times each counts in BM25, in addition to the text itself.
+    """[search.fields]: the weight of each in BM25, in addition to the text itself.
 
     Attributes:
         title: The title of the document.
@@ -111,15 +111,15 @@ DEFAULT_FIELDS = FieldsSection().flatten()
 class IndexOptions:
     """Options of [search] that the index is built with.
 
-    `fields` is how many times title, headings, tags and metadata columns count in BM25, in addition
-    to the text itself; 0 leaves a field out. `filterable` lists the metadata columns that searches
-    can be filtered by. `expansion_words` is how many frequent words are embedded,
-    `correction_words` how many are available for correcting queries, and `suggested_words` how many
-    for completing words being typed. `synonyms` are the groups in the project's file, None without
-    the stage, and `acronyms` is whether texts are searched for more. `pinned` lists which documents
-    answer which queries. With `keeps_counts`, the index also has the counts that BM25 is computed
-    from. `mean_in_steps` rounds the mean chunk length, so that most changes leave it unchanged.
-    With `own_statistics`, the index has the counts too, and scores can be computed over some of the
+    `fields` has the weights in BM25 of title, headings, tags and metadata columns, in addition to
+    the text itself; 0 leaves a field out. `filterable` lists the metadata columns that searches can
+    be filtered by. `expansion_words` is the number of frequent words to embed, `correction_words`
+    the number of words for correcting queries, and `suggested_words` the number for completing
+    words being typed. `synonyms` are the groups in the project's file, None without the stage;
+    `acronyms` is whether texts are searched for more. `pinned` lists which documents answer which
+    queries. With `keeps_counts`, the index also has the counts that BM25 is computed from.
+    `mean_in_steps` rounds the mean chunk length, so that most changes leave it unchanged. With
+    `own_statistics`, the index has the counts too, and scores can be computed over some of the
     documents as if there were no others.
     """
 

@@ -1,4 +1,4 @@
-"""[[sources]]: what is read, how it is named, and what is excluded."""
+"""[[sources]]: their locations, names, and excluded files."""
 
 import re
 from collections.abc import Sequence

@@ -21,7 +21,7 @@ class RawDocument:
     """Bytes as a source delivers them, with everything that the source knows about them.
 
     `key` is the document's stable name within its source (a path relative to the source's root, or
-    a record's id) and determines the ids; `path` is the same, made printable. `metadata_keys` are
+    a record's id) and determines the ids; `path` is the same in printable form. `metadata_keys` are
     the keys that the content may add to `metadata`. `stamp` is set if it shows whether the content
     has changed. `charset` is the one that a server declared; `modified_elsewhere` is a date that is
     used if neither `modified` nor the content has one. With `ocr`, text in pictures is read too, on
@@ -123,22 +123,21 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader found in one document's bytes.
+    """The content of one document, as a reader found it in its bytes.
 
     `text` is the normalised text that every offset refers to, and `body_start` the offset at which
-    front matter ends and content begins. `pages` are the offsets at which page, slide or sheet 1,
-    2, ... begin, for formats that have them, and `page_labels` what is printed on them instead of
-    these numbers, "" if it is the same; `language` and `metadata` are what the content states,
-    `aliases` other names of it that wikilinks may use; `left_out` are the words that were left out
-    on purpose, `unaccounted` those that were lost, and `words` says what became of all; `hidden`
-    counts what people do not see and is not in `text`; `guessed` names the character sets that the
-    bytes did not declare, and `lacking` the extra of Foundry without which headings and blocks were
-    not found. `seen` are the pages or pictures whose text was read from a picture, from 1, `unsure`
-    counts the lines of them that may be misread, `looked_at` the pages and pictures in which text
-    was looked for, and `unseen` those that only show pictures and were not read; `is_hurried` where
-    it was the time that kept more from being read. Chunking adds `lists`, which stay whole with
-    their stems if they fit, and `repeated`: stems that are in `text` again, since their list was
-    cut.
+    front matter ends and content begins. `pages` are the offsets of page, slide or sheet 1, 2, ...,
+    for formats that have them, and `page_labels` the printed labels of pages, "" where the label is
+    the number. `language` and `metadata` are from the content; `aliases` are other names that
+    wikilinks may use. `left_out` are the words that were left out on purpose, `unaccounted` those
+    that were lost, and `words` counts all by outcome; `hidden` counts text that people do not see,
+    which is not in `text`. `guessed` names the character sets that the bytes did not declare, and
+    `lacking` the extra of Foundry that would find headings and blocks. `seen` are the pages or
+    pictures, from 1, whose text was read from a picture, `unsure` counts their lines that may be
+    misread, `looked_at` the pages and pictures in which text was looked for, and `unseen` those
+    that only show pictures and were not read; `is_hurried` is whether time ran out before all were
+    read. Chunking adds `lists`, which stay whole with their stems if they fit, and `repeated`:
+    stems that `text` contains again because their list was split.
     """
 
     text: str

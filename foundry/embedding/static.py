@@ -1,9 +1,9 @@
 """The default embedder: the table in `models/static-en`, for documents and queries.
 
-Two things improve on a plain average, both measured in `benchmarks/quality.py`. A chunk's headings
-are embedded separately and added with a fixed share, so that the text does not outweigh them.
-Queries weigh each piece by its rarity in the corpus: the index's encoder is the table with these
-weights.
+Two changes improve on a plain average; both were measured in `benchmarks/quality.py`. A chunk's
+headings are embedded separately and added with a fixed share, so that the text does not outweigh
+them. Queries weigh each piece by its rarity in the corpus: the index's encoder is the table with
+these weights.
 """
 
 from collections.abc import Callable, Iterable, Sequence

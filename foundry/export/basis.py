@@ -26,7 +26,7 @@ from foundry.runtime.retrieval.stages.expansion import open_words
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What an export is made from.
+    """The inputs of an export.
 
     Attributes:
         design: The design of its server.

@@ -1,4 +1,4 @@
-"""Shows how an export differs from what would be written now."""
+"""Shows how an export differs from a new one."""
 
 import difflib
 from collections.abc import Callable, Iterator, Mapping
@@ -17,7 +17,7 @@ _DERIVED = frozenset({CHECKSUMS, GENERATED})
 
 
 def diff_export(target: Path, export: Export) -> str:
-    """Return the difference between an export and what would be written now; "" if none."""
+    """Return the difference between an export and a new one; "" if there is none."""
     if not target.is_dir():
         raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
     files, index = export.all_files(), export.index_digests()

@@ -28,7 +28,7 @@ class Table(BaseModel):
 
 
 class Feature:
-    """Something that a project may choose, and what it adds to an export.
+    """An optional part of a project, and its additions to an export.
 
     Texts are snippets: `{name}`, `{package}`, `{label}` (the name as a host name) and `{port}` are
     those of the server; other placeholders come from `values`.

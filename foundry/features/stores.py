@@ -1,4 +1,4 @@
-"""Declares where the vectors and postings of a server's index can be stored."""
+"""Declares the stores for vectors and postings of a server's index."""
 
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -84,14 +84,14 @@ else:
 
 
 class StoreSection(Table):
-    """[store]: what stores the lanes; environment variables have its address.
+    """[store]: the store of the lanes; environment variables have its address.
 
     Attributes:
-        engine: What is searched: the index in the export, or a search engine.
+        The searched store: the index in the export, or a search engine.
         name: The name of the schema or collection in the engine; by default the package's name.
         exact: Whether every vector is compared, instead of only those that a graph leads to.
-        records: What stores the contents of hits (texts, titles, headings, places) and documents:
-            each server, as files, or the engine.
+        The store of records (texts, titles, headings, places) and documents: each server, as files,
+        or the engine.
         timeout_ms: Timeout of one call.
     """
 

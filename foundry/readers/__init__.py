@@ -196,7 +196,7 @@ def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
 
 def _list_pages(numbers: Sequence[int]) -> str:
     """Return ascending numbers as ranges: `1-3, 7`."""
-    # Within a run, the difference between number and position is constant.
+    # Consecutive numbers differ from their positions by the same amount.
     runs = groupby(enumerate(numbers), lambda each: each[1] - each[0])
     found = ([number for _, number in run] for _, run in runs)
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in found)

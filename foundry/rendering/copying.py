@@ -102,9 +102,9 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 
 
 def is_formatted(test: bytes, package: str) -> bool:
-    """Return whether a copied test is as black would write it, like the one it is a copy of.
+    """Return whether a copied test has black's format, like its original.
 
-    It is where nothing but imports names the package, on lines that are not too long.
+    It has if only imports name the package, on lines that are not too long.
     """
     naming = re.compile(rb"\b%s\b" % package.encode())
     named = [line for line in test.splitlines() if naming.search(line)]

@@ -1,4 +1,4 @@
-"""Options of `foundry serve`, and what it and `foundry watch` report besides builds."""
+"""Options of `foundry serve`, and the reports of it and of `foundry watch` besides builds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Remembers which server answered the last query, so that the next one reads no configuration.
+"""Remembers the server of the last query, so that the next one need not read the configuration.
 
-The record has the stamps of all files that decided: the configuration, the index, the server, and
+The record has the stamps of all relevant files: the configuration, the index, the server, and
 Foundry's own files. It is signed like the rest of a project's state, see `foundry.state.folder`.
 Nothing is recorded if the configuration names other files.
 """
@@ -37,7 +37,7 @@ class Answering:
 
 
 def recall(project: Path) -> Answering | None:
-    """Return what answered the last query, if it is still up to date; None if in doubt."""
+    """Return the server of the last query, if it is still up to date; None if in doubt."""
     try:
         state = open_state(project.resolve())
         content = read_file(state / NOTE, MAX_NOTE_BYTES)
@@ -54,7 +54,7 @@ def recall(project: Path) -> Answering | None:
 
 
 def remember(state: Path, answering: Answering) -> None:
-    """Record what has answered, unless a file has only just changed or the folder is read-only."""
+    """Record the server of a query, unless a file has just changed or the folder is read-only."""
     try:
         latest = (state.parent / CONFIG_NAME, answering.indexes / "CURRENT")
         if not all(lasting_stamp(path.stat()) for path in latest):

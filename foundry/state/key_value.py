@@ -59,8 +59,8 @@ class CacheDamagedError(Exception):
 class KeyValueFile:
     """One open file; threads can share it.
 
-    `what` the file contains, and the consequence of its `loss`, are for messages. A replaced file
-    is set aside if it `is_kept`, else deleted; if it `is_strict`, later damage raises
+    `what` (the content of the file) and the consequence of its `loss` are used in messages. A
+    replaced file is set aside if it `is_kept`, else deleted; if it `is_strict`, later damage raises
     CacheDamagedError instead of losing entries.
 
     Every method raises BuildError if the file cannot be read or written.

@@ -94,7 +94,7 @@ class _Assembler:
         return Preparer(self._recipe)
 
     def add_all(self, embedder: StaticEmbedder | None, progress: Progress) -> None:
-        """Add all documents to the index, and leave data about them for the next build."""
+        """Add all documents to the index, and store data about them for the next build."""
         documents = self._find_copied()
         for inputs in self._spans(documents):
             if (document := int(documents[inputs.first])) == NOT_INDEXED:

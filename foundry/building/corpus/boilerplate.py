@@ -1,10 +1,11 @@
 """Boilerplate: blocks of text that many documents of a source share.
 
 Menus, licence headers, cookie notes and "see also" lists are not specific to a document, and push
-specific passages out of the results. A block is a paragraph, a heading, or what a reader keeps
-whole, such as a code fence or a table. It is boilerplate if at least MIN_DOCUMENTS documents of its
-source have it, and at least LONG_SHARE of them. For headings and other short blocks, the share is
-SHORT_SHARE, since documents of one kind share short facts ("Return value: none").
+specific passages out of the results. A block is a paragraph, a heading, or a part that a reader
+keeps whole, such as a code fence or a table. It is boilerplate if at least MIN_DOCUMENTS documents
+of its source have it, and at least the share LONG_SHARE of them. For headings and other short
+blocks, the share is SHORT_SHARE, since documents of one kind share short facts ("Return value:
+none").
 
 Boilerplate is cut off both ends of chunks, and a chunk of only boilerplate is dropped. The first
 document with a block keeps it, so that everything can still be found once. A heading is kept if the
@@ -79,7 +80,7 @@ def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Tri
 def _remaining(
     chunk: Chunk, starts: Sequence[int], blocks: Sequence[Block], unwanted: set[int]
 ) -> tuple[int, int] | None:
-    """Return the start and end of what is left of a chunk; None if nothing is left."""
+    """Return the start and end of the rest of a chunk; None if nothing is left."""
     first, last = bisect_left(starts, chunk.start), bisect_left(starts, chunk.end)
     inside = blocks[first:last]
     low, high = 0, len(inside)

@@ -1,8 +1,8 @@
 """The inputs of a build, with data from the previous build.
 
-An input is identified by a hash of everything that decides how it is prepared. What the index holds
-of it can also depend on other documents: on boilerplate in earlier ones, and on copies. So a
-document is copied from the previous index if these decisions and its position are unchanged.
+An input is identified by a hash of everything that decides how it is prepared. Its part of the
+index can also depend on other documents: on boilerplate in earlier ones, and on copies. So a
+document is copied from the previous index only if these decisions and its position are unchanged.
 """
 
 import json
@@ -156,7 +156,7 @@ class InputTable:
         columns["figures"][number] = row
 
     def leave(self) -> None:
-        """Leave the table for the next build."""
+        """Write the table for the next build."""
         remarks = Rows("B")
         for number in self._new:
             remarks.add(_encode(self._new_remarks[number]))

@@ -43,7 +43,7 @@ def find_blocks(reading: Reading) -> Iterator[Block]:
 
 
 def _find_stretches(reading: Reading) -> Iterator[tuple[int, int, bool]]:
-    """Yield the start and end of each block, white space included, and whether it is a heading.
+    """Yield the start and end of each block, with its white space, and whether it is a heading.
 
     Some blocks are only white space.
     """
@@ -86,7 +86,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def of(cls, document: Document) -> Self:
-        """Return the signature of a document; nothing else decides it."""
+        """Return the signature of a document, which depends on nothing else."""
         reading = document.reading
         title = " ".join(added_title(document).split())
         text = " ".join(reading.text[reading.body_start :].split())
@@ -153,7 +153,7 @@ def _plain(text: str) -> str:
 
 
 def facts_of(document: Document) -> bytes:
-    """Hash what distinguishes similar pages: title, headings, and words with digits, in order.
+    """Hash the parts that distinguish similar pages: title, headings, words with digits, in order.
 
     Words with digits are numbers, versions, error codes and names such as `int32_t`.
     """

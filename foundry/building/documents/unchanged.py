@@ -1,4 +1,4 @@
-"""Decides from names and stamps alone that a build has nothing to do.
+"""Decides from names and file stamps alone whether a build has nothing to do.
 
 `digest` identifies the documents of a build: sources, keys, contents, and skipped inputs, in order.
 Two builds of one configuration with equal digests make the same index.

@@ -1,4 +1,4 @@
-"""Takes data from the previous build, and leaves data for the next one."""
+"""Takes data from the previous build, and stores data for the next one."""
 
 import json
 import shutil
@@ -99,7 +99,7 @@ class Carried:
         return None if self._begun is None else self._begun / f"{name}.npy"
 
     def leave(self, name: str, left: NDArray[Any] | StoredRows) -> None:
-        """Leave an array, or rows, for the next build."""
+        """Store an array, or rows, for the next build."""
         if self._begun is None:
             return
         if isinstance(left, StoredRows):

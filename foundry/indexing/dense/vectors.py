@@ -116,7 +116,7 @@ class VectorsBuilder:
 
 @dataclass(frozen=True, slots=True)
 class WrittenVectors:
-    """What was written for n vectors of d `dimensions`.
+    """The files written for n vectors of d `dimensions`.
 
     `rows` (n, d) with `scales` (n,), their `centre` (d,), the `sketch` (words, n), and the `spread`
     of the vectors' products with the centre, which is None if there are few vectors.

@@ -132,9 +132,9 @@ class PostingsBuilder:
 
 @dataclass(frozen=True, slots=True)
 class WrittenPostings:
-    """What was written: the numbers of terms and postings.
+    """The written files: the numbers of terms and postings.
 
-    By term number, also the document frequencies, counted in chunks, and the ranks in the
+    Also has, by term number, the document frequencies, counted in chunks, and the ranks in the
     vocabulary.
     """
 

@@ -25,7 +25,7 @@ from foundry.runtime.retrieval.stages.synonyms import FOLDER as SYNONYMS
 
 
 class QueryFilesBuilder:
-    """Collects what those stages need from documents."""
+    """Collects the data that those stages need from documents."""
 
     def __init__(self, options: IndexOptions, tokenizer: Tokenizer, carried: Carried) -> None:
         self._options, self._tokenizer = options, tokenizer

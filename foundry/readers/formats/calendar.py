@@ -1,4 +1,4 @@
-"""Reads iCalendar (RFC 5545), in files and in mail: what, when, where and who of each event."""
+"""Reads iCalendar (RFC 5545), in files and in mail: title, time, place and people of each event."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ Entry = dict[str, list[str]]
 
 
 def spell_calendar(text: str) -> str:
-    """Return the text of an invitation: what, when, where and who."""
+    """Return the text of an invitation: title, time, place and people."""
     _, entries = _parse(text)
     return "\n".join(line for entry in entries for line in _lines(entry))
 

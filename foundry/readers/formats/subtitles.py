@@ -36,13 +36,13 @@ _BLOCK = re.compile(r"^(NOTE|STYLE|REGION)\b[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
 _DIALOGUE = re.compile(r"(Dialogue|Comment):[ \t]*(.*)")
 _FORMAT = re.compile(r"(?m)^\[Events\][^\[]{0,2000}?^Format:[ \t]*(.*)$")
 _SCRIPT_TITLE = re.compile(r"(?m)^Title:[ \t]*(.*)$")
-# Drawings are commands behind such a format; other braces are formats or remarks.
+# Drawings are commands after such a format; other braces are formats or remarks.
 _DRAWN = re.compile(r"\{[^{}]{0,500}\\p[1-9][^{}]{0,500}\}([^{}]*)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
 class Cue(NamedTuple):
-    """Lines that are shown together, with their speakers, from and until a second."""
+    """Lines that are shown together, with their speakers, and start and end in seconds."""
 
     start: float
     end: float

@@ -1,4 +1,4 @@
-"""Reads TTML, the subtitles of broadcasters and streams: text and speakers, by time."""
+"""Reads TTML, the subtitles of broadcasters and streaming services: text and speakers, by time."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -62,7 +62,7 @@ def _cues(parent: Element, agents: Mapping[str, str], voice: str, depth: int) ->
 def _say(
     element: Element, agents: Mapping[str, str], voice: str, said: list[tuple[str, str]]
 ) -> None:
-    """Add the text of an element to the last line; a break or another speaker begins one."""
+    """Add the text of an element to the last line; a break or another speaker starts a new one."""
 
     def add(text: str | None) -> None:
         if said[-1][0] != voice:

@@ -201,7 +201,7 @@ def _write_template(node: Any, notes: list[str], depth: int) -> str:
         (str(each.name).strip(), " ".join(_text(each.value, notes, depth).split()))
         for each in node.params
     ]
-    # A number names the place of a text, which may hold a sign of equality then.
+    # A numbered argument is a text, so an equals sign in it has no meaning.
     placed = [value for key, value in values if value and key.isdecimal()]
     named = {key: value for key, value in values if value and not key.isdecimal()}
     if name.startswith(("cite", "citation")) and name != "citation needed":
@@ -251,7 +251,7 @@ def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
 
 
 def _span(cell: Any, name: str) -> int:
-    """Return the number of rows or columns that a cell spans; rowspan=0 spans all that follow."""
+    """Return how many rows or columns a cell spans; rowspan=0 spans the rest of the table."""
     written = str(cell.get(name).value).strip() if cell.has(name) else ""
     return int(written) if written.isdecimal() and len(written) < 5 else 1
 

@@ -1,4 +1,4 @@
-"""Works on documents that a parent process sends, one at a time.
+"""Processes documents that a parent process sends, one at a time.
 
 Run as a script with a JSON object as argument: `path` (the parent's import path), `memory` (bytes
 of address space), `module` and `options` (a module whose `open_task(options)` returns a function
@@ -7,8 +7,8 @@ the source's description of the document, followed by its content; an answer is 
 int, "wear": int}`, followed by that many bytes. `wear` counts towards the number of files after
 which the parent replaces the worker.
 
-A worker cannot write files, reach a network, or start programs. The kernel enforces this if it can
-be asked to; a Python audit hook enforces it everywhere.
+A worker cannot write files, use a network, or start programs. The kernel enforces this where it
+supports that; a Python audit hook enforces it everywhere.
 """
 
 import ctypes

@@ -41,7 +41,7 @@ _MARKDOWN_LINK = re.compile(r"\]\(\s*<?([^\s()<>]{1,2000})")
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """The findings in a page; urls are absolute.
+    """The data extracted from a page; urls are absolute.
 
     `links` are the distinct links that robots may follow, in order; `refresh` is the target of an
     immediate redirect.

@@ -1,4 +1,4 @@
-"""What LaTeX's commands define, count, drop and expand to."""
+"""Defines, counts, drops and expands LaTeX commands."""
 
 import re
 from abc import ABC, abstractmethod
@@ -47,7 +47,7 @@ class State:
 
 
 class Definitions(Cursor, ABC):
-    """A source whose text is put into `parts`, with the commands that its document defines."""
+    """Reads a source into `parts`, with the commands that its document defines."""
 
     def __init__(self, source: str, state: State, depth: int = 0) -> None:
         super().__init__(source)
@@ -65,7 +65,7 @@ class Definitions(Cursor, ABC):
         return self.inline(source)
 
     def note(self, name: str) -> None:
-        """Keep the title, the date, or the name of a kind of theorem."""
+        """Record the title, the date, or the name of a kind of theorem."""
         if name == "newtheorem":
             environment = self.source()
             self.option()
@@ -131,7 +131,7 @@ class Definitions(Cursor, ABC):
             self.parts[-1] = self.parts[-1].rstrip(" \u00a0")
 
     def expand(self, macro: Macro) -> None:
-        """Write the body of a command of the document's own, with its arguments."""
+        """Expand a command that the document defines, with its arguments."""
         given: list[str] = []
         if macro.default is not None:
             given.append(self.option() if self.is_option() else macro.default)

@@ -1,4 +1,4 @@
-"""Environments of LaTeX: lists, theorems, tables."""
+"""LaTeX environments: lists, theorems, tables."""
 
 import re
 from abc import abstractmethod
@@ -17,7 +17,7 @@ _RULES = frozenset(
 
 
 class Environments(Definitions):
-    """A source with environments; `is_inline` where it becomes one string."""
+    """Reads a source with environments; `is_inline` if the result is one string."""
 
     def __init__(self, source: str, state: State, depth: int = 0) -> None:
         super().__init__(source, state, depth)
@@ -25,11 +25,11 @@ class Environments(Definitions):
 
     @abstractmethod
     def write_token(self, token: Token) -> None:
-        """Write a token, and what belongs to it."""
+        """Convert a token with its arguments."""
 
     @abstractmethod
     def flush(self) -> None:
-        """Add the paragraphs written so far to the document."""
+        """Add the pending paragraphs to the document."""
 
     def item(self) -> None:
         """Begin an item of a list."""
@@ -48,7 +48,7 @@ class Environments(Definitions):
         self.parts.append(f"\n{INDENT * (len(lists) - 1)}{shown}{written}")
 
     def begin_environment(self, name: str) -> None:
-        """Write what an environment begins with: a table whole."""
+        """Convert the beginning of an environment; a table is converted as a whole."""
         plain = name.rstrip("*")
         if name in TABLES:
             self.table(name)

@@ -55,17 +55,17 @@ def read(text: str) -> Reading:
 
 
 class _Writer(Environments):
-    """Writes a source to the composer of a document, or as one string (`inline`)."""
+    """Converts a source for the composer of a document, or to one string (`inline`)."""
 
     def flush(self) -> None:
-        """Add the paragraphs written so far to the document."""
+        """Add the pending paragraphs to the document."""
         text = re.sub(r"[ \t]*\n[ \t]*", "\n", "".join(self.parts))
         text = re.sub(r"\n{3,}", "\n\n", re.sub(r"[ \t]{2,}", " ", text))
         self.state.composer.text(text.replace(INDENT, "  "))
         self.parts.clear()
 
     def write(self) -> str:
-        """Write everything; return what was not added to the document."""
+        """Convert everything; return the text that was not added to the document."""
         while self.place < len(self.tokens):
             token = self.tokens[self.place]
             self.place += 1
@@ -158,7 +158,7 @@ class _Writer(Environments):
             self._print(name)
 
     def _print(self, name: str) -> None:
-        """Write a command whose arguments are text."""
+        """Convert a command whose arguments are text."""
         if name in {"footnote", "thanks", "footnotetext"}:
             self.option()
             self.parts.append(f" ({self.argument()})")
@@ -202,7 +202,7 @@ class _Writer(Environments):
             self.state.composer.heading(level, title)
 
     def inline(self, source: str) -> str:
-        """Return the text of a source, as it is if it is nested too deeply."""
+        """Return the text of a source; unchanged if it is nested too deeply."""
         if self.depth >= MAX_DEPTH:
             return source
         return _Writer(source, self.state, self.depth + 1).write()

@@ -43,7 +43,7 @@ class _Writer:
         self._was_true = True
 
     def write(self) -> None:
-        """Write every line."""
+        """Convert every line."""
         while (line := self._take()) is not None:
             self._line(line)
         self._end_code()

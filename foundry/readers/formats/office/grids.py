@@ -1,4 +1,4 @@
-"""Splits sheets into what people see: titles, tables next to each other, notes around them."""
+"""Splits sheets into visible parts: titles, tables next to each other, notes around them."""
 
 import re
 from collections.abc import Iterator, Sequence

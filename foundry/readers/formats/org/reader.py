@@ -52,7 +52,7 @@ class _Writer:
         self._missing: set[str] = set()
 
     def write(self) -> None:
-        """Write every line."""
+        """Convert every line."""
         while self._next < len(self._lines):
             line = self._lines[self._next]
             self._next += 1

@@ -84,7 +84,7 @@ def joined(blocks: Sequence[Block], joint: str = "\n") -> list[Block]:
 
 
 def picture(alternative: str, source: str) -> str | None:
-    """Return a picture as Markdown; None if it is not a file that lies with the document."""
+    """Return a picture as Markdown; None if its file is not stored with the document."""
     words = " ".join(normalise(alternative).split())
     if not _LOCAL.fullmatch(source) or any(sign in words for sign in "[]"):
         return None

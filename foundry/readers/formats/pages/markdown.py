@@ -279,7 +279,7 @@ class _Writer(LineWriter):
         return [*blocks, *terms]
 
     def _is_term(self, node: LexborNode) -> bool:
-        """Return whether a term is a line of text, and no heading of what it defines."""
+        """Return whether a term is a line of text, not a heading of its definition."""
         is_heading = "sig" in (node.attributes.get("class") or "").split()
         return not (is_heading or self._has_blocks(node) or self.is_left_out(node, node.attributes))
 

@@ -1,7 +1,7 @@
 """Corrects brackets in right-to-left text.
 
-Such brackets are drawn mirrored. Some PDFs map the glyph to the character that is meant, others to
-the one that it looks like, and PDFium returns what they say.
+Such brackets are drawn mirrored. Some PDFs map the glyph to the intended character, others to the
+one that it looks like, and PDFium returns the mapped one.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What people have filled into the form fields of a PDF page, and texts added to the page.
+"""Values in the form fields of a PDF page, and texts added to the page.
 
 PDFium keeps both separate from the text of a page, although every viewer shows them.
 """

@@ -48,17 +48,7 @@ def _running_key(line: Line, lines: Sequence[Line], body: float, angle: int) -> 
 
 
 def _usual_angle(lines: Iterable[Line]) -> int:
-    """Return the angle of most lines on a page.
-
-     Page numbers in it may differ; fewer pages are enough if one of the numbers counts the pages.
-    Numbered headings stay, and so does text that is repeated within a page. Text at a different
-    angle from the rest of the page is a stamp if many pages have it, and dropped as well.
-
-
-
-    A ruled table is the grid of its lines; words outside grids form tables if they are in columns
-    with white space between them. Cells are placed by position, so empty cells stay empty.
-    """
+    """Return the angle of most lines on a page."""
     angles: Counter[int] = Counter()
     for line in lines:
         angles[line.angle] += len(line.text)
@@ -66,11 +56,11 @@ def _usual_angle(lines: Iterable[Line]) -> int:
 
 
 def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Leave out what many pages have in the same place at their top or bottom, in small type.
+    """Drop lines in small type that many pages have in the same place at their top or bottom.
 
-    Page numbers in it may differ; fewer pages are enough where one of its numbers counts the pages.
-    Numbered headings stay, and so does what is repeated within a page. What is set at another angle
-    than the page's text, across many of them, is a stamp and left out as well.
+    Page numbers in them may differ; fewer pages are enough if one of the numbers counts the pages.
+    Numbered headings stay, and so does text that is repeated within a page. Text at a different
+    angle from the rest of the page is a stamp if many pages have it, and is dropped as well.
     """
     body = body_size(chain.from_iterable(pages))
     places: dict[_RunningKey, list[tuple[int, Line]]] = {}

@@ -1,7 +1,7 @@
-"""Tables on a page of a PDF, from the places of its words and from its ruled lines.
+"""Finds tables on a PDF page by the positions of words and by ruled lines.
 
-A table that is ruled is the grid of its lines; of the words outside of grids, those in columns with
-white space between them make tables. The places of cells decide, so what is empty stays empty.
+A ruled table is the grid of its lines. Words outside grids form tables if they are in columns with
+white space between them. Cells are placed by position, so empty cells stay empty.
 """
 
 import re

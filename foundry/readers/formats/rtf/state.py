@@ -7,7 +7,7 @@ from foundry.readers.formats.office.scripts import ScriptedText
 
 @dataclass(slots=True)
 class Field:
-    """A field: its instruction, and where its result begins in the line.
+    """A field: its instruction, and the position of its result in the line.
 
     `choices` are the options of a form field, and `chosen` is the position of the selected one;
     `is_shown` is whether the result has any text.
@@ -25,7 +25,8 @@ class Field:
 class State:
     """Formatting and destination, inherited from the enclosing group.
 
-    `target` is where text goes, or None to ignore it; `closes` names what ends with the group.
+    `target` collects its text, or is None to ignore it; `closes` names the parts that end with the
+    group.
     """
 
     target: ScriptedText | None

@@ -1,4 +1,4 @@
-"""Fields of a Word document: which show their result, and what others show without one."""
+"""Fields of a Word document: those that show their result, and the text of others."""
 
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element

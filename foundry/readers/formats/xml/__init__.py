@@ -1,1 +1,1 @@
-"""Reads XML: known vocabularies of prose, and any other."""
+"""Reads XML: known vocabularies of prose, and all others."""

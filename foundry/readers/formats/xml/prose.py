@@ -147,7 +147,7 @@ def _title(element: Element, parent: Element, level: int, depth: int) -> Iterato
     yield f"<h{level}>{text}</h{level}>" if is_own else f"<p><b>{text}</b></p>"
 
 
-# Entries of menus, and keys that are pressed together.
+# Menu entries, and keys that are pressed together.
 _JOINED = {"menuchoice": " > ", "menucascade": " > ", "keycombo": "+"}
 _HEADS = frozenset(_WORDS["heads"].split())
 
