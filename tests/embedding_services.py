@@ -174,19 +174,19 @@ class FakeService:
     """The service's settings, and a record of its calls.
 
     Attributes:
-        The URL for foundry.toml.
-        The API whose replies are imitated.
+        base_url: The URL for foundry.toml.
+        shape: The API whose replies are imitated.
         dimensions: Width of the vectors, unless a request names another.
-        Another value makes it another model of the same width.
-        The required API key; None for any.
-        Maximum number of texts per call; more are refused with status 413.
-        Maximum number of words per text; longer ones are refused with status 400.
+        salt: Another value makes it another model of the same width.
+        key: The required API key; None for any.
+        most_texts: Maximum number of texts per call; more are refused with status 413.
+        most_words: Maximum number of words per text; longer ones are refused with status 400.
         honours_dimensions: Whether a request may name the width: yes, no, or ignored.
-        Returns the failure of a call, given its number from 0 and its texts.
-        Seconds before each response.
-        The texts of each valid call.
-        How often each text was in a correct and complete reply.
-        The request bodies.
+        decide: Returns the failure of a call, given its number from 0 and its texts.
+        delay: Seconds before each response.
+        calls: The texts of each valid call.
+        answered: How often each text was in a correct and complete reply.
+        requests: The request bodies.
     """
 
     base_url: str

@@ -96,11 +96,12 @@ class NativeQdrant:
     """The collections and aliases of one server.
 
     Attributes:
-        The server's address.
-        The status of all responses, if every request should fail.
-        The number of requests.
-        The recorded exchanges, if recording is on.
-        Violations of Qdrant's own schema in requests and responses, unless `is_checked` is false.
+        address: The server's address.
+        failure: The status of all responses, if every request should fail.
+        asked: The number of requests.
+        exchanges: The recorded exchanges, if recording is on.
+        faults: Violations of Qdrant's own schema in requests and responses, unless `is_checked` is
+            false.
     """
 
     def __init__(self, folder: Path, *, is_checked: bool = True) -> None:

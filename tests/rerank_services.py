@@ -23,11 +23,11 @@ class FakeReranker:
     """The service's settings, and the requests that it received.
 
     Attributes:
-        The URL for foundry.toml.
-        Makes an invalid reply from a valid one; bytes are sent unchanged.
-        HTTP status of every reply.
-        The request bodies.
-        The `Authorization` headers of the requests.
+        base_url: The URL for foundry.toml.
+        change: Makes an invalid reply from a valid one; bytes are sent unchanged.
+        status: HTTP status of every reply.
+        requests: The request bodies.
+        keys: The `Authorization` headers of the requests.
     """
 
     base_url: str

@@ -36,9 +36,9 @@ class ProjectSection(Table):
     """[project]: names and descriptions of the server.
 
     Attributes:
-        The name of the server and its command: lower-case words, joined by hyphens.
+        name: The name of the server and its command: lower-case words, joined by hyphens.
         title: The title of the search page.
-        One sentence about the subject of the documents; assistants read it too.
+        description: One sentence about the subject of the documents; assistants read it too.
         language: The language of the documents, for stemming; `none` for no stemming.
     """
 
@@ -52,10 +52,10 @@ class ChunkingSection(Table):
     """[chunking]: how documents are split; sizes in characters.
 
     Attributes:
-        The kind of chunk.
-        The maximum length of a chunk; by default 4,000 for `page` and 400 for `parent`.
+        strategy: The kind of chunk.
+        max_chars: The maximum length of a chunk; by default 4,000 for `page` and 400 for `parent`.
         overlap: How many characters of the previous chunk a chunk repeats.
-        The maximum length of the passage around a chunk; only for `parent`.
+        parent_max_chars: The maximum length of the passage around a chunk; only for `parent`.
         max_tokens: A further limit on a chunk with its headings, estimated; 0 for none.
     """
 
@@ -117,20 +117,20 @@ class EmbeddingSection(Table):
     """[embedding]: how documents and queries are embedded.
 
     Attributes:
-        The provider: the built-in table, a library, a service, or none.
+        provider: The provider: the built-in table, a library, a service, or none.
         model: The model's name at the provider, or the path of a folder; required except for
             `static` and `none`.
         base_url: The address of the service, without a slash at the end.
-        The variable that contains the service's key; it may be unset. With a `base_url`, its name
-        must begin with EMBEDDING.
+        api_key_env: The variable that contains the service's key; it may be unset. With a
+            `base_url`, its name must begin with EMBEDDING.
         dimensions: How many dimensions to request from the service; by default the model's own.
-        Text put before each chunk; known for common models.
-        Text put before each query; known for common models.
-        Maximum tokens of a text to embed at once; by default the model's own limit.
+        document_prefix: Text put before each chunk; known for common models.
+        query_prefix: Text put before each query; known for common models.
+        max_tokens: Maximum tokens of a text to embed at once; by default the model's own limit.
         concurrency: Concurrent calls.
         retry_seconds: How long a build keeps retrying a failing service.
-        How queries are embedded: by the trained table (`distilled`), by the model (`same`), or by
-        the one that the measured overlap suggests (`auto`).
+        query: How queries are embedded: by the trained table (`distilled`), by the model (`same`),
+            or by the one that the measured overlap suggests (`auto`).
         distillation_texts: How many texts, besides the chunks, the model may embed for training.
     """
 

@@ -43,8 +43,8 @@ class GitSource(AnySource):
             the metadata `version`, a filter of searches, and as the first part of its path.
         include: Patterns as in .gitignore of the files to read.
         exclude: Patterns of files to leave out.
-        Put before each path to make the urls of results; `{commit}` in it becomes the commit that
-        last changed the file, or the commit that is read if `history` is off.
+        base_url: Put before each path to make the urls of results; `{commit}` in it becomes the
+            commit that last changed the file, or the commit that is read if `history` is off.
         url_suffix: Replaces the extension of pages, such as .md or .mdx, and `index` and `README`
             in urls: "" as with Docusaurus, "/" as with MkDocs, or ".html".
         tags: Tags for all of its documents.

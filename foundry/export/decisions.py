@@ -67,8 +67,8 @@ class Update:
         kept: Edited, and left alone, because its generated text did not change.
         orphaned: Edited, and no longer part of the export; kept.
         deleted: Deleted by the owner, and not restored.
-        Edited modules that are no longer part of the export, but whose code has moved: path -> a
-        description of the new place.
+        went: Edited modules that are no longer part of the export, but whose code has moved: path
+            -> a description of the new place.
         unresolved: A line for each import that no longer works: the file, and what it imports.
     """
 

@@ -87,11 +87,11 @@ class StoreSection(Table):
     """[store]: the store of the lanes; environment variables have its address.
 
     Attributes:
-        The searched store: the index in the export, or a search engine.
+        engine: The searched store: the index in the export, or a search engine.
         name: The name of the schema or collection in the engine; by default the package's name.
         exact: Whether every vector is compared, instead of only those that a graph leads to.
-        The store of records (texts, titles, headings, places) and documents: each server, as files,
-        or the engine.
+        records: The store of records (texts, titles, headings, places) and documents: each server,
+            as files, or the engine.
         timeout_ms: Timeout of one call.
     """
 
