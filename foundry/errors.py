@@ -69,7 +69,7 @@ class StrictBuildError(BuildError):
     def __init__(self, problems: Sequence[str], listed: str) -> None:
         super().__init__(
             f"nothing was published: {count_of(len(problems), 'problem')}\n{listed}",
-            hint="fix or exclude what is listed, or build without --strict",
+            hint="fix or exclude the listed files, or build without --strict",
         )
         self.problems = tuple(problems)
 
@@ -86,7 +86,7 @@ class LostWordsError(BuildError):
                     *listed,
                 ]
             ),
-            hint="exclude what is listed, or allow more",
+            hint="exclude the listed documents, or allow more",
         )
 
 

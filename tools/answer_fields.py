@@ -22,21 +22,22 @@ PACKAGE = Path(__file__).parent.parent / "golden" / "minimal" / "expected" / "wo
 
 MEANINGS: dict[type[Record], dict[str, str]] = {
     SearchResponse: {
-        "query": "What was asked.",
-        "mode": "How the search was done.",
+        "query": "The query of the request.",
+        "mode": "The mode that was used.",
         "reason": (
-            "Why so: by default, as the request said, as the query is an identifier, as the index"
-            " has no vectors, or as the query could not be embedded."
+            "Why this mode was used: it is the default or was requested, the query is an"
+            " identifier, the index has no vectors, or the query could not be embedded."
         ),
-        "degraded": "Whether search by meaning was wanted and could not be had.",
-        "match": "How good the best result is; `none` if the documents say nothing of the query.",
-        "unknown_identifiers": "Identifiers of the query that no document has.",
+        "degraded": "Whether search by meaning was requested, but not possible.",
+        "match": "How well the best result matches; `none` if there is hardly any evidence.",
+        "unknown_identifiers": "Identifiers in the query that no document contains.",
         "took_ms": "How long the search took, in milliseconds.",
-        "stages": "What each [stage](stages.md) changed, or why it failed; `notice` is for people.",
-        "explanation": "What stages did, in sentences.",
+        "stages": "What each [stage](stages.md) changed, or why it failed; `notice` is for users.",
+        "explanation": "What the stages did, in sentences.",
         "facets": (
-            "If asked for, [what could narrow the search](http-and-mcp.md#search): `counted`,"
-            " and for each of `filters` its `values`, each with a `count`, and how many `others`."
+            "If requested, [values to narrow the search](http-and-mcp.md#search): the number of"
+            " `counted` passages, and for each of `filters` its `values`, each with a `count`, and"
+            " the number of `others`."
         ),
         "results": "The results, best first; in Python `hits`.",
     },
@@ -49,55 +50,55 @@ MEANINGS: dict[type[Record], dict[str, str]] = {
         "position": "Its place in the document.",
         "source": "The name of the source.",
         "path": "The document's path.",
-        "url": "Its address on the web.",
+        "url": "Its url, if it has one.",
         "tags": "The document's tags.",
-        "modified": "When the document was modified, as a date of ISO 8601.",
-        "also_at": "At most 10 other places that have the passage.",
+        "modified": "The date when the document was last modified (ISO 8601).",
+        "also_at": "At most 10 other places with the same passage.",
         "score": "From 0 to 1; results are ordered by it.",
         "scores": "The score in each lane.",
         "ranks": "The rank in each lane.",
-        "boosts": "By stage, the factor by which it changed the score.",
-        "near_duplicates": "Ids of the results that this one stands for.",
+        "boosts": "The factor by which each stage multiplied the score.",
+        "near_duplicates": "Ids of the results that were merged into this one.",
         "passage": 'With `strategy = "parent"`, the larger passage: `text`, `section`, `position`.',
         "pinned": "Whether it is a [pinned answer](stages.md#pinned-answers).",
         "snippet": "Plain text around the words of the query, for display.",
-        "highlights": "Where `snippet`, `title` and each of `section` have words of the query.",
-        "snippet_code": "Where the snippet is code.",
+        "highlights": "Positions of the query's words in `snippet`, `title` and each of `section`.",
+        "snippet_code": "Positions of code in the snippet.",
         "more": 'With `group = "document"`: at most two further passages of the document.',
     },
     Place: {
         "document_id": "The other document's id.",
         "source": "The name of its source.",
         "path": "Its path.",
-        "url": "Its address on the web.",
+        "url": "Its url, if it has one.",
         "title": "Its title.",
     },
     Sources: {
-        "query": "What was searched for; `null` for a message that asks nothing.",
-        "query_from": "Where that comes from.",
-        "query_notice": "Why the model did not word the query.",
-        "mode": "As of a response.",
-        "reason": "As of a response.",
-        "degraded": "As of a response.",
-        "match": "As of a response.",
-        "unknown_identifiers": "As of a response.",
-        "stages": "As of a response.",
+        "query": "The query that was searched for; `null` if the message asks nothing.",
+        "query_from": "Where the query comes from.",
+        "query_notice": "Why the model did not write the query.",
+        "mode": "As in a [response](#a-response).",
+        "reason": "As in a [response](#a-response).",
+        "degraded": "As in a [response](#a-response).",
+        "match": "As in a [response](#a-response).",
+        "unknown_identifiers": "As in a [response](#a-response).",
+        "stages": "As in a [response](#a-response).",
         "sources": (
             "The passages that the answer may cite, as `[number]`: "
             + ", ".join(f"`{field.name}`" for field in fields(SourceOfAnswer))
             + "."
         ),
-        "also_searched": "The user's own words, beside the query of a model.",
+        "also_searched": "The user's own words, searched in addition to a model's query.",
     },
     CheckedDone: {
         "mode": "Whether a language model wrote the answer, or it quotes sentences.",
-        "reason": "Why so.",
-        "notice": "What readers should know, in words.",
+        "reason": "Why the answer has this `mode`.",
+        "notice": "A message for readers.",
         "cited": "The passages that the answer cites: `number`, `id`, `title`, `url`.",
         "truncated": "Whether the answer was cut off.",
-        "usage": "The tokens that a language model took.",
+        "usage": "The number of tokens that a language model used.",
         "unsupported": (
-            "Of a model's answer, [sentences that no passage supports]"
+            "[Sentences of a model's answer that no passage supports]"
             "(how-it-searches.md#checked-answers): `sentence`, `lacks`, `missing`."
         ),
     },
@@ -105,8 +106,8 @@ MEANINGS: dict[type[Record], dict[str, str]] = {
         "type": "Always `about:blank`.",
         "title": "The name of the status.",
         "status": "The HTTP status.",
-        "detail": "What is wrong, and what to do.",
-        "errors": "For each wrong field its name (`field`) and a `message`.",
+        "detail": "The problem, and how to correct it.",
+        "errors": "The name (`field`) of each wrong field, and a `message`.",
     },
 }
 
@@ -116,17 +117,17 @@ PYTHON = {
         " 100, `mode` is `hybrid`, `semantic` or `keyword`, and `filters` are"
         " [filters](how-it-searches.md#filters), such as `{'tags': ['safety']}`."
         " `lane_weights` are the weights of meaning and keywords for this search alone, such as"
-        " `(0.9, 0.1)`. The first `offset` results are passed over; with `group='document'` each"
+        " `(0.9, 0.1)`. The first `offset` results are skipped; with `group='document'` each"
         " result is a document, with its best passages. With `[search.facets]` it also takes"
         " `facets`."
     ),
     "load": (
         "Opens the index in `index_dir`, else in `INDEX_DIR`, else in the package. With `verify`,"
-        " its files are compared with their hashes meanwhile."
+        " its files are compared with their hashes in the background."
     ),
-    "SearchResponse": "What a search returns: [a response](#a-response), with `to_json()`.",
+    "SearchResponse": "The result of a search: [a response](#a-response), with `to_json()`.",
     "Hit": "[A result](#a-result), with `to_json()`.",
-    "InvalidRequestError": "Raised for what cannot be asked; `field` names the argument.",
+    "InvalidRequestError": "Raised for an invalid request; `field` names the argument.",
     "__version__": "The version of Foundry that wrote the server.",
 }
 

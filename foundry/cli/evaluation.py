@@ -63,8 +63,8 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
             raise click.UsageError("--draft only writes questions; give it without other options")
         count = pipeline.draft_questions(project, draft)
         click.echo(
-            f"{draft} written: {count} headings, each with its document. Make each a question in"
-            " the words of those who ask, correct what is relevant to it, delete what nobody would"
+            f"{draft} written: {count} headings, each with its document. Rephrase them as people"
+            " would ask, correct the relevant documents, and delete questions that nobody would"
             f" ask; then: foundry eval {quote(str(project))} --questions {quote(str(draft))}"
         )
         return

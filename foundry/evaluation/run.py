@@ -99,11 +99,11 @@ def _advise(project: Path) -> str:
     command = f"foundry eval {quote(str(project))}"
     file = quote(str(project / QUESTIONS_NAME))
     return (
-        "These figures are of queries made from the index itself: they say that search works, not\n"
-        "how well it serves people. Ten real questions say more:\n"
+        "These figures are for queries made from the index itself: they show that search works,\n"
+        "not how well it serves people. Ten real questions show more:\n"
         f"  1. {command} --draft {file}\n"
-        "     writes lines of a heading and the document that it is in\n"
-        "  2. make ten of them what people ask, in their words, and delete the others\n"
+        "     writes a line for each heading, with its document\n"
+        "  2. rephrase ten of them as people would ask, and delete the others\n"
         f"  3. {command}"
     )
 

@@ -61,7 +61,7 @@ class Update:
         replaced: Untouched by the owner, and now different.
         added: New.
         removed: Untouched, and no longer part of the export.
-        merged: Edited, and merged with what is new.
+        merged: Edited, and merged with the changes.
         conflicts: Edited where the generated text changed too; both are in the file, marked.
         beside: Edited, and not mergeable; the generated file is next to it as `.new`.
         kept: Edited, and left alone, because its generated text did not change.

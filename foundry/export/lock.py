@@ -18,8 +18,8 @@ from foundry.errors import RenderError
 from foundry.export.resolution import Edge, Resolution, Selection, format_condition
 
 _REQUIREMENTS_HEADING = """\
-# What the server runs on, from uv.lock: pip install --require-hashes -r requirements.txt
-# Wheels alone, so that installing runs no code of the packages.
+# The server's dependencies, from uv.lock: pip install --require-hashes -r requirements.txt
+# Only wheels, so that installing runs none of the packages' code.
 --only-binary :all:
 """
 

@@ -26,7 +26,7 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
     settle(target)
     existing = find_existing(target)
     if existing is None:
-        raise ExportError(f"{target}: holds no export", hint="write one: foundry export")
+        raise ExportError(f"{target}: contains no export", hint="write one: foundry export")
     _refuse_damaged_index(target, existing)
     if not force:
         _refuse_unsettled(target, existing)

@@ -26,7 +26,7 @@ _HINT = (
     " you edited or added yourself"
 )
 
-_UNSETTLED = "resolve what is named, then run foundry update, which records it"
+_UNSETTLED = "resolve the named problems, then run foundry update, which records the result"
 
 
 def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]
         raise ExportError(
             f"{target}: {len(owned)} files were edited or added since the export:\n"
             + list_briefly(owned, 20),
-            hint="foundry update merges them with what is new; or export to another folder with"
+            hint="foundry update merges them with the changes; or export to another folder with"
             " --output, or pass --force: edited files are then kept as .orig, added ones stay",
         )
 
@@ -180,7 +180,7 @@ def check_target(target: Path, project: Path) -> Path:
     ):
         if absolute == taken or absolute in taken.parents:
             raise ExportError(
-                f"{absolute}: is {what} or holds it", hint="choose another folder with --output"
+                f"{absolute}: is {what} or contains it", hint="choose another folder with --output"
             )
     if (project / STATE) in (absolute, *absolute.parents):
         raise ExportError(

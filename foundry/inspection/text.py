@@ -113,6 +113,6 @@ def show_chunk(chunk: Mapping[str, Any]) -> Iterator[str]:
         mark = "  identifier" if token["is_identifier"] else ""
         yield printable(f"  {token['text']}: {' '.join(token['terms']) or '-'}{mark}")
     yield ""
-    yield "indexed under, with the weight of each (= stands before a whole heading):"
+    yield "index terms, each with its weight (= marks a whole heading):"
     for term, impact in chunk["indexed"].items():
         yield printable(f"  {impact:8.4f}  {term}")

@@ -8,7 +8,7 @@ from foundry.config.sources import pattern_of
 from foundry.runtime.index.names import indexed_name
 
 INCLUDING_SECRETS = (
-    'to read what only looks like a secret: include = ["**/*", "/PATH/OF/IT"] in [[sources]]'
+    'to read a file that only looks like a secret: include = ["**/*", "/PATH/OF/IT"] in [[sources]]'
 )
 
 _NAMES = frozenset(

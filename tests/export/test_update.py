@@ -226,7 +226,7 @@ def test_links_in_place_of_files_are_kept_and_never_followed(place: Place, tmp_p
 @pytest.mark.parametrize("name", ["nowhere", "empty"])
 def test_folder_without_an_export_is_refused(name: str, place: Place, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ExportError, match="holds no export"):
+    with pytest.raises(ExportError, match="contains no export"):
         update_export(tmp_path / name, place.export(NEW), force=False, dry_run=False)
 
 

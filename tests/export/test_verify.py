@@ -86,7 +86,7 @@ def test_what_a_merge_left_to_be_settled_is_refused(tmp_path: Path) -> None:
     take_note(folder)
     error = refused(folder)
     assert "README.md: contains conflict markers" in str(error)
-    assert error.hint is not None and error.hint.startswith("resolve what is named")
+    assert error.hint is not None and error.hint.startswith("resolve the named problems")
 
 
 @pytest.mark.parametrize(

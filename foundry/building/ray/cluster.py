@@ -108,7 +108,7 @@ class Cluster:
             elif time.monotonic() > limit:
                 raise BuildError(
                     f"{self.address}: the cluster has no working node left",
-                    hint="start nodes and build again; what was done is kept",
+                    hint="start nodes and build again; finished work is kept",
                 )
         return []
 
@@ -227,5 +227,5 @@ def _explaining(ray: Any, hint: str | None = None) -> Iterator[None]:
             lines, hint = lines[-1:], SAME_EVERYWHERE
         said = " ".join(" ".join(lines).split())[:400]
         raise BuildError(
-            f"Ray: {said}", hint=hint or "build again: what was done is kept"
+            f"Ray: {said}", hint=hint or "build again: finished work is kept"
         ) from None

@@ -90,7 +90,7 @@ class Asker:
         if isinstance(answer, EmbeddingFailure):
             raise BuildError(
                 f"the model cannot embed even a plain sentence: {answer.message}",
-                hint=answer.hint or "fix the service; what is embedded already is kept",
+                hint=answer.hint or "fix the service; finished embeddings are kept",
             )
         assert answer is not None
         return answer
@@ -241,7 +241,7 @@ class _Patience:
             allowed = min(self._seconds, UNPROVEN_SECONDS) if is_lost else self._seconds
             left = self._failing_since + allowed - now
             if left <= 0:
-                kept = "what is embedded already is kept: build again to continue from there"
+                kept = "finished embeddings are kept: build again to continue from there"
                 raise BuildError(
                     f"{failure.message} (given up after {now - self._failing_since:.0f} s)",
                     hint=f"{failure.hint}; {kept}" if failure.hint else kept,

@@ -63,11 +63,11 @@ class NearDuplicates(Stage):
     name = "near_duplicates"
     summary = "shows one result of several with nearly the same text"
     description = (
-        "of the best 200 results with nearly the same words (a Jaccard index of word pairs of at"
-        " least `similarity`) and the same numbers, which do not contradict each other (`must`,"
-        " `must not`), only the best is shown; it lists the ids of the others in"
-        " `near_duplicates`, and names their documents in `also_at`. Results with equal texts,"
-        " titles and headings are always merged in this way"
+        "merges near-duplicates among the best 200 results: only the best of them is shown. It"
+        " lists the ids of the others in `near_duplicates`, and their documents in `also_at`."
+        " Near-duplicates have nearly the same words (a Jaccard index of word pairs of at least"
+        " `similarity`) and the same numbers, and do not contradict each other (`must`, `must"
+        " not`). Results with equal texts, titles and headings are always merged in this way"
     )
     hits_compared = 2
     is_in_new = True
@@ -96,11 +96,11 @@ class Versions(Stage):
     name = "versions"
     summary = "shows the newest version of a page: name the folders, newest first"
     description = (
-        "of a page that exists in several folders, one for each version, shows the one in the"
-        ' first of `folders` (`""` stands for paths in none of the others), or the one whose'
-        " folder the query mentions, and lists the others that were found in `also_at`. An older"
-        " version that is not mentioned is shown only if the newer one's best result scores less"
-        " than `share` of its own. Documents of different versions are never merged as copies"
+        "shows one version of each page, if every version has a folder of its own: the version"
+        " that the query mentions, or else the first in the order of `folders`"
+        ' (`""` stands for all other paths). `also_at` lists the other versions that were found.'
+        " An older version is shown in place of a newer one only if the newer one scores less than"
+        " `share` of the older one's score. Versions are never merged as copies"
     )
 
     hits_compared = 10
@@ -241,7 +241,7 @@ class Facets(Stage):
             ("passages", "choices"),
         ),
         sets=(),
-        readme="If `facets` are asked for, values of filters are counted among the best {passages}"
+        readme="If `facets` are requested, values of filters are counted among the best {passages}"
         " passages.",
     )
 

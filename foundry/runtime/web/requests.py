@@ -86,7 +86,7 @@ class SearchArguments(RequestModel):
     ] = None
     offset: Annotated[
         int,
-        Field(strict=True, ge=0, le=MAX_RESULTS - 1, description="How many of the best to skip."),
+        Field(strict=True, ge=0, le=MAX_RESULTS - 1, description="Number of results to skip."),
         WHOLE,
     ] = 0
 

@@ -172,7 +172,7 @@ def _select(
 def _deliver(source: GitSource, file: GitFile, content: bytes) -> RawDocument | Skipped:
     path = indexed_name(file.key)
     if len(content) <= MAX_POINTER_BYTES and content.startswith(_POINTER):
-        return Skipped(source.name, path, Reason.NOT_IN_REPOSITORY, "kept by Git LFS")
+        return Skipped(source.name, path, Reason.NOT_IN_REPOSITORY, "stored in Git LFS")
     return RawDocument(
         source=source.name,
         key=file.key,

@@ -30,10 +30,10 @@ class RayTaskError(RayError):
         (
             RayError("the object store\nis full"),
             "Ray: the object store is full",
-            "build again: what was done is kept",
+            "build again: finished work is kept",
         ),
-        (ConnectionError(), "Ray: ConnectionError", "build again: what was done is kept"),
-        (RayError("a" * 500), f"Ray: {'a' * 400}", "build again: what was done is kept"),
+        (ConnectionError(), "Ray: ConnectionError", "build again: finished work is kept"),
+        (RayError("a" * 500), f"Ray: {'a' * 400}", "build again: finished work is kept"),
     ],
 )
 def test_what_ray_raises_has_a_hint(

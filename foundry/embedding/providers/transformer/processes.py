@@ -46,7 +46,7 @@ class TransformerProcesses:
             worker.kill()
             raise BuildError(
                 f"an embedding process has ended: {error}",
-                hint="each takes at least 200 MB of memory; what is embedded already is kept",
+                hint="each takes at least 200 MB of memory; finished embeddings are kept",
             ) from None
         self._idle.append(worker)
         if isinstance(vectors, str):

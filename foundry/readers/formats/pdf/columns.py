@@ -17,7 +17,7 @@ MIN_CELL_WORDS = 3.5
 NEAR = 3.0
 """Beginnings of lines within this many points count as aligned."""
 ROW_GAP = 2.2
-"""The largest gap between two rows of a column, in row heights."""
+"""Maximum gap between two rows of a column, in row heights."""
 MIN_WIDTH = 0.45
 """Share of the left column's width that half of its lines must fill; labels are shorter."""
 MAX_COLUMNS = 4

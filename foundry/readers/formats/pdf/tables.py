@@ -21,17 +21,17 @@ MIN_WORDS, MAX_WORDS = 4, 8_000
 MAX_RULES = 4_000
 MAX_COLUMNS = 60
 MIN_RULES = 3
-"""The fewest lines of a grid, across and down."""
+"""Minimum number of lines of a grid, in each direction."""
 NEAR = 3.0
-"""Points within which lines are one, and meet."""
+"""Lines this many points apart are merged, or count as touching."""
 ROW_GAP = 2.2
-"""The largest gap between two rows, in heights of a row."""
+"""Maximum gap between two rows, in row heights."""
 LINE_GAP = 0.8
-"""The largest gap between a row and a line that belongs to it, in heights of a row."""
+"""Maximum gap between a row and a line that belongs to it, in row heights."""
 CELL_WORDS = 4.5
-"""With more words in a cell, on average, it is prose."""
+"""Cells with more words on average are prose."""
 FEW_ROWS = 6
-"""With fewer rows, one of them fills every column."""
+"""A table with fewer rows must have a row that fills every column."""
 MAX_PROSE_LINES = 5
 
 _DIGIT = re.compile(r"\d")

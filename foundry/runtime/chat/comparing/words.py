@@ -10,7 +10,7 @@ from typing import NamedTuple
 from ..claims import NUMBER_WORDS, UNCOUNTED
 
 Stem = Callable[[str], str | None]
-"""Returns the stem of a word in lower case; None of one that tells nothing by itself."""
+"""Returns the stem of a lower-case word; None for a word without meaning of its own."""
 
 MIN_STEMS = 2  # Shorter clauses are joined with the previous one.
 
