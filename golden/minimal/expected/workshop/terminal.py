@@ -31,7 +31,7 @@ def add_search(commands: Any) -> None:
     add("--mode", choices=MODES, default="hybrid")
     add("--source", action="append", help="only from this source; repeatable")
     add("--tag", dest="tags", action="append", metavar="TAG", help="only with this tag; repeatable")
-    add("--modified-after", metavar="DATE", help="only modified then or later")
+    add("--modified-after", metavar="DATE", help="only modified on this date or later")
     add("--modified-before", metavar="DATE", help="only modified earlier")
     fields = "only with this path, media_type or column of metadata; repeatable"
     add("--filter", action="append", metavar="FIELD=VALUE", help=fields)

@@ -1,4 +1,4 @@
-"""Where sentences end, marked here by `|`, and which sentences a Markdown document has."""
+"""Sentence boundaries, marked here by `|`, and the sentences of a Markdown document."""
 
 import time
 from itertools import accumulate

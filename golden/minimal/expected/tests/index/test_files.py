@@ -1,4 +1,4 @@
-"""The files of an index: what is read from them, and which damage is detected."""
+"""The files of an index: their content, and which damage is detected."""
 
 import errno
 import gc

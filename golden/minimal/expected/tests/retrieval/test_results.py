@@ -170,7 +170,7 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
     chunks = [make_record(ChunkRecord, stored(number)) for number in range(4)]
     assert [response().covers(chunk) for chunk in chunks] == [True, True, True, False]
     chunks[3].document_id = "d2"
-    # A stage that selects among a document's chunks may have dropped this one.
+    # A stage that limits hits per document may have dropped this one.
     for note, is_covered in (("left_out", True), ("merged", True), ("added", False)):
         assert response(stage={note: 1}).covers(chunks[3]) is is_covered
     chunks[3].document_id = "d9"

@@ -294,10 +294,10 @@ def test_a_lane_that_may_not_find_the_whole_finds_no_identifier() -> None:
         return finds_identifier(hits, INDEX, query, tokens, ())
 
     assert finds("PII-2024-0042", [True] * 6)
-    # Only the note, of whose parts it contains just 2024.
+    # Only the note, which contains just 2024 of its parts.
     assert not finds("PII-2024-0042", [True, False, False, False, False, False])
     assert not finds("PII-2024-0042", [False] * 6)
-    # Any hit will do for an option, which has no term of its own.
+    # An option has no term of its own, so any hit suffices.
     assert finds("--verbose", [True] * 6)
     assert not finds("--verbose", [False] * 6)
     assert not finds("leaks", [True] * 6)

@@ -22,7 +22,7 @@ Connect = Callable[[bytes], Awaitable[Streams]]
 
 
 class Application:
-    """Responds immediately, or with 32 MiB, whole or in chunks, or when it is told to."""
+    """Responds immediately, or with 32 MiB, whole or in chunks, or when the test lets it."""
 
     def __init__(self) -> None:
         self.go_on = asyncio.Event()

@@ -11,7 +11,7 @@ from workshop.web.requests import RequestModel, SearchParameters, SearchRequest
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An index without values to filter by."""
+    """An index without filter values."""
     columns = SimpleNamespace(columns=(), known_values=lambda *_: [])
     index = SimpleNamespace(part=lambda _: columns)
     monkeypatch.setattr("workshop.web.filtered.schema_index", lambda: index)

@@ -22,7 +22,7 @@ Kind = Literal["question", "follow_up", "acknowledgement"]
 DEFAULT_CHAT_TOP_K = 6
 MAX_WORDS = 24  # A longer message is not a follow-up.
 MAX_ADDED_WORDS = 2
-MAX_FOLLOW_UPS = 4  # The newest ones that contribute to the query
+MAX_FOLLOW_UPS = 4  # The newest headings that contribute to the query
 MAX_HEADING_CHARACTERS = 120
 
 _WORD = re.compile(r"\w+(?:-\w+)*")

@@ -11,7 +11,7 @@ _PREFIXES = frozenset(
     "anti bi cyber hyper inter intra macro meta micro multi nano non pre pseudo quasi semi sub tri"
     " ultra".split()
 )
-MIN_PREFIXED = 3  # Least letters in the word after a prefix.
+MIN_PREFIXED = 3  # Minimum number of letters in the word after a prefix.
 
 # Each first word, then the words that may follow it.
 _PAIRS = """

@@ -43,7 +43,7 @@ class IndexLayout:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.manifest = root / "manifest.json"  # `Manifest`
-        self.report = root / "report.json"  # What was read and skipped.
+        self.report = root / "report.json"  # Sources, counts and skipped files of the build.
 
         self.chunks = root / "chunks.jsonl"  # One record per line.
         self.chunk_offsets = root / "chunks.offsets.npy"  # (n + 1,) bytes

@@ -1,4 +1,4 @@
-"""What the server tells clients about itself when they connect."""
+"""The server's description of itself for clients that connect."""
 
 from ..settings import settings
 

@@ -120,7 +120,7 @@ class Session:
 
 
 def _filterable() -> Filterable:
-    """Return what the index can be filtered by, from its manifest. Raises IndexUnusableError."""
+    """Return the index's filters, from its manifest. Raises IndexUnusableError."""
     directory = Path(os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
     manifest = Manifest.read(IndexLayout(resolve_version(directory)).manifest)
     return Filterable(manifest.filterable, sorted(manifest.sources))

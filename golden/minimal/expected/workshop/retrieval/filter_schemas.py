@@ -13,7 +13,7 @@ TIME: dict[str, Any] = {
 
 
 class Filterable(NamedTuple):
-    """What chunks can be filtered by: metadata columns and sources, sorted."""
+    """The filters of an index: metadata columns and sources, sorted."""
 
     columns: Iterable[str]
     sources: Sequence[str]

@@ -48,7 +48,7 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterColumns:
-    """The values that chunks can be filtered by; `columns` are the metadata columns.
+    """The filter values of chunks; `columns` are the metadata columns.
 
     `modified` (n,) has the time of each chunk in seconds since 1970, or UNKNOWN_TIME;
     `chunk_sources` (n,) are positions in `sources`. The chunks with tag i of `tags` (t,) start at
@@ -171,7 +171,7 @@ class FilterColumns:
 def tell_of_filters(
     index: Index, filters: Filters | None, allowed: Mask | None, journal: Journal
 ) -> None:
-    """Note that no chunk is `allowed` (n,), and which filter excludes everything."""
+    """Note which filter excludes everything if no chunk is `allowed` (n,)."""
     if allowed is None or allowed.any():
         return
     columns, named = index.part(FilterColumns.open), parse_filters(filters)

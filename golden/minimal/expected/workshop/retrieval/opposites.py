@@ -156,13 +156,13 @@ def _all(word: str, is_verb: bool) -> Iterator[str]:
 
 
 SIDES: dict[str, list[tuple[Side, Side]]] = {}
-"""Words of content with their own side and its opposite, of each entry that has them."""
+"""Content words, each with its own and the opposite side of every entry that has it."""
 for _word, _own, _other in (*_entries(_WORDS), *_entries(_VERBS, are_verbs=True)):
     SIDES.setdefault(_word, []).append((_own, _other))
 OPPOSITES: dict[str, Side] = {
     word: frozenset[str]().union(*(other for _, other in sides)) for word, sides in SIDES.items()
 }
-"""Words with their opposites, also of function words."""
+"""Words with their opposites, including function words."""
 for _word, _, _other in _entries(_FUNCTION_WORDS):
     OPPOSITES[_word] = OPPOSITES.get(_word, frozenset()) | _other
 

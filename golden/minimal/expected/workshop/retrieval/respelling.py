@@ -33,7 +33,7 @@ _APART = re.compile("[- ]")
 
 @stage(STAGE)
 def respell(index: Index, tokens: Sequence[Token], journal: Journal) -> list[Token]:
-    """Return the tokens of a query with the terms under which the index has them."""
+    """Return the tokens of a query with the terms under which the index has their words."""
     spelt: list[Token] = []
     for token in tokens:
         if token.spellings:

@@ -70,7 +70,7 @@ class RequestModel(BaseModel):
 
 
 class SearchArguments(RequestModel):
-    """What to search for."""
+    """The query and the options of a search, from any interface."""
 
     query: Annotated[QueryText, Field(description="A question, or words and identifiers.")]
     top_k: Annotated[
@@ -86,7 +86,7 @@ class SearchArguments(RequestModel):
     ] = None
     offset: Annotated[
         int,
-        Field(strict=True, ge=0, le=MAX_RESULTS - 1, description="How many of the best to skip."),
+        Field(strict=True, ge=0, le=MAX_RESULTS - 1, description="Number of results to skip."),
         WHOLE,
     ] = 0
 

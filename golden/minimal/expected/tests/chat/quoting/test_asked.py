@@ -1,4 +1,4 @@
-"""What a question asks for that sentences may lack."""
+"""Requirements of a question that sentences may not meet."""
 
 import pytest
 

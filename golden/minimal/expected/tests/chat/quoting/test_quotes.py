@@ -1,4 +1,4 @@
-"""What is quoted with a sentence: its code, its list, its column names."""
+"""The context that is quoted with a sentence: its code, its list, its column names."""
 
 import pytest
 

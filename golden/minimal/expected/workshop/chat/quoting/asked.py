@@ -1,4 +1,4 @@
-"""What a question asks for that sentences may lack: a side, a negation, a superlative, a number."""
+"""Requirements of a question: a side, a negation, a superlative, a number."""
 
 import re
 
@@ -9,7 +9,7 @@ _MONTHS = (
 )
 MONTHS = {word: str(month) for month, word in enumerate(_MONTHS, start=1)}
 
-# Prepositions and similar words, which say little about what is asked.
+# Prepositions and similar words, which say little about the subject.
 _LOOSE = frozenset(
     "in out into from over under with without yes no may must shall all none front back first last"
     " less more read write least most".split()
@@ -83,7 +83,7 @@ def says_opposite(question: str, text: str) -> bool:
 
 
 def find_lacking(question: str, said: str) -> str | None:
-    """Return what the question asks for and none of the quoted sentences provides."""
+    """Return the requirement of the question that none of the quoted sentences meets."""
     said = _CITATION.sub("", said)
     if _DENIES.search(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
         return '"not"'
@@ -101,7 +101,7 @@ def find_lacking(question: str, said: str) -> str | None:
 
 
 def _counts(things: str, said: str) -> bool:
-    """Return whether a text has a number next to one of the words for what is counted."""
+    """Return whether a text has a number next to one of the counted words."""
     stems = "|".join(re.escape(word[:4]) for word in things.split() if len(word) > 2)
     before = rf"\b{_COUNT}\b(?:\W+\w+){{0,3}}?\W+(?:{stems})"
     after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,4}}?\W+{_COUNT}\b{_UNIT}"

@@ -24,7 +24,7 @@ MAX_CODE_LINES, MAX_MEMBERS = 10, 5  # Limits for what follows a sentence
 class Quote:
     """A quotation: its first sentence, if it has one, and the blocks that belong to it.
 
-    `above` is the text above it: a heading, a label, a question.
+    `above` is the heading, label or question above it.
     """
 
     lead: str
