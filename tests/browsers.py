@@ -58,12 +58,12 @@ class Visit:
     complaints: list[str] = field(default_factory=list)
 
     def go(self, path: str) -> None:
-        """Open a page and wait until it has fetched what it shows."""
+        """Open a page and wait until its requests have ended."""
         self.page.goto(self.address + path)
         self.settle()
 
     def at(self, path: str) -> None:
-        """Wait until the tab is here and has fetched what it shows.
+        """Wait until the tab is at this address and its requests have ended.
 
         A page writes a search into its address in the same task that sends it, so this waits for
         the results of this search, not of the one before.
@@ -72,7 +72,7 @@ class Visit:
         self.settle()
 
     def settle(self) -> None:
-        """Wait until the page has fetched what it shows."""
+        """Wait until the page's requests have ended."""
         # Not with `wait_for_function`: the pages' policy forbids evaluation.
         settled = "document.readyState === 'complete' && awaited === 0"
         wait_until(lambda: bool(self.page.evaluate(settled)))

@@ -25,7 +25,7 @@ SMALL = 1
 
 
 class _Collection:
-    """One shard, and the data that a server keeps beside it."""
+    """One shard, and the metadata that a server keeps with it."""
 
     def __init__(self, folder: Path, asked: dict[str, Any]) -> None:
         ((self.dense, parameters),) = asked["vectors"].items()

@@ -204,7 +204,7 @@ class Server:
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
-        """Suspend the server, so that data sent meanwhile arrives at once."""
+        """Suspend the server, so that data sent in the meantime arrives at once."""
         os.kill(int(self.pid), signal.SIGSTOP)
         try:
             yield

@@ -1,4 +1,4 @@
-"""What a build reports on its sources: copies, boilerplate, findings; and `--strict`."""
+"""A build's report on its sources: copies, boilerplate, findings; and `--strict`."""
 
 import json
 import random

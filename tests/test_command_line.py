@@ -308,7 +308,7 @@ def test_full_disk_is_said_once_however_many_files_do_not_fit(tmp_path: Path) ->
 
 
 def test_help_loads_neither_numpy_nor_pydantic() -> None:
-    """These imports take longer than everything else."""
+    """These imports take longer than the rest of the command."""
     code = (
         "import sys\n"
         "from foundry.cli.main import main\n"

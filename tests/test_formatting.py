@@ -64,7 +64,7 @@ def built(make_project: MakeProject) -> Project:
 
 
 def break_tool(fp: FakeProcess, tool: str, fault: str) -> str:
-    """Make a formatter fail; returns what the message must match."""
+    """Make a formatter fail; returns a pattern for the error message."""
     behaviour, message = FAULTS[fault]
     behaviour = {
         key: value.format(tool=tool) if isinstance(value, str) else value

@@ -1,4 +1,4 @@
-"""`foundry init`: what it finds in a source, and what it writes."""
+"""`foundry init`: its survey of a source, and the file that it writes."""
 
 # ruff: noqa: RUF001 (Russian is meant to be that)
 import tomllib

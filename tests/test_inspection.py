@@ -1,4 +1,4 @@
-"""`foundry inspect` shows what the server sees."""
+"""`foundry inspect` shows the index as the server uses it."""
 
 import json
 from collections import Counter

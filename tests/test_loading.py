@@ -1,4 +1,4 @@
-"""What a server does while it loads: interrupts are silent, and importing it changes nothing."""
+"""A server while it loads: interrupts are silent, and importing it changes nothing."""
 
 import json
 import os

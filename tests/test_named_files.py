@@ -274,7 +274,7 @@ def test_files_that_grow_or_say_nothing_of_their_size_are_bounded(tmp_path: Path
         read_named(file, 9)
     maps = Path("/proc/self/maps")
     if maps.exists():
-        # Its size is 0, whatever it contains.
+        # Its reported size is 0.
         with pytest.raises(NamedFileError, match="has more than 9 bytes"):
             read_named(maps, 9)
 

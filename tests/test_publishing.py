@@ -1,4 +1,4 @@
-"""Publishing into an engine: what is rejected beforehand, and what is sent."""
+"""Publishing into an engine: early errors, and the data that is sent."""
 
 import errno
 import json

@@ -1,4 +1,4 @@
-"""Query understanding: what the language model may change, and the effects of its failures."""
+"""Query understanding: the model's allowed changes, and the effects of its failures."""
 
 import importlib
 import json

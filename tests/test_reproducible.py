@@ -1,4 +1,4 @@
-"""Same inputs, same bytes and modes: whatever the machine's locale, clock, umask or history."""
+"""Same inputs, same bytes and modes, for every locale, clock, umask and history."""
 
 import os
 import shutil

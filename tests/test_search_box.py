@@ -72,7 +72,7 @@ RUN_AXE = "axe.run({resultTypes: ['violations']})"
 
 @dataclass(frozen=True)
 class Served:
-    """A server with a search box, two sites of which it allows one, and a browser."""
+    """A server with a search box, two sites, of which it allows one, and a browser."""
 
     running: Any
     address: str

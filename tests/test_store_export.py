@@ -1,4 +1,4 @@
-"""Exports whose lanes are in an engine: what they contain, and that they run."""
+"""Exports whose lanes are in an engine: their contents, and that they run."""
 
 import json
 import os

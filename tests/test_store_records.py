@@ -461,7 +461,7 @@ def counted(engine: Any) -> Iterator[list[object]]:
 
 
 def machines() -> list[Note]:
-    """Return notes with identifiers, some of which are parts of longer ones, and equal ones."""
+    """Return notes with identifiers, some of which are parts of longer ones, and equal notes."""
     valves = [
         Note(
             f"Valve {number}",
@@ -621,7 +621,7 @@ def test_texts_of_an_engine_that_is_frozen_hold_up_nobody(place: Place, tmp_path
                 with relay.held():
                     waiting = threads.submit(client.get, path)
                     assert client.get("/healthz").status_code == 200
-                    # No record has this id, which the server can tell by itself.
+                    # No record has this id, and the server knows this without a request.
                     assert client.get("/chunks/nothing").status_code == 404
                     assert not waiting.done()
                     reply = waiting.result()

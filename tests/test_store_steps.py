@@ -1,4 +1,4 @@
-"""Publishing in steps: what is shared and sent, kills, and filters in PostgreSQL."""
+"""Publishing in steps: shared and sent rows, kills, and filters in PostgreSQL."""
 
 import os
 import random
@@ -128,7 +128,7 @@ def check_hits(place: Place, hits: LaneHits, best: LaneHits) -> None:
 
 
 def check_answers(place: Place, index: Path) -> None:
-    """Check that a version answers like its index, whatever else is stored."""
+    """Check that a version answers like its index, although other versions are stored."""
     content = Content.open(index)
     with place.engine() as engine:
         engine.check(content.edition)
@@ -432,7 +432,8 @@ def test_a_bucket_whose_rows_were_all_replaced_is_told() -> None:
     shift = bucket_shift(256)
     chosen = np.flatnonzero(keys >> shift == keys[100] >> shift)
     assert len(chosen) > 1
-    # As many as before, in the same bucket. Of two others, one is only there and one only here.
+    # As many as before, in the same bucket. Two others differ: one is only in the engine, and one
+    # only in the index.
     strange = np.flatnonzero(keys >> shift == keys[-1] >> shift)
     own = np.setdiff1d(np.arange(256), strange)
     theirs, others = keys.copy(), codes.copy()
@@ -495,7 +496,7 @@ KILLS = int(os.environ.get("KILLS", "4"))
 def test_killed_publications_lose_and_mix_nothing(
     place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Searches continue meanwhile, each in the version that it asks for."""
+    """Searches continue in parallel, each in the version that it asks for."""
     monkeypatch.setattr(pgvector, "BATCH_CHUNKS", 10)
     monkeypatch.setattr(qdrant_points, "BATCH_POINTS", 10)
     indexes = [
@@ -533,7 +534,7 @@ def test_killed_publications_lose_and_mix_nothing(
                     asked += 1
                 except BaseException as error:
                     problems.append(error)
-                # Publications must be able to continue meanwhile.
+                # Publications must be able to continue in the meantime.
                 done.wait(0.02)
 
     thread = threading.Thread(target=search)

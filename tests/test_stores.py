@@ -344,7 +344,7 @@ def test_a_version_that_serves_again_is_no_longer_superseded_in_qdrant(
     publish_at(2_000, other_index, place, clock)
     assert publish_at(2_050, index, place, clock) == ()
     assert publish_at(2_100, other_index, place, clock) == ()
-    # The first was replaced again, and its grace period starts anew.
+    # The first was replaced again, so its grace period starts over.
     assert publish_at(2_199, other_index, place, clock) == ()
     assert place.versions() == {first, second}
     assert publish_at(2_200, other_index, place, clock) == (first,)
@@ -638,7 +638,7 @@ def test_queries_during_a_publication_come_from_one_version_each(
             except BaseException as error:
                 mixed.append(error)
                 return
-            # The publication must be able to continue meanwhile.
+            # The publication must be able to continue in the meantime.
             done.wait(0.02)
 
     with server(tmp_path, engine_room) as stored:

@@ -302,7 +302,7 @@ def test_edited_modules_that_are_gone_are_kept_and_their_code_is_named(
     for line in (
         f"notes/mcp/server.py: {gone}; its code is now in app.py, as answer(): move your edit"
         " there",
-        f"notes/mcp/__init__.py: {gone}; delete it if your code does not need it",
+        f"notes/mcp/__init__.py: {gone}; delete it if you do not need it",
         "requirements.txt: not merged; copy what you need from the generated .new next to it, then"
         " delete that",
     ):

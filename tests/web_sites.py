@@ -141,7 +141,7 @@ def hash_of(content: str) -> str:
 def serving(
     routes: dict[str, Route] | None = None, *, tls: ssl.SSLContext | None = None
 ) -> Iterator[Site]:
-    """Run a site while the context lasts; its routes may be changed meanwhile."""
+    """Run a site while the context lasts; its routes may be changed while it runs."""
     stopped = threading.Event()
 
     class Server(ThreadingHTTPServer):

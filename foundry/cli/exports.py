@@ -33,7 +33,7 @@ _SAID = {
     "merged": "merged",
     "kept": "kept as you edited it",
     "went": "kept, though no longer part of the export; its code is now {}: move your edit there",
-    "orphaned": "kept, though no longer part of the export; delete it if your code does not need it",
+    "orphaned": "kept, though no longer part of the export; delete it if you do not need it",
     "deleted": "stays deleted",
     "removed": "removed, no longer part of the export",
     "added": "added",

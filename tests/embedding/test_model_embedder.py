@@ -322,7 +322,7 @@ def test_model_that_embeds_queries_embeds_documents_alone(
     service.reset_counters()
     project.succeed("build", "--quiet")
     assert dense_of(project)["dimensions"] == 64 + TABLE.dimensions
-    # Whatever the table adds, the model's own chunk vectors are still available.
+    # The table may add something, but the model's own chunk vectors are still available.
     assert len(chunks & set(service.answered)) <= 1
 
     # The decision is made once all documents have been embedded with the table.
@@ -333,7 +333,7 @@ def test_model_that_embeds_queries_embeds_documents_alone(
     assert "queries are embedded by the model itself" in printed
     assert vectors_of(project) == expected
     assert (dense_of(project)["model"], dense_of(project)["dimensions"]) == ("words", 64)
-    # The service embedded the probe again, and nothing else twice.
+    # The service embedded the probe again, and no other text twice.
     assert len([text for text, count in service.answered.items() if count > 1]) <= 1
 
 

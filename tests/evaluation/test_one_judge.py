@@ -58,7 +58,7 @@ FILES = {
     "outside/copy of valve.md": (
         "# Valve\n\nA valve stops the flow of water before work on a pipe begins.\n"
     ),
-    # Almost the same words: one hit stands for both.
+    # Almost the same words: one hit represents both.
     "inside/oil.md": f"# Oil\n\n{SEAL} Oil is drained into the tank of the workshop each May.\n",
     "outside/oil.md": f"# Oil\n\n{SEAL} Oil is drained into the tank of the workshop in May.\n",
     "outside/dust.md": "# Dust\n\nWater is sprayed on the face against dust while coal is cut.\n",

@@ -1,4 +1,4 @@
-"""An export uses the index it started with, whatever is published meanwhile."""
+"""An export uses the index it started with, even if another one is published in between."""
 
 from conftest import MakeProject
 

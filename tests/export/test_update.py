@@ -1,4 +1,4 @@
-"""What an update does to each file: decided by a three-way comparison, written atomically."""
+"""The decision of an update on each file: by a three-way comparison, and written atomically."""
 
 import os
 import re

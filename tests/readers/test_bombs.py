@@ -1,4 +1,4 @@
-"""Hostile files: each is skipped with a reason, and affects nothing else."""
+"""Hostile files: each is skipped with a reason, and nothing else is affected."""
 
 import io
 import json

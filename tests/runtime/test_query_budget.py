@@ -1,4 +1,4 @@
-"""Whatever a query says, a search stays within its budget; ordinary ones use little of it.
+"""Any search stays within its budget, and ordinary ones use little of it.
 
 The server has all stages that need no model.
 """

@@ -1,4 +1,4 @@
-"""A view of an index reveals nothing about other documents, whatever a stage reads."""
+"""A view of an index reveals nothing about other documents, even to stages."""
 
 from collections.abc import Callable
 from dataclasses import fields, replace

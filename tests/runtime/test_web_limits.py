@@ -71,7 +71,7 @@ def server() -> Iterator[Server]:
 
 
 def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
-    # 200 requests of 20 ms: four seconds of work, of which one may be waited for.
+    # 200 requests of 20 ms: four seconds of work, of which only one may be waited for.
     clients = [server.connect() for _ in range(200)]
     with server.suspended():
         for client in clients:

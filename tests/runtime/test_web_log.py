@@ -1,4 +1,4 @@
-"""The server's log: the format of a line, what it never contains, and that logging never blocks."""
+"""The server's log: its format, data that it never contains, and that logging never blocks."""
 
 import io
 import json

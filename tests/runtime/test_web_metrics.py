@@ -1,4 +1,4 @@
-"""What is counted, and how Prometheus parses it."""
+"""The counted events, and how Prometheus parses the counts."""
 
 import pytest
 from prometheus_client import generate_latest

@@ -109,7 +109,7 @@ def test_no_tests_are_rendered(built: Project) -> None:
 def test_a_query_waits_for_another_that_renders(
     is_rendered: bool, built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If another process has rendered the server meanwhile, it is not rendered again."""
+    """If another process has rendered the server in the meantime, it is not rendered again."""
     built.ask("seal")
     server = built.root / ".foundry" / "server"
     kept = server.rename(server.with_name("kept"))

@@ -1,4 +1,4 @@
-"""The folder source: which files are read, in which order, and what is left out and why."""
+"""The folder source: which files are read, their order, and reasons for leaving files out."""
 
 import json
 import os

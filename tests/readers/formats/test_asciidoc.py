@@ -1,4 +1,4 @@
-"""AsciiDoc as Asciidoctor reads it: titles, blocks, tables, conditions, and what is left out."""
+"""AsciiDoc as Asciidoctor reads it: titles, blocks, tables, conditions, and omissions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Org: headings, blocks, tables, notes and what is left out."""
+"""Org: headings, blocks, tables, notes and omissions."""
 
 import pytest
 

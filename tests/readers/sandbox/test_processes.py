@@ -1,4 +1,4 @@
-"""Worker processes: when they start and end, and what they receive."""
+"""Worker processes: when they start and end, and the data that they receive."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What a worker cannot do."""
+"""Restrictions of a worker."""
 
 import socket
 import subprocess
