@@ -134,7 +134,8 @@ def sharing_a_folder(
 ) -> Iterator[None]:
     """Give all processes of a run a folder for shared work; check that each closes its files."""
     own = tmp_path_factory.getbasetemp()
-    shared = own.parent if hasattr(request.config, "workerinput") else own
+    shared = own.parent if hasattr(request.config, "workerinput") else own / "shared"
+    shared.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch, sharing.in_folder(shared):
         # The user's own cache holds the secret of this installation.
         patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
@@ -142,6 +143,23 @@ def sharing_a_folder(
     gc.collect()
     left = find_open()
     assert len(left) <= MOST_OPEN, left
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_folders_left(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Remove what the tests of a module share when all of them have passed.
+
+    pytest itself removes only `tmp_path`.
+    """
+    own = tmp_path_factory.getbasetemp()
+    before, failed = set(own.iterdir()), request.session.testsfailed
+    yield
+    if request.session.testsfailed == failed:
+        for folder in set(own.iterdir()) - before:
+            if not folder.is_symlink():
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")

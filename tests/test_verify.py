@@ -57,12 +57,12 @@ def make(root: Path, config: str = CONFIG) -> Project:
     return project
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(tmp_path_factory.mktemp("verify") / "project").export()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = make(tmp_path_factory.mktemp("tamper") / "project")
     project.ask("seal")

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, built from a copy of the checkout."""
     folder = tmp_path_factory.mktemp("wheel")
@@ -35,7 +35,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return next((folder / "out").glob("*.whl"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`foundry` in a separate environment."""
     environment = tmp_path_factory.mktemp("installed") / "environment"
