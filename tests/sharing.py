@@ -1,5 +1,6 @@
 """Expensive work that tests share: done once, when first needed."""
 
+import bz2
 import hashlib
 import json
 import os
@@ -8,7 +9,7 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,15 @@ from black.files import infer_target_version
 from servers import LIBRARIES, in_python
 
 from foundry.export import compose
+from foundry.export.bills import CORPUS, format_corpus
 from foundry.readers.sandbox import processes
 from foundry.rendering import formatting, plan
 from foundry.serving import running
 
 FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
 PARSE_BACK, READ_LOCK = formatting.parse_back, cache(compose.Resolution)
+MAKE_BILLS, COMPRESS = compose._bills, lru_cache(maxsize=32)(bz2.compress)
+BILLS: dict[tuple[str | bytes, ...], dict[str, bytes]] = {}
 INTERPRET, READ = running._interpret, processes._command
 READERS = ("foundry.readers.sandbox.reading", "pypdfium2")
 COMMANDS = (
@@ -67,6 +71,8 @@ def formatted_once() -> Iterator[None]:
         patch.setattr(plan, "parse_back", _parse_back)
         # Every export reads the lock of all servers again.
         patch.setattr(compose, "Resolution", READ_LOCK)
+        patch.setattr(compose, "_bills", _make_bills)
+        patch.setattr(bz2, "compress", COMPRESS)
         yield
 
 
@@ -203,6 +209,16 @@ class _Kept:
         written.write_text(json.dumps(made))
         written.replace(kept)
         return made
+
+
+def _make_bills(
+    name: str, package: str, files: Mapping[str, bytes], index: Path
+) -> dict[str, bytes]:
+    made_from = ("pyproject.toml", f"{package}/__init__.py")
+    key = (name, package, *(files[file] for file in made_from))
+    if key not in BILLS:
+        BILLS[key] = MAKE_BILLS(name, package, files, index)
+    return {**BILLS[key], CORPUS: format_corpus(index)}
 
 
 def _parse_back(name: str, content: bytes) -> object:

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Collection, Mapping
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -162,6 +163,7 @@ def _settings(design: Design, questions: bytes | None) -> bytes:
     return _to_json(values)
 
 
+@cache
 def _tools() -> bytes:
     # Imported when needed, since `plan_key` must be fast.
     from foundry.runtime.mcp.descriptions import describe_tools, hash_tools
