@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 LINTERS := lint-types lint-format lint-rules lint-workflows
 
-.PHONY: demo test quick room coverage test-tests quick-tests lint $(LINTERS) golden docs site locks clean
+.PHONY: demo test quick room coverage compiled-tests test-tests quick-tests lint $(LINTERS) golden docs site locks clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -21,10 +21,14 @@ demo: .venv/installed
 test quick: .venv/installed
 	@$(MAKE) --no-print-directory --jobs $(LINTERS) $@-tests
 
-test-tests:
+# Once, and not by each process: pytest rewrites every assertion of a clean checkout.
+compiled-tests:
+	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true
+
+test-tests: compiled-tests
 	$(BIN)/python -m pytest $(PARALLEL)
 
-quick-tests:
+quick-tests: compiled-tests
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
 # The quick tests of one room of foundry/: `make room ROOM=stores` or ROOM=runtime/chat.
