@@ -21,9 +21,7 @@ from click.testing import CliRunner
 from embedding_services import fake_service
 from import_circles import find_circle
 from packaging.markers import Marker
-from servers import check_types, run_tool
 from sharing import formatted_once
-from systems import needs_repository
 
 import foundry.runtime
 from foundry.cli.main import main
@@ -126,16 +124,6 @@ def test_export_is_the_golden_one(case: str, export: Path, request: pytest.Fixtu
             path.write_bytes(content)
     differences = diff_folder(expected_folder, actual, {}, ignored=partial(is_left_out, case))
     assert not differences, f"regenerate with: make golden\n{differences}"
-
-
-@needs_repository
-@pytest.mark.slow
-def test_export_with_most_stages_is_linted_and_typed_with_all_its_tests(
-    exports: Callable[[str], Path],
-) -> None:
-    export = exports("stages")
-    run_tool(export, "ruff", "check", "--no-cache", ".")
-    check_types(export)
 
 
 def test_reviews_show_what_is_rendered_and_hide_what_is_copied() -> None:

@@ -682,6 +682,5 @@ def test_citations_lead_to_what_they_cite(which: str, request: pytest.FixtureReq
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("which", ["export", "export_without"])
-def test_types_hold(which: str, request: pytest.FixtureRequest) -> None:
-    check_types(request.getfixturevalue(which))
+def test_types_hold_without_mcp(export_without: Path) -> None:
+    check_types(export_without)

@@ -146,7 +146,8 @@ def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) 
         "deleted by its owner: Dockerfile",
     ):
         assert f"{line}\n" in said
-    run_tests(older)
+    # All of them pass on an export of today that was edited: tests/test_owner_edits.py.
+    run_tests(older, "test_[as]*.py")
     run_in(older, sys.executable, "-m", "ruff", "check", "--no-cache", ".")
     check_format(older)
     # Its tests start servers, which compile the modules that they import.
