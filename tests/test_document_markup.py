@@ -1,6 +1,7 @@
 # ruff: noqa: RUF001
 """How the document page renders Markdown, formulas and code; without a server."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from browsers import browser
 
 PAGE = Path(__file__).parents[1] / "foundry" / "runtime" / "page"
-SCRIPTS = "page inline text blocks symbols maths code places links highlight parts".split()
+SCRIPTS = "page inline text panels blocks symbols maths code places links highlight parts".split()
 MADE = """
 text => {
   const record = { path: "notes/a.md", source: "s", url: null };
@@ -86,6 +87,31 @@ def test_callouts_are_whole(page: Any, text: str) -> None:
     )
 
 
+def test_quotations_with_labels_are_tabs(page: Any) -> None:
+    html = shown(page, "> **[`pip`]**\n> a\n>\n> **[uv]**\n\n> **[conda]**\n>\n> > q\n\nend")
+    assert html.count('role="tablist"') == 1
+    assert re.findall(r'aria-selected="(\w+)" tabindex="(-?\d)">(.*?)</button>', html) == [
+        ("true", "0", "<code>pip</code>"),
+        ("false", "-1", "uv"),
+        ("false", "-1", "conda"),
+    ]
+    assert html.count('hidden="until-found"') == 2
+    assert html.endswith("<blockquote><p>q</p></blockquote></div></div><p>end</p>")
+    twice = shown(page, "> **[a]**\n> b\n\n> **[c]**\n\n> **[a]**\n> b\n\n> **[c]**")
+    assert twice.count('role="tablist"') == 2
+    assert "tablist" not in shown(page, "> **[a]**\n> b")
+    assert shown(page, "**[a]**\n\n## b") == '<p class="tab-title">a</p><h2>b</h2>'
+
+
+def test_a_sign_begins_what_is_closed(page: Any) -> None:
+    shut = '<details class="closed"><summary>Why <em>so</em></summary><p>a</p></details>'
+    assert shown(page, ">\n> ▸ **Why *so***\n> a") == shut
+    html = shown(page, "> ▸ Warning: Title\n> a\n\n> ▸ Tip:\n> b")
+    assert '<details class="closed" data-kind="warning"><summary>Title</summary>' in html
+    assert '<details class="closed" data-kind="tip"><summary>Tip</summary>' in html
+    assert shown(page, "▸ **a**\n\n## b") == '<p class="tab-title">a</p><h2>b</h2>'
+
+
 def test_a_quote_is_no_callout(page: Any) -> None:
     for text in ("He said:\nyes", "Reader: yes\nno", "A time: then"):
         quoted = "\n".join(f"> {line}" for line in text.split("\n"))
@@ -135,15 +161,37 @@ def test_pictures_have_the_width_that_is_written(page: Any) -> None:
     ]
 
 
-def test_a_callout_goes_on_in_the_next_passage(page: Any) -> None:
-    html = page.evaluate("""() => {
-      const [before, after] = ["> Tip:\\n> a", "> b\\n\\n> c"].map((text) =>
-        element("div", {}, element("div", { class: "text" }, ...markdownNodes(text, {}, 0))));
-      goOn(after.querySelector("blockquote"), before);
-      return after.innerHTML;
-    }""")
-    assert html.count('<blockquote class="callout" data-kind="tip"><p>b</p></blockquote>') == 1
-    assert html.endswith("<blockquote><p>c</p></blockquote></div>")
+def goes_on(page: Any, before: str, after: str) -> str:
+    """The second of two passages, as it is shown below the first."""
+    return str(
+        page.evaluate(
+            """([before, after]) => {
+      const passage = (...nodes) => element("div", {}, element("div", { class: "text" }, ...nodes));
+      const first = passage(...markdownNodes(before, {}, 0));
+      const [begin, ...rest] = markdownNodes(after, {}, 0);
+      const second = passage(goOn(begin, first), ...rest);
+      return `${first.innerHTML}\\n${second.firstChild.innerHTML}`;
+    }""",
+            [before, after],
+        )
+    )
+
+
+def test_boxes_go_on_in_the_next_passage(page: Any) -> None:
+    rest = "> b\n\n> c"
+    callout = goes_on(page, "> Tip:\n> a", rest).split("\n")[-1]
+    assert callout == (
+        '<blockquote class="callout" data-kind="tip"><p>b</p></blockquote>'
+        "<blockquote><p>c</p></blockquote>"
+    )
+    closed = goes_on(page, "> ▸ Tip: More\n> a", rest).split("\n")[-1]
+    assert '<details class="closed" data-kind="tip"><summary>More, continued</summary>' in closed
+    tabs, second = goes_on(page, "> **[x]**\n> a\n\n> **[y]**\n> a", rest).split("\n")
+    own = re.search(r'<div class="tab-panel" id="([\w-]+)" role="tabpanel"', second)
+    assert own and re.search(rf'role="tab" aria-controls="[\w-]+ {own[1]}"', tabs)
+    assert 'hidden="until-found"' in second
+    tabs, second = goes_on(page, "> **[x]**\n> a", "> **[y]**\n> b").split("\n")
+    assert tabs.count('role="tab"') == 2 and 'role="tab"' not in second
 
 
 def test_footnotes_lead_there_and_back(page: Any) -> None:
@@ -184,6 +232,16 @@ def test_code_keeps_its_lines_and_has_colours(page: Any) -> None:
             "([code, language]) => codeNode(code, language).textContent", [code, language]
         )
         assert text == f"{code}Copy", language
+
+
+def test_code_has_the_title_that_is_written(page: Any) -> None:
+    for fence, title in (
+        ('py title="a.py" hl_lines="1"', "a.py"),
+        ("ts [b.ts]", "b.ts"),
+        ("mermaid", "Source of a diagram (Mermaid)"),
+    ):
+        assert f'<p class="code-title">{title}</p>' in shown(page, f"```{fence}\na\n```")
+    assert "code-title" not in shown(page, "```py\na[b]\n```")
 
 
 def test_code_goes_on_in_the_next_passage(page: Any) -> None:

@@ -1,5 +1,7 @@
 """AsciiDoc as Asciidoctor reads it: titles, blocks, tables, conditions, and omissions."""
 
+import re
+
 import pytest
 
 from foundry.documents import Document, RawDocument
@@ -64,7 +66,9 @@ def test_what_is_set_in_is_literal_but_not_in_a_list() -> None:
         ("line one +\nline two", "line one\nline two"),
         ("`link:no[code]` stays", "`link:no[code]` stays"),
         ("arrays a[0] and b[5-20] stay", "arrays a[0] and b[5-20] stay"),
-        ('image::x.png["A map, drawn",300]', "A map, drawn"),
+        ('image::x.png["A map, drawn",300]', "![A map, drawn](x.png)"),
+        (":imagesdir: img\n\nimage::x.png[] image:y.png[]", "![](img/x.png)"),
+        ("see {unset-1}/b.html[the page] {unset}", "see the page {unset}"),
     ],
 )
 def test_text(written: str, expected: str) -> None:
@@ -85,8 +89,24 @@ def test_admonitions_say_their_kind_and_quotations_who_said_it() -> None:
     )
     said = [part for part in text_of(source).split("\n") if part]
     assert said == [
-        *("Warning:", "Hot.", "Tip: Cool it.", "NOTE: Dry.", "So it was."),
+        *("> Warning:", ">", "> Hot.", "> Tip: Cool it.", "> Note: Dry.", "So it was."),
         *("\u2014 Ada Fox, Letters", "Oh", "no", "\u2014 Bo"),
+    ]
+
+
+def test_tabs_and_collapsible_blocks_are_quotations() -> None:
+    source = (
+        "[tabs]\n======\nMaven::\n+\n[source,xml]\n----\n<a/>\n----\n\nGradle::\n+\n--\n* b\n--\n"
+        "======\n\n.More\n[%collapsible]\n====\nc\n====\n\n.Careful\n[NOTE]\nd\n\n"
+        "* e\n+\nTIP: f\n* g\n\n[%collapsible]\n====\nh"
+    )
+    assert re.split(r"\n{2,}", text_of(source)) == [
+        "> **[Maven]**\n>\n> ```xml\n> <a/>\n> ```",
+        "> **[Gradle]**\n>\n> - b",
+        "> \u25b8 **More**\n>\n> c",
+        "> Note: Careful\n>\n> d",
+        *("- e", "> Tip: f", "- g"),
+        "> \u25b8 **Details**\n>\n> h",
     ]
 
 

@@ -3,8 +3,10 @@
 import html
 import re
 from collections.abc import Mapping
+from functools import partial
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.pages.blocks import picture
 from foundry.readers.formats.pages.numbers import lowered
 from foundry.readers.notes import leave_out
 
@@ -18,6 +20,7 @@ _INLINE = re.compile(
     r"(?P<curly>(?P<quote>[\"'])`[^`\n]{1,300}`(?P=quote))|(?P<code>`[^`\n]{1,300}`|\+\+\+?[^+\n]{1,300}\+\+\+?)"
     r"|\b(?:link|xref):(?P<target>\+\+[^+\n]{1,500}\+\+|[^\s\[\]]{1,500}+)"
     r"\[(?P<label>[^\]\n]{0,300}+)\]"
+    r"|(?P<unset>\{[\w-]{1,60}\}[^\s\[\]]{1,500}+)\[(?P<shown>[^\]\n]{1,300}+)\]"
     r"|(?P<url>(?:https?|ftp|irc)://[^\s\[\]<>]{1,500}+)\[(?P<named>[^\]\n]{0,300}+)\]"
     r"|(?P<mail>mailto:[^\s\[\]]{1,200}+)\[(?P<mailed>[^\]\n]{0,300}+)\]"
     r"|<<(?P<place>[^<>,\n]{1,200}+)(?:,(?P<reference>[^<>]{1,300}))?>>"
@@ -73,10 +76,11 @@ def _value(match: re.Match[str], attributes: Mapping[str, str]) -> str:
 
 def write_inline(text: str, attributes: Mapping[str, str]) -> str:
     """Convert inline AsciiDoc to Markdown; record markup without words for people as left out."""
-    return _INLINE.sub(_unwrap, _BREAK.sub("", fill_in(text, attributes)))
+    folder = attributes.get("imagesdir", "")
+    return _INLINE.sub(partial(_unwrap, folder), _BREAK.sub("", fill_in(text, attributes)))
 
 
-def _unwrap(match: re.Match[str]) -> str:
+def _unwrap(pictures: str, match: re.Match[str]) -> str:
     if name := _MACRO.match(match[0]):
         leave_out(Omission.MACRO, name[0])
     if match["curly"]:
@@ -96,13 +100,25 @@ def _unwrap(match: re.Match[str]) -> str:
         target = target.strip("+")
         label = _label(match["label"] or match["named"] or match["mailed"] or target)
         return f"[{label}]({target})"
+    if match["unset"]:
+        leave_out(Omission.ATTRIBUTE, match["unset"])
+        return _label(match["shown"])
     if match["place"]:
         if match["reference"]:
             leave_out(Omission.ATTRIBUTE, match["place"])
         return (match["reference"] or match["place"].lstrip("#")).strip()
     if match["picture"]:
-        leave_out(Omission.ATTRIBUTE, match["picture"])
-        return match["alt"].strip('"')
+        alternative = match["alt"].strip('"')
+        # An icon is a sign, and a picture in a line without a text is mostly one too.
+        is_picture = match[0].startswith("image::" if not alternative else "image:")
+        place = match["picture"]
+        place = (
+            place if place.startswith("/") or not pictures else f"{pictures.rstrip('/')}/{place}"
+        )
+        shown = picture(alternative, place) if is_picture else None
+        if shown is None:
+            leave_out(Omission.ATTRIBUTE, match["picture"])
+        return shown or alternative
     if note := match["note"]:
         return f" ({note})"
     if match["keys"] is not None:

@@ -13,6 +13,7 @@ from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
 from foundry.readers.formats.asciidoc.inline import fill_in, write_inline
 from foundry.readers.formats.asciidoc.tables import read_table
+from foundry.readers.formats.pages.blocks import CLOSED, TAB, Block, panel
 from foundry.readers.notes import leave_out
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")
@@ -21,6 +22,7 @@ _TITLED = re.compile(r"[\w`*{<\"'(]")
 _LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
 _FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}|[|,:!]={3,})([\w+-]*)[ \t]*$")
 _BOX = re.compile(r"(={4,}|\*{4,}|_{4,}|--|~{4,})[ \t]*$")
+_ENDS = re.compile(rf"{_FENCE.pattern}|{_BOX.pattern}|\[[^\[\]]+\][ \t]*$|\+[ \t]*$|//")
 _RULE = re.compile(r"(?:\+|'{3,}|<<<|-{3}|\* \* \*|\*{3})[ \t]*$")
 _COMMENT = re.compile(r"//(?!/)(.*)")
 _DIRECTIVE = re.compile(r"(include|toc|ifeval|endif|video|audio)::(.*)")
@@ -30,6 +32,7 @@ _ATTRIBUTE = re.compile(r":(!?[\w-]{1,60}!?):(?:[ \t]+(.*))?$")
 _SOURCE = re.compile(r"\[(?:source|,)[^\]]{0,20}?,[ \t]*\"?([\w+-]{1,20})")
 _QUOTED = re.compile(r"\[(?:quote|verse)\b[^,\]]{0,50},([^\]]{1,300})\]")
 _ADMONITION = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b")
+_ADVICE = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(?=\S)")
 _TITLE = re.compile(r"\.(?=[^\s.])(.*)")
 _ITEM = re.compile(r"^[ \t]*(?:(\*{1,5}|-)|(\.{1,5}|\d{1,4}[.)]))[ \t]+(?=\S)")
 _TERM = re.compile(r"^[ \t]*(\S(?:[^\n]{0,200}?\S)?)(?::{2,4}|;;)(?=[ \t]|$)")
@@ -44,6 +47,21 @@ class _Block:
 
     text: str = ""
     awaits_text: bool = False
+
+
+@dataclass
+class _Box:
+    """An open box, and what is outside it while its content is read for a quotation of its own.
+
+    A box of tabs gets a quotation for each of them.
+    """
+
+    fence: str
+    attribution: str
+    has_tabs: bool = False
+    outside: Composer | None = None
+    title: str = ""
+    sign: str = ""
 
 
 class _Source:
@@ -85,7 +103,8 @@ class _Writer:
         self._source = _Source(text)
         self._held: list[str] = []
         self._block = _Block()
-        self._boxes: list[tuple[str, str]] = []
+        self._boxes: list[_Box] = []
+        self._title: str | None = None
         # The marks of the open lists, with the number of the last item.
         self._lists: dict[str, int] = {}
 
@@ -97,6 +116,8 @@ class _Writer:
             if not self._outside(line) and not self._begin(line):
                 self._prose(line)
                 self._block.text = ""
+        for box in reversed(self._boxes):
+            self._end_quotation(box)
         self.flush()
 
     def flush(self) -> None:
@@ -152,6 +173,7 @@ class _Writer:
             self._block.awaits_text = False
         elif titled := _TITLE.match(line):
             self._held.append(titled[1])
+            self._title = titled[1]
             return True
         elif self._is_literal(line):
             self._literal(line)
@@ -186,7 +208,7 @@ class _Writer:
         length = len(below.rstrip())
         above = self._source.before()
         stands_alone = not above.strip() or bool(_BLOCK.match(above))
-        closes = any(fence == below.rstrip() for fence, _ in self._boxes)
+        closes = any(box.fence == below.rstrip() for box in self._boxes)
         return stands_alone and not closes and length > 1 and abs(length - len(line.rstrip())) <= 2
 
     def _fenced(self, fence: re.Match[str]) -> None:
@@ -213,17 +235,47 @@ class _Writer:
 
     def _box(self, fence: str) -> None:
         """Start or end a box, a quotation or a sidebar, whose content is read as usual."""
-        place = next((n for n, (each, _) in enumerate(self._boxes) if each == fence), None)
+        place = next((n for n, box in enumerate(self._boxes) if box.fence == fence), None)
         if place is not None:
-            for _, attribution in reversed(self._boxes[place:]):
-                self._held += ["", attribution] if attribution else [""]
+            for box in reversed(self._boxes[place:]):
+                self._end_quotation(box)
+                self._held += ["", box.attribution] if box.attribution else [""]
             del self._boxes[place:]
             return
         self._end_lists()
-        self._boxes.append((fence, self._attribution()))
+        box = _Box(fence, self._attribution(), self._block.text.startswith("[tabs"))
+        self._boxes.append(box)
+        kind = _ADMONITION.match(self._block.text)
+        if kind or "%collapsible" in self._block.text or "options=collapsible" in self._block.text:
+            title = self._take_title()
+            said = f"{kind[1].capitalize()}: {title}".strip() if kind else title or "Details"
+            self._begin_quotation(box, said, "{}" if kind else CLOSED)
         self._held.append("")
-        if kind := _ADMONITION.match(self._block.text):
-            self._held.append(f"{kind[1].capitalize()}:")
+
+    def _take_title(self) -> str:
+        """Return the title above a block, which is not text then."""
+        is_above = self._title is not None and self._held[-1:] == [self._title]
+        return self._inline(self._held.pop()) if is_above else ""
+
+    def _begin_quotation(self, box: _Box, title: str, sign: str) -> None:
+        self.flush()
+        box.outside, box.title, box.sign = self.composer, title, sign
+        self.composer = Composer()
+
+    def _end_quotation(self, box: _Box) -> None:
+        """Put the content of a box into the text as a quotation, unless it has headings."""
+        self.flush()
+        if box.outside is None:
+            return
+        inner = self.composer.finish()
+        self.composer, box.outside = box.outside, None
+        blocks = [Block(inner.text, 0, inner.blocks)] if inner.text else []
+        if inner.headings:
+            self.composer.text(box.sign.format(box.title))
+            self.composer.include(inner)
+            return
+        for block in panel(box.title, blocks, box.sign):
+            self.composer.include(Reading(block.text, blocks=block.spans, links=inner.links))
 
     def _attribution(self) -> str:
         """Return author and source of the quotation that begins here; "" for other blocks."""
@@ -247,8 +299,17 @@ class _Writer:
         self._listing([each[width:].rstrip() for each in content], "")
 
     def _prose(self, line: str) -> None:
-        if kind := _ADMONITION.match(self._block.text):
-            line = f"{kind[1].capitalize()}: {line}"
+        box = self._boxes[-1] if self._boxes else None
+        label = _TERM.match(line) if box and box.has_tabs else None
+        if box and label and not line[label.end() :].strip():
+            self._end_quotation(box)
+            self._begin_quotation(box, label[1], TAB)
+            return
+        kind, is_begun = _ADMONITION.match(self._block.text), not self._source.before().strip()
+        advice = _ADVICE.match(line) if is_begun or self._source.before() == "+" else None
+        if kind or advice:
+            self._advise(kind or advice, line[advice.end() :] if advice else line)
+            return
         if attribution := self._attribution():
             self._held.append(line)
             while self._source.peek().strip():
@@ -264,6 +325,20 @@ class _Writer:
         elif not self._source.before().strip():
             self._end_lists()
         self._held.append(_TERM.sub(r"\1:", line, count=1).rstrip())
+
+    def _advise(self, kind: re.Match[str] | None, line: str) -> None:
+        """Read a paragraph as an admonition."""
+        assert kind is not None
+        lines, title = [line], self._take_title()
+        while (following := self._source.peek()).strip() and not self._ends_advice(following):
+            lines.append(self._source.take() or "")
+        lines[0] = f"{kind[1].capitalize()}: {lines[0]}"
+        if title:
+            lines[0:1] = [f"{kind[1].capitalize()}: {title}", "", line]
+        self._held += ["", *(f"> {each}".rstrip() for each in lines), ""]
+
+    def _ends_advice(self, line: str) -> bool:
+        return bool(_ENDS.match(line) or (self._lists and _ITEM.match(line)))
 
     def _end_lists(self) -> None:
         """End the lists, unless a block is attached to an item (`+`) or in a box."""

@@ -7,11 +7,12 @@ from foundry.readers.formats.markdown.directives import (
     COLONS,
     FENCE,
     PROSE_FENCES,
+    TABS,
     kind_of_box,
 )
 from foundry.readers.formats.markdown.tags import ADMONITIONS
 
-_BOXES = ADMONITIONS | {"admonition", "details", "dropdown"}
+_BOXES = ADMONITIONS | TABS | {"admonition", "details", "dropdown"}
 _SIGNS = (":::", "```{", "~~~{")
 
 

@@ -7,21 +7,25 @@ MyST's fences, GitHub's `> [!NOTE]`, tags of Liquid and Hugo, and a wiki's templ
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.tags import ADMONITIONS
+from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
 
 _INDENTED = re.compile(
     r"([ \t]*)(?:(!!!|\?\?\?\+?)[ \t]+([\w-]++)[\w \t-]*+|(===[!+]?)[ \t]+)(?:\"(.*)\")?[ \t]*$"
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 FENCE = re.compile(r"([ \t>]*)(`{3,}|~{3,})[ \t]*(?:\{([\w-]+)\})?[ \t]*(.*)$")
+HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 COLONS = re.compile(
     r"^([ \t>]*):{3,}[ \t]*(?:\{?([\w-]+)\}?)?[ \t]*(?:\[([^\]\n]*)\]|([^{\n]*))?(\{[^\n]*)?$",
     re.MULTILINE,
 )
 _CLASS = re.compile(r"\.(?:callout-)?([a-z]{3,20})(?![\w-])")
-_ALERT = re.compile(r"^([ \t>]*>[ \t]*)\[!(\w+)\][-+]?", re.MULTILINE)
+_ALERT = re.compile(r"^([ \t>]*>[ \t]*)\[!(\w+)\](-)?\+?", re.MULTILINE)
 _SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+)(?<=[>%])\}\}")
 _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
 _VALUE = re.compile(r"(?:(?<![\w-])([\w-]++)[ \t]{0,9}+[=:][ \t]{0,9}+)?(?:\"([^\"]*)\"|'([^']*)')")
@@ -38,20 +42,29 @@ ATTRIBUTE_LIST = rf"\{{:?[ ]?{_ATTRIBUTE}(?:[ ]{{1,3}}{_ATTRIBUTE}){{0,20}}[ ]?\
 _ATTRIBUTES = re.compile(
     rf"{ATTRIBUTE_LIST}[ \t]*+$|\{{:(?<=^\{{:)[ ]?[\w-]{{1,50}}+\}}[ \t]*+$", re.MULTILINE
 )
+_ICON = re.compile(
+    r":(?:(?:material|fontawesome|octicons|simple)[/-][\w/-]{1,80}+|octocat):(?:\{[^{}\n]{0,100}+\})?"
+)
 _CONTENTS = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?toc_?\]\])[ \t]*$", re.MULTILINE | re.IGNORECASE)
+TABS = frozenset(("tab", "tab-item"))
 _PROSE_NAMES = frozenset(
     "title name label text summary caption alt alt-text header heading tab".split()
 )
 _WITHOUT_KIND = frozenset(
     "admonition tab tabs tab-item tab-set code-group details dropdown steps".split()
 )
+# As the HTML reader writes them.
+_SIGNS = dict.fromkeys(TABS, TAB) | dict.fromkeys(("details", "dropdown", "expand"), CLOSED)
 PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
 """Fenced directives whose content is prose."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """An admonition or tab: its column in the line, and relative to what encloses it."""
+    """An admonition or tab: its column in the line, and relative to what encloses it.
+
+    A tab with headings is no quotation, which has no outline.
+    """
 
     indentation: int
     margin: int
@@ -59,7 +72,7 @@ class _Opened:
 
 
 def open_indented(text: str) -> str:
-    """Convert indented admonitions to quotations, and tabs to paragraphs with a title.
+    """Convert indented admonitions and tabs to quotations.
 
     A Markdown parser would treat their content as code. Line numbers do not change.
     """
@@ -67,7 +80,8 @@ def open_indented(text: str) -> str:
         return text
     lines, opened, prose_fences = [], list[_Opened](), list[str]()
     fence, limit, is_in_list, blank = "", 0, False, 0
-    for line in text.split("\n"):
+    source = text.split("\n")
+    for number, line in enumerate(source):
         indentation = len(line) - len(line.lstrip(" "))
         if not line.strip():
             # The next line that is not blank shows whether the box continues.
@@ -97,12 +111,33 @@ def open_indented(text: str) -> str:
             found = _INDENTED.match(line)
             if found and (found[3] in ADMONITIONS or found[5]):
                 margin = len(found[1]) - sum(each.margin for each in opened)
-                opened.append(_Opened(indentation, max(margin, 0), is_quote=bool(found[3])))
+                is_tab = not found[3]
+                is_quote = not (is_tab and _has_headings(source, number + 1, indentation + 4))
+                opened.append(_Opened(indentation, max(margin, 0), is_quote))
                 around = opened
                 kind = found[3] if found[3] in ADMONITIONS else ""
-                line = found[1] + _say(kind, found[5] or "")
+                said = _say(kind, found[5] or "")
+                if is_tab:
+                    said = TAB.format(found[5])
+                elif found[2] == "???":
+                    said = f"{CLOSED_SIGN} {said}"
+                line = found[1] + said
         lines.append(_quote(line, around))
     return "\n".join([*lines, *[""] * blank])
+
+
+def _has_headings(lines: Sequence[str], start: int, indentation: int) -> bool:
+    """Return whether the indented lines from `start` on contain a heading outside code."""
+    margin, fence = " " * indentation, ""
+    for line in islice(lines, start, None):
+        if line.strip() and not line.startswith(margin):
+            return False
+        line = line[indentation:]
+        if mark := FENCE.match(line):
+            fence = "" if fence and mark[2].startswith(fence) else fence or mark[2]
+        elif not fence and HEADING.match(line):
+            return True
+    return False
 
 
 def _quote(line: str, opened: Sequence[_Opened]) -> str:
@@ -129,11 +164,14 @@ def remove_directives(edits: Edits) -> None:
             lambda m: m[1] + _say(kind_of_box(m[2], m[5]), part(m, 3) or part(m, 4) or part(m, 5)),
         )
     if "[!" in text:
-        edits.replace_all(_ALERT, lambda m: f"{m[1]}{m[2].capitalize()}:")
+        sign = f"{CLOSED_SIGN} "
+        edits.replace_all(_ALERT, lambda m: f"{m[1]}{sign if m[3] else ''}{m[2].capitalize()}:")
     if "{" in text:
-        edits.replace_all(_SHORTCODE, lambda m: _values(part(m, 1) or part(m, 2)))
+        edits.replace_all(_SHORTCODE, lambda m: _shortcode(part(m, 1) or part(m, 2)))
         edits.replace_all(_TEMPLATE, lambda m: _arguments(part(m, 1)))
         edits.replace_all(_ATTRIBUTES, _unless_heading(edits))
+    if ":octo" in text or ":material" in text or ":fontawesome" in text or ":simple" in text:
+        edits.replace_all(_ICON, lambda _: "", Omission.MACRO)
     if "[" in text:
         edits.replace_all(_CONTENTS, lambda _: "")
 
@@ -163,9 +201,15 @@ def _say(kind: str, title: str) -> str:
         _values(title) if '="' in title or title.startswith("{") else title.strip(" \t:").strip('"')
     )
     if not name and title and "*" not in title and (not kind or kind in _WITHOUT_KIND):
-        # Like the HTML reader, which writes titles of tabs and collapsible elements in this form.
-        title = f"**{title}**"
+        return _SIGNS.get(kind.lower(), "**{}**").format(title)
     return f"{name} {title}".strip()
+
+
+def _shortcode(written: str) -> str:
+    """Return the values of a shortcode for people, of a tab as its label."""
+    name = written.strip(" \t-%<>").partition(" ")[0]
+    said, sign = _values(written), _SIGNS.get(name)
+    return sign.format(said) if said and sign else said
 
 
 def _values(written: str) -> str:

@@ -117,7 +117,8 @@ class _Opener:
             fence.language = rest.split(" ")[0]
         elif kind == "prose":
             called = _CALLED.get(short, "")
-            is_path = short in {"figure", "figure-md"}
+            # A grid's argument is its number of columns.
+            is_path = short in {"figure", "figure-md", "grid"}
             said = f"{called} {_roles('' if is_path else rest)}".strip()
             said = f"{said}:" if called else said
             leave_out(Omission.ATTRIBUTE, rest if is_path else "")

@@ -22,6 +22,7 @@ from foundry.readers.formats.markdown.links import (
     normalise_label,
 )
 from foundry.readers.formats.markdown.myst import open_myst
+from foundry.readers.formats.markdown.panels import quote_panels
 from foundry.readers.formats.markdown.tags import remove_tags
 from foundry.readers.notes import leave_out
 
@@ -85,7 +86,8 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     It has as many lines as before, except if an HTML table, or code outside a fence, needs more.
     Reference links become inline links, and their definitions are removed.
     """
-    original, text = text, open_indented(quote_boxes(open_myst(text)))
+    opened = open_indented(quote_boxes(open_myst(text)))
+    original, text = text, quote_panels(opened, is_mdx=is_mdx)
     edits = Edits(text)
     parsed = None
     tokens, environment = Parsed([], {})

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from foundry.readers.formats.markdown.edits import Edits
+from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
 from foundry.readers.formats.pages.numbers import apart, lowered, raised
 
 MAX_ATTRIBUTES = 60
@@ -34,7 +35,8 @@ _WORD = re.compile(r"\w")
 _BRACKETS = re.compile(r"[\[\]\n]")
 _LOCAL_PICTURE = re.compile(r"(?![A-Za-z][\w+.-]*:|//|\{)[^\s()<>]{1,500}")
 _NOT_BOLD = re.compile(r"\A\s|\s\Z|[*\n]")
-_TITLED = frozenset("accordion expandable tab tabitem tab-item".split())
+_SIGNS = dict.fromkeys(("tab", "tabitem", "tab-item"), TAB)
+_SIGNS |= dict.fromkeys(("accordion", "accordionitem", "expandable"), CLOSED)
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _SELDOM_CLOSED = frozenset("p li dt dd tr td th thead tbody tfoot".split())
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -179,8 +181,10 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
         if target and not target.startswith("#") and _has_words(edits.text, opening, closing):
             return f"]({target})" if tag.is_closing else "["
         return ""
-    if name in {"code", "kbd", "samp", "tt"} and partner:
-        return "" if name == "kbd" else "`"
+    if name in {"code", "kbd", "samp", "tt"} and partner and opening:
+        closing = tag if tag.is_closing else partner
+        is_key = name == "kbd" and re.search(r"[<`\n]", edits.text[opening.end : closing.start])
+        return "" if is_key else "`"
     if name == "img":
         return _picture(tag.attributes)
     if name == "summary" and partner and opening:
@@ -209,7 +213,7 @@ def _title_mark(opening: Tag, closing: Tag, text: str, tag: Tag) -> str:
     if not title.strip() or _NOT_BOLD.search(title):
         return _gap(tag, text)
     if not tag.is_closing:
-        return "**"
+        return f"{CLOSED_SIGN} **"
     after = text[tag.end : tag.end + 1]
     return "**" if not after or after.isspace() else "** "
 
@@ -235,8 +239,9 @@ def _describe(tag: Tag, text: str) -> str:
         return _gap(tag, text)
     said += ":" if said == kind else ""
     before = "" if tag.start == 0 or text[tag.start - 1].isspace() else " "
-    if tag.name.lower() in _TITLED and said == title and not _NOT_BOLD.search(title):
-        said = f"**{title}**"
+    sign = _SIGNS.get(tag.name.lower())
+    if sign and said == title and not _NOT_BOLD.search(title):
+        said = sign.format(title)
     is_last = tag.end == len(text) or text[tag.end] == "\n"
     return before + said + ("" if is_last else " " if tag.is_empty or said == f"{kind}:" else ": ")
 

@@ -15,6 +15,10 @@ _MARKER = re.compile(r"(?:[-+*>]|#{1,6})(?=\s|$)|(?=```|~~~)")
 _LOCAL = re.compile(r"(?![A-Za-z][\w+.-]*:|//)[^\s()<>\\]{1,500}")
 _TICKS = re.compile("`+")
 
+CLOSED_SIGN = "\u25b8"
+TAB, CLOSED = "**[{}]**", f"{CLOSED_SIGN} **{{}}**"
+"""Titles of tabs, and of blocks that are closed at first; the document page shows them so."""
+
 
 class Block(NamedTuple):
     """A part of a page: Markdown, and spans that stay whole; a heading has a level."""
@@ -150,6 +154,17 @@ def link(text: str, target: str) -> str:
         target = " ".join(target.replace("<", "%3C").replace(">", "%3E").split())
         target = f"<{target}>"
     return f"{lead}[{' '.join(text.split())}]({target}){tail}"
+
+
+def panel(title: str, blocks: Sequence[Block], sign: str) -> list[Block]:
+    """Return content that a page shows after a click as a quotation that begins with its title.
+
+    With headings in it, it follows its title, since a quotation has no outline. `sign` is TAB or
+    CLOSED.
+    """
+    whole = [Block(sign.format(title)), *blocks]
+    has_headings = any(block.level for block in blocks)
+    return whole if has_headings else nested(whole, "> ", "> ")
 
 
 def labelled(label: str, blocks: Sequence[Block]) -> list[Block]:

@@ -79,7 +79,7 @@ class Content:
     """Decides what is left out of a page's content, and why.
 
     `root` is the element that contains the content. `labels` are the names of tabs by the `mem_id`
-    of the panels that they show.
+    of the panels that they show, and `notes` the marks of footnotes by the ids of their elements.
     """
 
     def __init__(
@@ -94,6 +94,7 @@ class Content:
         self._is_book, self._reads_noscript = is_book, reads_noscript
         self._controlled = controlled_ids(page) if "aria-" in markup or "data-" in markup else set()
         self.labels, self._used_tabs = name_panels(page) if "tab" in markup else ({}, set())
+        self.notes = _find_notes(page) if "note" in markup or "fn" in markup else {}
         self.root = page.body if is_book else _find_root(page)
 
     def omission(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:
@@ -206,6 +207,20 @@ def is_note_reference(node: LexborNode, attributes: Attributes) -> bool:
     return "#" in target and (
         in_classes(_NOTE_REFERENCE, attributes) or _NOTE_TARGET.search(target) is not None
     )
+
+
+def _find_notes(page: LexborHTMLParser) -> dict[str, str]:
+    """Return the marks of footnotes that a reference on the same page leads to, by id."""
+    marks = dict[str, str]()
+    for node in page.css('a[href^="#"]'):
+        attributes = node.attributes
+        mark = node.text().strip().strip("[]")
+        if mark.isalnum() and is_note_reference(node, attributes):
+            marks.setdefault((attributes.get("href") or "")[1:], mark)
+    elements = {node.attributes.get("id"): node.tag for node in page.css("li[id],aside[id]")}
+    found = {name: mark for name, mark in marks.items() if name in elements}
+    # A mark names one note.
+    return found if len(set(found.values())) == len(found) else {}
 
 
 def is_line_number(node: LexborNode, attributes: Attributes) -> bool:

@@ -136,9 +136,8 @@ class LineWriter:
             return apart(lowered(text, before), after)
         link = node.css_first("a")
         if link is not None and is_note_reference(link, link.attributes):
-            return (
-                text if text.startswith(" ") else note_mark(" ".join(node.text().split()), before)
-            )
+            is_marked = text.startswith((" ", "[^"))
+            return text if is_marked else note_mark(" ".join(node.text().split()), before)
         return apart(raised(text, before), after)
 
     def _link(
@@ -146,6 +145,8 @@ class LineWriter:
     ) -> str:
         if is_note_reference(node, attributes) and not in_heading:
             mark = " ".join(node.text().split())
+            if note := self._content.notes.get((attributes.get("href") or "")[1:]):
+                return f"[^{note}]"
             if before.endswith("["):
                 return mark
             is_back = not any(map(str.isalnum, mark)) or "back" in (attributes.get("role") or "")

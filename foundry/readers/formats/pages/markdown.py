@@ -9,11 +9,14 @@ from foundry.documents import Reading, Span
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.pages.blocks import (
+    CLOSED,
+    TAB,
     Block,
     fenced,
     flat,
     joined,
     nested,
+    panel,
     paragraph,
     table_lines,
 )
@@ -171,8 +174,17 @@ class _Writer(LineWriter):
     def _block(self, node: LexborNode, attributes: Attributes) -> list[Block]:
         tag = node.tag or ""
         if label := self._content.labels.get(node.mem_id):
-            return [Block(f"**{label}**"), *self._block_by_tag(node, tag, attributes)]
+            return panel(label, self._block_by_tag(node, tag, attributes), TAB)
+        if note := self._content.notes.get(attributes.get("id") or ""):
+            return self._note(node, note)
         return self._block_by_tag(node, tag, attributes)
+
+    def _note(self, node: LexborNode, mark: str) -> list[Block]:
+        """Return a footnote as in Markdown, without the mark that it may begin with."""
+        blocks = self._blocks(node)
+        if blocks and blocks[0].text.strip("[]. ") == mark:
+            blocks = blocks[1:]
+        return nested(blocks, f"[^{mark}]: ", "    ")
 
     def _block_by_tag(self, node: LexborNode, tag: str, attributes: Attributes) -> list[Block]:
         role = attributes.get("role")
@@ -193,11 +205,22 @@ class _Writer(LineWriter):
             return [Block("---")]
         if tag == "math":
             return [Block(equation(node))]
+        if tag == "details":
+            return self._details(node, attributes)
         if tag == "summary" and node.css_first("h1,h2,h3,h4,h5,h6") is None:
             return [Block(f"**{text}**") for text in [self.line(node)] if text]
         if tag in _BOXES and _BOX.search(attributes.get("class") or ""):
             return nested(self._titled(node), "> ", "> ")
         return self._blocks(node)
+
+    def _details(self, node: LexborNode, attributes: Attributes) -> list[Block]:
+        """Return the blocks of a disclosure; one that is open at first is a box with a title."""
+        title, *blocks = self._blocks(node) or [Block("")]
+        said = title.text.removeprefix("**").removesuffix("**")
+        summary = node.css_first("summary")
+        if summary is None or summary.parent != node or not blocks or f"**{said}**" != title.text:
+            return [title, *blocks]
+        return panel(said, blocks, "**{}**" if "open" in attributes else CLOSED)
 
     def _titled(self, node: LexborNode) -> list[Block]:
         """Return the blocks of a box, its title in bold type."""
@@ -234,7 +257,15 @@ class _Writer(LineWriter):
             if self.is_left_out(child, own):
                 continue
             label = self._content.labels.get(child.mem_id)
-            inner = [*([Block(f"**{label}**")] if label else []), *self._blocks(child)]
+            if note := self._content.notes.get(own.get("id") or ""):
+                blocks += joined(lines)
+                blocks += self._note(child, note)
+                lines = []
+                continue
+            if (box := _task_box(child)) is not None:
+                mark += "[x] " if "checked" in box.attributes else "[ ] "
+            inner = self._blocks(child)
+            inner = panel(label, inner, TAB) if label else inner
             if inner and inner[0].level:
                 blocks += joined(lines)
                 lines = []
@@ -242,7 +273,7 @@ class _Writer(LineWriter):
                 number = mark if numbers else ""
                 blocks += [first._replace(text=f"{number}{first.text}"), *inner[1:]]
                 continue
-            if item := nested(inner, mark, " " * len(mark), is_item=True):
+            if item := nested(inner, mark, " " * len(mark.split("[")[0]), is_item=True):
                 lines += item
         return [*blocks, *joined(lines)]
 
@@ -353,6 +384,16 @@ class _Writer(LineWriter):
     def _cell(self, node: LexborNode) -> str:
         blocks = self._blocks(node)
         return " ".join(flat(block) for block in blocks)
+
+
+def _task_box(item: LexborNode) -> LexborNode | None:
+    """Return the checkbox with which an item of a task list begins."""
+    node: LexborNode | None = item
+    while node is not None and node.tag in {"li", "p", "label", "span"}:
+        shown = (each for each in children(node) if each.is_element_node or each.text().strip())
+        node = next(shown, None)
+    is_box = node is not None and node.tag == "input" and node.attributes.get("type") == "checkbox"
+    return node if is_box else None
 
 
 def _span(node: LexborNode, name: str) -> int:

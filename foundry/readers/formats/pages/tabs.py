@@ -18,10 +18,10 @@ def controlled_ids(page: LexborHTMLParser) -> set[str]:
 
 def name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
     """Return the labels of tabs by panel, and the tabs used."""
-    tabs = page.css("[role=tab],.tabbed-labels > label")
+    tabs = page.css("[role=tab],.tabbed-labels > label,.tab-set > label,.sd-tab-set > label")
     if not tabs:
         return {}, set()
-    panels = page.css("[role=tabpanel],.tabbed-block")
+    panels = page.css("[role=tabpanel],.tabbed-block,.tab-set > .tab-content,.sd-tab-content")
     ids = {node.attributes.get("id"): node for node in page.css("[id]")}
     labels, used = dict[int, str](), set[int]()
 

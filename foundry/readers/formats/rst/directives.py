@@ -12,6 +12,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive, directives
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.pages.blocks import TAB
 from foundry.readers.formats.rst.names import (
     ADMONITIONS,
     CODE,
@@ -19,6 +20,7 @@ from foundry.readers.formats.rst.names import (
     INDEXES,
     LEADING,
     OBJECTS,
+    PANELS,
     SETTINGS,
     UNSEEN,
     VERSIONS,
@@ -28,6 +30,10 @@ from foundry.readers.notes import leave_out
 
 class description(nodes.General, nodes.Element):  # noqa: N801 (nodes are called so)
     """A documented object: `signatures` as written, and its description."""
+
+
+class panel(nodes.General, nodes.Element):  # noqa: N801
+    """Content that a page shows after a click: `title` has inline markup, `sign` is its form."""
 
 
 _SHOWN_OPTIONS = (
@@ -135,10 +141,14 @@ class _Code(_Lenient):
             language, label = (
                 ("", argument) if is_command or not self.content else (language, label)
             )
-            found.append(self.paragraph(label or language)) if self.content else None
+            if self.content and self.kind != "code-tab":
+                found.append(self.paragraph(label or language))
         if self.kind in {"doctest", "testoutput", "testcode"}:
             language = "" if self.kind == "testoutput" else "python"
         code = "\n".join(self.content) or argument
+        if self.kind == "code-tab":
+            title = self.inline(label or language)
+            return [panel("", nodes.title("", "", *title), _literal(code, language), sign=TAB)]
         return [*found, _literal(code, language)]
 
 
@@ -273,12 +283,16 @@ class _Other(_Lenient):
             if _SEPARATOR.fullmatch(content[line]):
                 content[line] = ""
         label = ADMONITIONS.get(self.kind)
-        if label:
-            found: nodes.Element = nodes.admonition()
-            found += nodes.title(label, label)
-            found += [self.paragraph(title)] if title else []
+        box: nodes.Element
+        if title and self.kind in PANELS:
+            sign = "**{}**" if "open" in self.options else PANELS[self.kind]
+            box = panel("", nodes.title("", "", *self.inline(title)), sign=sign)
+        elif label:
+            box = nodes.admonition()
+            box += nodes.title(label, label)
+            box += [self.paragraph(title)] if title else []
         else:
-            found = nodes.container()
-            found += [self.paragraph(title)] if title else []
-        found += self.shown_options()
-        return [self.add_content(found)]
+            box = nodes.container()
+            box += [self.paragraph(title)] if title else []
+        box.extend(self.shown_options())
+        return [self.add_content(box)]

@@ -1,5 +1,7 @@
 """Names of directives by kind: documented objects, code, admonitions, settings."""
 
+from foundry.readers.formats.pages.blocks import CLOSED, TAB
+
 CLASSES = frozenset("class exception autoclass autoexception interface struct union enum".split())
 CALLABLES = frozenset(
     "function method classmethod staticmethod autofunction automethod coroutinefunction"
@@ -32,6 +34,11 @@ SETTINGS = frozenset(
 )
 INDEXES = frozenset(("index",))
 INCLUDED = frozenset(("include", "literalinclude", "mdinclude", "parsed-literal-include"))
+PANELS = {
+    **dict.fromkeys(("tab", "tab-item", "group-tab"), TAB),
+    **dict.fromkeys(("dropdown", "details", "collapse", "toggle"), CLOSED),
+}
+"""What is shown after a click, by sphinx-design, sphinx-inline-tabs, sphinx-tabs and others."""
 VERSIONS = {
     "versionadded": "Added in version",
     "version-added": "Added in version",

@@ -21,6 +21,7 @@ from foundry.readers.formats.pages.blocks import (
     labelled,
     link,
     nested,
+    panel,
     paragraph,
     picture,
     table_lines,
@@ -160,6 +161,11 @@ class _Writer:
         label = "" if title is None else " ".join(self._inline(title.children).split())
         return nested(labelled(label, self.blocks(rest)), "> ", "> ")
 
+    def _panel(self, node: nodes.Element) -> list[Block]:
+        title, *content = node.children
+        said = " ".join(self._inline(title.children, in_heading=True).split())
+        return panel(said, self.blocks(nodes.container("", *content)), node["sign"])
+
     def _topic(self, node: nodes.Element) -> list[Block]:
         return [] if "contents" in node.get("classes", ()) else self._admonition(node)
 
@@ -175,6 +181,8 @@ class _Writer:
         label = next((child for child in node.children if isinstance(child, nodes.label)), None)
         rest = nodes.container("", *(child for child in node.children if child is not label))
         found = self.blocks(rest)
+        if label is not None and node.tagname == "footnote":
+            return nested(found, f"[^{label.astext()}]: ", "    ")
         mark = f"[{label.astext()}]" if label is not None else ""
         if found and not found[0].level and not found[0].spans:
             return [Block(f"{mark} {found[0].text}".strip()), *found[1:]]
@@ -372,6 +380,8 @@ class _Writer:
             return shown if shown and alternative else alternative
         if isinstance(node, nodes.math):
             return f"${text}$"
+        if isinstance(node, nodes.footnote_reference) and not in_heading:
+            return f"[^{text}]"
         if isinstance(node, (nodes.footnote_reference, nodes.citation_reference)):
             return note_mark(text, before)
         if isinstance(node, nodes.superscript):

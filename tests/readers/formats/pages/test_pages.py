@@ -103,12 +103,15 @@ def test_what_surrounds_the_content_is_told() -> None:
     assert [each.text for each in notes.left_out] == ["Site", "Legal"]
 
 
+TABS = "> **[npm]**\n>\n> npm i\n\n> **[yarn]**\n>\n> yarn add"
+
+
 def test_tabs_name_their_panels() -> None:
     tabs = (
         "<ul role=tablist><li role=tab>npm</li><li role=tab>yarn</li></ul>"
         "<div><div role=tabpanel>npm i</div><div role=tabpanel hidden>yarn add</div></div>"
     )
-    assert text_of(tabs) == "**npm**\n\nnpm i\n\n**yarn**\n\nyarn add"
+    assert text_of(tabs) == TABS
 
 
 def test_tabs_name_panels_that_have_no_role() -> None:
@@ -116,7 +119,44 @@ def test_tabs_name_panels_that_have_no_role() -> None:
         "<ul><li><a role=tab href='#a'>npm</a></li><li><a role=tab href='#b'>yarn</a></li></ul>"
         "<div class=tab-pane id=a>npm i</div><div class=tab-pane id=b>yarn add</div>"
     )
-    assert text_of(tabs) == "**npm**\n\nnpm i\n\n**yarn**\n\nyarn add"
+    assert text_of(tabs) == TABS
+
+
+def test_tabs_of_sphinx_are_labels_before_their_content() -> None:
+    for kind in ("tab-", "sd-tab-"):
+        tabs = "".join(
+            f"<input type=radio><label class={kind}label>{label}</label>"
+            f"<div class={kind}content><p>{text}</div>"
+            for label, text in (("npm", "npm i"), ("yarn", "yarn add"))
+        )
+        assert text_of(f"<div class={kind}set>{tabs}</div>") == TABS
+
+
+def test_disclosures_are_quotations_unless_they_have_headings() -> None:
+    closed = "<details><summary>Why?</summary><p>So.</p><pre>a\nb</pre></details>"
+    assert text_of(closed) == "> \u25b8 **Why?**\n>\n> So.\n>\n> ```\n> a\n> b\n> ```"
+    opened = closed.replace("<details>", "<details open>")
+    assert text_of(opened).startswith("> **Why?**\n>\n> So.")
+    with_heading = closed.replace("<p>", "<h2>Part</h2><p>")
+    assert text_of(with_heading).startswith("\u25b8 **Why?**\n\n## Part\n\nSo.")
+
+
+def test_boxes_of_a_list_are_checked_or_not() -> None:
+    boxes = (
+        "<ul><li><input type=checkbox checked disabled> Done<li><label><input type=checkbox>"
+        "</label> To do<ul><li>a</ul><li>Plain <input type=checkbox></ul>"
+    )
+    assert text_of(boxes) == "- [x] Done\n- [ ] To do\n  - a\n- Plain"
+
+
+def test_footnotes_are_those_of_markdown() -> None:
+    notes = (
+        "<p>One<sup><a class=footnote-ref href='#fn:1'>1</a></sup> and"
+        " two<a class='footnote-reference brackets' href='#id2'>[2]</a>.</p>"
+        "<aside class=footnote id=id2><span class=label>[<a href='#id1'>2</a>]</span><p>B.</aside>"
+        "<ol><li id='fn:1'><p>A.</p><p>More. <a href='#r' class=back>\u21a9</a></p></ol>"
+    )
+    assert text_of(notes) == "One[^1] and two[^2].\n\n[^2]: B.\n\n[^1]: A.\n\n    More."
 
 
 def test_elements_that_pages_define_divide_words() -> None:

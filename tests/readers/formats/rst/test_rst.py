@@ -34,7 +34,10 @@ def outline(text: str) -> list[tuple[int, str]]:
         (".. versionchanged:: 3.1 Faster.", "Changed in version 3.1: Faster."),
         (".. deprecated:: 4.0\n\n   Use *that*.", "Deprecated since version 4.0: Use *that*."),
         (".. only:: html\n\n   Words.", "Words."),
-        (".. tab-item:: Linux\n   :sync: a\n\n   Words.", "Linux\n\nWords."),
+        (".. tab-item:: Linux\n   :sync: a\n\n   Words.", "> **[Linux]**\n>\n> Words."),
+        (".. code-tab:: sh Linux *x*\n\n   ls", "> **[Linux x]**\n>\n> ```sh\n> ls\n> ```"),
+        (".. dropdown:: More\n\n   Words.", "> \u25b8 **More**\n>\n> Words."),
+        (".. dropdown:: More\n   :open:\n\n   Words.", "> **More**\n>\n> Words."),
         (".. grid:: 1 2 2 4\n\n   Words.", "Words."),
         (".. card:: Title\n\n   Words.\n   +++\n   Foot.", "Title\n\nWords.\n\nFoot."),
         (".. rubric:: Words", "**Words**"),
@@ -102,7 +105,7 @@ def test_references_to_labels_are_links() -> None:
 
 def test_notes_and_citations_are_read_and_no_digits_of_words() -> None:
     text = "Old [#a]_ tree [B]_.\n\n.. [#a] By monks.\n.. [B] A book."
-    assert body(text) == "Old [1] tree [B].\n\n[1] By monks.\n\n[B] A book."
+    assert body(text) == "Old [^1] tree [B].\n\n[^1]: By monks.\n\n[B] A book."
 
 
 DOCUMENTED = """\

@@ -1,0 +1,97 @@
+"""Converts tabs, disclosures and admonitions between tags or shortcodes to quotations.
+
+Docusaurus' `<TabItem label="npm">`, HTML's `<details>`, GitBook's `{% tab title="npm" %}`, Hugo's
+`{{< tab "npm" >}}`; each tag is on its own line.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from foundry.readers.formats.markdown.directives import FENCE, HEADING
+from foundry.readers.formats.markdown.tags import ADMONITIONS
+
+_COMPONENT = re.compile(
+    r"[ \t]*<(?P<name>[A-Z][\w.]{0,60}|details)(?:\s(?:[^<>]|=>){0,1000}+)?(?<!/)>"
+    r"[ \t]*(?:<summary\b[^<>]{0,200}+>.{0,1000}</summary>[ \t]*)?$"
+)
+_SHORTCODE = re.compile(
+    r"[ \t]*(?:\{\{[<%]|\{%)-?\s*(?P<name>tab|expand|details)\b[^{}]{0,1000}\}{1,2}[ \t]*$"
+)
+_CLOSING = re.compile(
+    r"[ \t]*(?:</(?P<tag>[A-Za-z][\w.]{0,60})>"
+    r"|\{(?:\{[<%]|%)-?\s*(?:/\s*|end)(?P<code>\w+)[^{}]*\}\}?)[ \t]*$"
+)
+_QUOTED = ADMONITIONS | set("tab tabitem accordion accordionitem expandable details expand".split())
+_SIGNS = ("<", "{%", "{{")
+
+
+@dataclass(slots=True)
+class _Panel:
+    """An element, by its lines."""
+
+    name: str
+    begin: int
+    end: int = -1
+    is_quoted: bool = False
+    column: int = 0
+    shift: int | None = 0
+
+
+def quote_panels(text: str, *, is_mdx: bool) -> str:
+    """Put `> ` before each line of a box without headings. No line is added.
+
+    In MDX, what is indented within a component is not code, so that this indentation is removed.
+    """
+    if not any(sign in text for sign in _SIGNS):
+        return text
+    lines = text.split("\n")
+    panels = {panel.begin: panel for panel in _find_panels(lines)}
+    if not panels:
+        return text
+    made, opened = list[str](), list[_Panel]()
+    for number, line in enumerate(lines):
+        while opened and opened[-1].end <= number:
+            opened.pop()
+        indent = len(line) - len(line.lstrip(" \t"))
+        around = opened[-1] if opened else None
+        if around and around.shift is None and line.strip():
+            # The first line within a component shows how far its content is indented.
+            outer = sum(panel.shift or 0 for panel in opened[:-1])
+            around.shift = max(indent - outer - around.column, 0)
+        line = line[min(indent, sum(panel.shift or 0 for panel in opened)) :]
+        if panel := panels.get(number):
+            panel.column = len(line) - len(line.lstrip(" \t"))
+            panel.shift = None if is_mdx else 0
+            opened.append(panel)
+        for panel in reversed(opened):
+            if panel.is_quoted:
+                place = min(panel.column, len(line) - len(line.lstrip(" \t")))
+                line = f"{line[:place]}> {line[place:]}".rstrip()
+        made.append(line)
+    return "\n".join(made)
+
+
+def _find_panels(lines: Sequence[str]) -> Iterator[_Panel]:
+    """Yield the components and shortcodes that are closed."""
+    opened, fence, headings = list[_Panel](), "", list[int]()
+    for number, line in enumerate(lines):
+        if mark := FENCE.match(line):
+            is_end = fence and mark[2].startswith(fence) and not (mark[3] or mark[4])
+            fence = "" if is_end else fence or mark[2]
+        elif fence or not line.strip():
+            continue
+        elif HEADING.match(line.lstrip(" \t")):
+            headings.append(number)
+        elif found := _COMPONENT.match(line) or _SHORTCODE.match(line):
+            opened.append(_Panel(found["name"].lower(), number))
+        elif closing := _CLOSING.match(line):
+            name = (closing["tag"] or closing["code"]).lower()
+            place = next((n for n in range(len(opened) - 1, -1, -1) if opened[n].name == name), -1)
+            if place >= 0:
+                panel = opened[place]
+                del opened[place:]
+                panel.end = number
+                has_headings = bool(headings) and headings[-1] > panel.begin
+                panel.is_quoted = panel.name in _QUOTED and not has_headings
+                yield panel
