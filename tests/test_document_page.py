@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from browsers import Visit, browser, playwright, visit
 from conftest import Project
+from node_packages import node_modules
 from servers import get, in_checkout, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
@@ -66,6 +67,42 @@ page. But [the beginning](#part-1) is, and <https://auto.example/>.
 """
 PARTS = 12
 
+CLICKED = """# Behind a click
+
+Choose a system[^1], or see <kbd>Ctrl</kbd>, and <img src=x onerror="alert(1)">.
+
+=== "Linux `<b>`"
+
+    Turn the flywheel.
+
+=== "Windows"
+
+    Turn the sprocket.
+
+=== "[Home](javascript:alert(1))"
+
+    ![x](javascript:alert(1)) <script>alert(1)</script>
+
+<details>
+<summary>Why?</summary>
+
+Because of the ratchet.
+
+</details>
+
+??? note "More"
+    Of the pawl.
+
+- [x] Done
+
+```mermaid title="<b>"
+graph TD
+```
+
+[^1]: A note.
+"""
+AXE = "axe.run({resultTypes: ['violations']})"
+
 
 def write_code(marks: Iterator[int], count: int, indent: int) -> str:
     lines = (f"step_{next(marks):04}(pressure=1.5, valve=open_valve)" for _ in range(count))
@@ -113,6 +150,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     (root / "sources" / "guide").mkdir(parents=True)
     (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
     (root / "sources" / "guide" / "steps.mdx").write_text(TEXT, encoding="utf-8")
+    (root / "sources" / "guide" / "clicked.md").write_text(CLICKED, encoding="utf-8")
     for number in range(OTHERS):
         text = f"# Page {number}\n\nIt is about valve {number}.\n\n## The end\n\nOf {number}.\n"
         (root / "sources" / "guide" / f"page-{number}.mdx").write_text(text, encoding="utf-8")
@@ -207,6 +245,61 @@ def test_outline_is_at_the_side_or_closed(served: Served, width: int, is_open: b
         )
         assert beside is is_open
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_tabs_and_closed_blocks_need_only_keys(served: Served) -> None:
+    with visit(served.running, served.address) as tab:
+        tab.go(f"/d/{served.ids['guide/clicked.md']}")
+        keys, chosen = tab.page.keyboard, tab.page.locator("[role=tab]:focus")
+        for _ in range(30):
+            keys.press("Tab")
+            if chosen.count():
+                break
+        names = []
+        for key in ("ArrowRight", "ArrowRight", "ArrowRight", "End", "ArrowLeft", "Home"):
+            keys.press(key)
+            names.append(chosen.inner_text())
+            assert tab.page.locator(".tab-panel:not([hidden])").count() == 1
+        first, second, third = "Linux <b>", "Windows", "Home"
+        assert names == [second, third, first, third, second, first]
+        keys.press("ArrowRight")
+        playwright.expect(tab.page.get_by_text("Turn the sprocket.")).to_be_visible()
+        ratchet = tab.page.get_by_text("Because of the ratchet.")
+        playwright.expect(ratchet).not_to_be_visible()
+        keys.press("Tab")
+        keys.press("Enter")
+        playwright.expect(ratchet).to_be_visible()
+        keys.press("Enter")
+        tab.page.emulate_media(media="print")
+        tab.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        for words in ("Turn the flywheel.", "Turn the sprocket.", "Because of the ratchet."):
+            playwright.expect(tab.page.get_by_text(words)).to_be_visible()
+        playwright.expect(tab.page.locator("p.tab-title", has_text="Windows")).to_be_visible()
+        tab.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        playwright.expect(tab.page.locator("details.closed[open]")).to_have_count(0)
+
+
+@pytest.mark.parametrize("word", ["sprocket", "ratchet", "pawl"])
+def test_a_hit_behind_a_click_is_shown(served: Served, word: str) -> None:
+    with visit(served.running, served.address) as tab:
+        tab.go(f"/?q={word}")
+        tab.page.locator("a.hit").first.click()
+        playwright.expect(tab.page.locator("mark", has_text=word)).to_be_visible()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_marked_up_text_is_accessible_and_inert(served: Served, scheme: str, width: int) -> None:
+    axe = (node_modules("axe-core") / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
+    with visit(served.running, served.address, **options) as tab:
+        tab.go(f"/d/{served.ids['guide/clicked.md']}")
+        for node in tab.page.locator("details.closed").all():
+            node.evaluate("node => { node.open = true; }")
+        tab.page.evaluate(axe)
+        found = tab.page.evaluate(AXE)["violations"]
+        assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in found] == []
+        assert tab.page.locator("#passages :is(img, script, b, [onerror])").count() == 0
+        assert tab.page.locator("a[href^=javascript]").count() == 0
 
 
 def test_snippets_begin_at_a_sentence_and_know_code(served: Served) -> None:

@@ -68,8 +68,9 @@ function quoteNode(nodes) {
     return first;
   }
   const begin = first?.tagName === "P" ? first.firstChild : null;
-  const bold = begin?.tagName === "STRONG" ? begin.textContent.replace(/:$/, "") : "";
-  if (bold && (first.childNodes.length === 1 || KIND_OF.has(bold.toLowerCase()))) {
+  const said = begin?.tagName === "STRONG" ? begin.textContent : "";
+  const bold = said.replace(/:$/, "");
+  if (bold && (first.childNodes.length === 1 || bold !== said || KIND_OF.has(bold.toLowerCase()))) {
     begin.remove();
     first.normalize();
     if (first.firstChild?.data) first.firstChild.data = first.firstChild.data.trimStart();

@@ -11,6 +11,7 @@ from itertools import islice
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.edits import Edits
+from foundry.readers.formats.markdown.emoji import EMOJI
 from foundry.readers.formats.markdown.tags import ADMONITIONS
 from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
 
@@ -43,7 +44,8 @@ _ATTRIBUTES = re.compile(
     rf"{ATTRIBUTE_LIST}[ \t]*+$|\{{:(?<=^\{{:)[ ]?[\w-]{{1,50}}+\}}[ \t]*+$", re.MULTILINE
 )
 _ICON = re.compile(
-    r":(?:(?:material|fontawesome|octicons|simple)[/-][\w/-]{1,80}+|octocat):(?:\{[^{}\n]{0,100}+\})?"
+    r"(?<![\w:]):(?:(?:material|fontawesome|octicons|simple)[/-][\w/-]{1,80}+|octocat"
+    r"|(\+1|[a-z][a-z_]{0,30}+)):(?![\w:])(?:\{[^{}\n]{0,100}+\})?"
 )
 _CONTENTS = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?toc_?\]\])[ \t]*$", re.MULTILINE | re.IGNORECASE)
 TABS = frozenset(("tab", "tab-item"))
@@ -170,8 +172,8 @@ def remove_directives(edits: Edits) -> None:
         edits.replace_all(_SHORTCODE, lambda m: _shortcode(part(m, 1) or part(m, 2)))
         edits.replace_all(_TEMPLATE, lambda m: _arguments(part(m, 1)))
         edits.replace_all(_ATTRIBUTES, _unless_heading(edits))
-    if ":octo" in text or ":material" in text or ":fontawesome" in text or ":simple" in text:
-        edits.replace_all(_ICON, lambda _: "", Omission.MACRO)
+    if ":" in text:
+        edits.replace_all(_ICON, lambda m: EMOJI.get(m[1]) if m[1] else "", Omission.MACRO)
     if "[" in text:
         edits.replace_all(_CONTENTS, lambda _: "")
 

@@ -14,6 +14,7 @@ from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown.boxes import quote_boxes
 from foundry.readers.formats.markdown.directives import open_indented, remove_directives
 from foundry.readers.formats.markdown.edits import Edits
+from foundry.readers.formats.markdown.lines import rewrite_lines
 from foundry.readers.formats.markdown.links import (
     CODE_SPAN,
     IMAGE,
@@ -86,7 +87,7 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     It has as many lines as before, except if an HTML table, or code outside a fence, needs more.
     Reference links become inline links, and their definitions are removed.
     """
-    opened = open_indented(quote_boxes(open_myst(text)))
+    opened = open_indented(quote_boxes(open_myst(rewrite_lines(text))))
     original, text = text, quote_panels(opened, is_mdx=is_mdx)
     edits = Edits(text)
     parsed = None

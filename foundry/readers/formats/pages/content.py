@@ -94,7 +94,9 @@ class Content:
         self._is_book, self._reads_noscript = is_book, reads_noscript
         self._controlled = controlled_ids(page) if "aria-" in markup or "data-" in markup else set()
         self.labels, self._used_tabs = name_panels(page) if "tab" in markup else ({}, set())
-        self.notes = _find_notes(page) if "note" in markup or "fn" in markup else {}
+        # In a book, marks are repeated in each chapter.
+        may_have_notes = not is_book and ("note" in markup or "fn" in markup)
+        self.notes = _find_notes(page) if may_have_notes else {}
         self.root = page.body if is_book else _find_root(page)
 
     def omission(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:

@@ -161,6 +161,15 @@ def test_a_table_of_html_becomes_one_of_markdown() -> None:
         ),
         ("<details><summary>A</summary>\n\n## B\n\nc\n</details>", ["▸ **A**", "## B", "c"]),
         ("> [!tip]- Title\n> a", ["> ▸ Tip: Title", "> a"]),
+        ("/// tip | Use *it*\na\n///\nb", ["> Tip: Use *it*", "> a", "b"]),
+        ("/// tab | A\n    new: true\n\na\n///", ["> **[A]**", ">", ">", "> a"]),
+        ("```rust\n/// tip\n///\n```", ["```rust", "/// tip", "///", "```"]),
+        (
+            "{% highlight sh %}\n# a\n{% endhighlight %}\n{{< code-toggle file=b >}}\n[c]\n"
+            "{{< /code-toggle >}}\n{% highlight go %}",
+            ["```sh", "# a", "```", "```toml", "[c]", "```"],
+        ),
+        ("A :warning: :nosuch: 1:30:20 `:x:`", ["A ⚠️ :nosuch: 1:30:20 `:x:`"]),
         (":material-cube: a :octocat: b `:material-x:`", ["a b `:material-x:`"]),
         ('{% tabs %}\n{% tab title="Node" %}\ntext\n{% endtab %}', ["> **[Node]**", "> text"]),
         ('{{< tab "macOS" >}}\ntext\n{{% /tab %}}', ["> **[macOS]**", "> text"]),

@@ -1,0 +1,20 @@
+# ruff: noqa: RUF001 (signs that look like others are meant)
+"""Emoji that documentations write by name, as GitHub does: `:warning:`."""
+
+_NAMES = """
++1 👍 arrow_down ⬇️ arrow_left ⬅️ arrow_right ➡️ arrow_up ⬆️ art 🎨
+bangbang ‼️ blue_heart 💙 book 📖 bookmark 🔖 books 📚 boom 💥 bug 🐛
+bulb 💡 calendar 📅 chart_with_upwards_trend 📈 checkered_flag 🏁
+clap 👏 computer 💻 construction 🚧 email 📧 exclamation ❗ eyes 👀
+fire 🔥 gear ⚙️ gem 💎 gift 🎁 globe_with_meridians 🌐 grin 😁 hammer 🔨
+heart ❤️ heavy_check_mark ✔️ hourglass ⌛ house 🏠
+information_source ℹ️ key 🔑 link 🔗 lock 🔒 mag 🔍 memo 📝 muscle 💪
+no_entry ⛔ ok 🆗 package 📦 page_facing_up 📄 pencil 📝 point_down 👇
+point_right 👉 pray 🙏 pushpin 📌 question ❓ recycle ♻️ robot 🤖
+rocket 🚀 rotating_light 🚨 sleeping 😴 slightly_smiling_face 🙂
+smile 😄 smiley 😃 snake 🐍 sparkles ✨ speech_balloon 💬 star ⭐
+stop_sign 🛑 tada 🎉 thinking 🤔 thumbsdown 👎 thumbsup 👍 trophy 🏆
+warning ⚠️ wave 👋 white_check_mark ✅ wink 😉 wrench 🔧 x ❌ zap ⚡
+"""
+EMOJI = dict(zip(_NAMES.split()[::2], _NAMES.split()[1::2], strict=True))
+"""The characters of emoji, by name."""

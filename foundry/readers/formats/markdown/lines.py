@@ -1,0 +1,57 @@
+"""Rewrites marks of blocks that are lines of their own into those of other generators.
+
+Blocks of Python-Markdown, `/// tip | Title`, become `::: tip Title`; code between shortcodes, as in
+Hugo and Jekyll (`{{< highlight go >}}`, `{% highlight go %}`), gets a fence.
+"""
+
+import re
+
+from foundry.documents.left_out import Omission
+from foundry.readers.formats.markdown.directives import FENCE
+from foundry.readers.notes import leave_out
+
+_SLASHES = re.compile(r"([ \t>]*)/{3,}[ \t]*(?:([a-z][\w-]{0,30}+)[ \t]*(?:\|[ \t]*(.*))?)?$")
+_OPTION = re.compile(r"[ \t>]{4,}[\w-]{1,30}:[ \t]")
+_OPENING = re.compile(
+    r"([ \t>]*)\{(?:\{[<%]|%)-?[ ]*(highlight|code-toggle)\b[ ]*([\w+#-]{0,30}+)"
+    r"[^{}]*\}{1,2}[ \t]*$"
+)
+_CLOSING = re.compile(
+    r"[ \t>]*\{(?:\{[<%]|%)-?[ ]*(?:/[ ]*|end)(?:highlight|code-toggle)[ ]*-?[>%]?\}{1,2}[ \t]*$"
+)
+_SIGNS = ("/// ", "highlight", "code-toggle")
+
+
+def rewrite_lines(text: str) -> str:
+    """Return a text with these marks rewritten, outside code. No line is added."""
+    if not any(sign in text for sign in _SIGNS):
+        return text
+    lines, fence, blocks, in_options, in_code = text.split("\n"), "", 0, False, False
+    last = max((n for n, line in enumerate(lines) if _CLOSING.match(line)), default=-1)
+    for number, line in enumerate(lines):
+        if in_code:
+            if _CLOSING.match(line):
+                lines[number], in_code = f"{line[: len(line) - len(line.lstrip())]}```", False
+            continue
+        if mark := FENCE.match(line):
+            is_end = fence and mark[2].startswith(fence) and not (mark[3] or mark[4])
+            fence = "" if is_end else fence or mark[2]
+        if fence:
+            continue
+        if in_options and _OPTION.match(line):
+            leave_out(Omission.ATTRIBUTE, line)
+            lines[number] = ""
+            continue
+        in_options = False
+        if (block := _SLASHES.match(line)) and (block[2] or blocks):
+            blocks += 1 if block[2] else -1
+            in_options = bool(block[2])
+            lines[number] = f"{block[1]}::: {block[2] or ''} {block[3] or ''}".rstrip()
+        elif opening := _OPENING.match(line):
+            in_code = number < last
+            if in_code:
+                leave_out(Omission.ATTRIBUTE, line)
+                lines[number] = (
+                    f"{opening[1]}```{opening[3] if opening[2] == 'highlight' else 'toml'}"
+                )
+    return "\n".join(lines)
