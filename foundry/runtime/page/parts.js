@@ -24,7 +24,7 @@ function goOn(node, before) {
 
 /** A placeholder for a picture, with its alternative text. */
 function untoldPicture(target, alternative) {
-  const name = decode(target.split(/[?#]/)[0].split("/").at(-1));
+  const name = decode(target.replace(/^attachment:/, "").split(/[?#]/)[0].split("/").at(-1));
   const words = alternative || (target.startsWith("data:") ? "" : name);
   return element("span", { class: "picture" }, element("span", { class: "picture-sign" }, "Picture"), " ", words);
 }

@@ -17,7 +17,7 @@ from ..index.reader import current_index
 from ..index.records import Record
 from .conditional import answer_with_file
 from .documents import require_document
-from .pictures import MAX_TARGET, find_picture, names_picture
+from .pictures import MAX_TARGET, find_packed_picture, find_picture, names_picture
 from .requests import RequestModel
 from .routes import JsonResponse
 from .source_files import Originals
@@ -133,7 +133,11 @@ def original_routes(originals: Originals) -> APIRouter:
         record = require_document(index.part(Documents.open), chunk.document_id)
         found = find_picture(originals, record, target)
         if found is None:
-            raise HTTPException(404, "The server does not have this picture.")
+            packed = find_packed_picture(originals, record, target)
+            if packed is None:
+                raise HTTPException(404, "The server does not have this picture.")
+            policy = {**OWN_PAGES, "Content-Security-Policy": SANDBOX}
+            return Response(packed[0], headers=policy, media_type=packed[1])
         path, kind = found
         stat = path.stat()
         return answer_with_file(

@@ -1,12 +1,14 @@
-"""Finds the pictures that a document's text refers to, in the folder of its source."""
+"""Finds the pictures that a document's text refers to, in the folder of its source or its file."""
 
 import os
 import re
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
+from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from ..index.documents import DocumentRecord
 from .source_files import Originals, resolve_inside
@@ -14,6 +16,8 @@ from .source_files import Originals, resolve_inside
 MAX_TARGET = 1_000
 MAX_ENTRIES = 50_000  # Files listed per folder, to find a name given without a folder
 LISTED_SECONDS = 30.0
+
+MAX_PACKED_BYTES = 20_000_000  # Of a picture in a document's file
 
 PUBLIC_FOLDERS = ("", "static", "public")
 """Folders to which website builders resolve addresses that begin with `/`."""
@@ -54,10 +58,32 @@ def find_picture(
     return None
 
 
+def find_packed_picture(
+    originals: Originals, document: DocumentRecord, target: str
+) -> tuple[bytes, str] | None:
+    """Return a picture in a document's own file, such as an e-book, and its media type."""
+    written = unquote(re.split(r"[?#]", target, maxsplit=1)[0]).split("/")
+    end = "/" + "/".join(part for part in written if part not in ("", ".", ".."))
+    file = originals.find(document)
+    if file is None or not is_zipfile(file):
+        return None
+    failures = OSError, BadZipFile, RuntimeError, ValueError, EOFError, zlib.error
+    with suppress(*failures), ZipFile(file) as archive:
+        for member in archive.infolist():
+            if f"/{member.filename}".endswith(end) and member.file_size <= MAX_PACKED_BYTES:
+                content = archive.read(member)
+                if media_type := _type_of(content[:_SNIFFED_BYTES]):
+                    return content, media_type
+    return None
+
+
 def picture_type(path: Path) -> str | None:
     """Return the media type of a picture by its content; None for other files. Raises OSError."""
     with path.open("rb") as file:
-        begin = file.read(_SNIFFED_BYTES)
+        return _type_of(file.read(_SNIFFED_BYTES))
+
+
+def _type_of(begin: bytes) -> str | None:
     for beginning, media_type in _BEGINNINGS:
         if begin.startswith(beginning):
             return media_type
@@ -72,6 +98,10 @@ def _candidates(folder: Path, beside: PurePosixPath, name: str) -> Iterator[Pure
         places = [PurePosixPath(public, name.lstrip("/")) for public in PUBLIC_FOLDERS]
     else:
         places = [beside / name, PurePosixPath(name)]
+    if "pages" in beside.parts and not name.startswith("/"):
+        # Antora has a folder of pictures beside that of pages.
+        module = beside.parts[: beside.parts.index("pages")]
+        places.append(PurePosixPath(*module, "images", name))
     yield from (place for place in places if not _is_hidden(place))
     # Note-taking programs write only the name.
     if "/" not in name and (listed := _list_files(folder).get(name)):

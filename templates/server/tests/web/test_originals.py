@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -285,6 +286,7 @@ SVG = b"<?xml version='1.0'?>\n<!-- by hand --><svg xmlns='http://www.w3.org/200
         ("/img/plan.png", "img/plan.png"),
         ("pictures/plan.png", "pictures/plan.png"),
         ("plan.png", "deep/below/plan.png"),
+        ("of/plan.png", "modules/images/of/plan.png"),
         ("plan.svg", "a/plan.svg"),
     ],
 )
@@ -292,7 +294,8 @@ def test_a_picture_lies_in_the_folder_of_its_source(tmp_path: Path, target: str,
     path = put(tmp_path, f"manuals/{file}", SVG if file.endswith("svg") else PNG)
     kind = "image/svg+xml" if file.endswith("svg") else "image/png"
     for originals in (Originals(tmp_path), Originals({"manuals": tmp_path / "manuals"})):
-        assert find_picture(originals, record(), target) == (path, kind)
+        document = record("modules/pages/a/pump.pdf" if "modules" in file else "a/pump.pdf")
+        assert find_picture(originals, document, target) == (path, kind)
 
 
 @pytest.mark.parametrize(
@@ -345,6 +348,27 @@ def test_a_passage_has_to_show_the_picture(tmp_path: Path, monkeypatch: pytest.M
     for chunk, target in (("c/1", "other.png"), ("c/2", "plan.png"), ("c/1", "x" * 2_000)):
         asked = client.get("/pictures", params={"chunk": chunk, "target": target})
         assert asked.status_code in {404, 422}, (chunk, target)
+
+
+def test_a_picture_may_lie_in_the_file_of_the_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with zipfile.ZipFile(file := tmp_path / "book.epub", "w") as book:
+        book.writestr("OEBPS/images/plan.png", PNG)
+        book.writestr("OEBPS/secret.png", b"not a picture")
+    document = record("book.epub", file.read_bytes(), "application/epub+zip")
+    text = "See ![the plan](../images/plan.png) and ![more](secret.png) and ![no](none.png)."
+    client = client_of(Originals({"manuals": tmp_path}), document, monkeypatch, {"c/1": text})
+    shown = client.get("/pictures", params={"chunk": "c/1", "target": "../images/plan.png"})
+    assert (shown.status_code, shown.content) == (200, PNG)
+    assert shown.headers["content-type"] == "image/png"
+    assert shown.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
+    for target in ("secret.png", "none.png", "images/plan.png"):
+        asked = client.get("/pictures", params={"chunk": "c/1", "target": target})
+        assert asked.status_code == 404, target
+    file.write_bytes(file.read_bytes() + b"changed")
+    again = client.get("/pictures", params={"chunk": "c/1", "target": "../images/plan.png"})
+    assert again.status_code == 404
 
 
 def test_pictures_are_written_in_several_ways() -> None:
