@@ -125,6 +125,8 @@ INLINE = {
     "==this== a == b": '<span class="highlighted">this</span> a == b',
     "H~2~O, x^2^, 10^6 and a^b": "H<sub>2</sub>O, x<sup>2</sup>, 10<sup>6</sup> and a^b",
     "one  \ntwo\\\nthree\nfour": "one<br>two<br>three\nfour",
+    "^^new^^ ++ctrl+page-up++, i++ and ++j": "<ins>new</ins> <kbd>Ctrl</kbd>+<kbd>Page up</kbd>,"
+    " i++ and ++j",
     "&mdash; &#167; &#x20ac; &nosuch;": "— § € &amp;nosuch;",
     "![[note#Part]] and ![[note]]": "<i>note#Part</i> and <i>note</i>",
     "![A plan](img/plan.png)": f"{PICTURE} A plan</span>",

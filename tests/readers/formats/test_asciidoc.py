@@ -68,7 +68,7 @@ def test_what_is_set_in_is_literal_but_not_in_a_list() -> None:
         ("arrays a[0] and b[5-20] stay", "arrays a[0] and b[5-20] stay"),
         ('image::x.png["A map, drawn",300]', "![A map, drawn](x.png)"),
         (":imagesdir: img\n\nimage::x.png[] image:y.png[]", "![](img/x.png)"),
-        ("see {unset-1}/b.html[the page] {unset}", "see the page {unset}"),
+        ("see {unset-1}/b.html[the page], {url}[`b`] {unset}", "see the page, `b` {unset}"),
     ],
 )
 def test_text(written: str, expected: str) -> None:

@@ -24,6 +24,8 @@ _OPTION = re.compile(r"[ \t>]*:([\w-]{1,40}):(?:[ \t]+(.*))?$")
 _LABEL = re.compile(r"[ \t]*\(([\w:./ -]{1,100})\)=[ \t]*$")
 _COMMENT = re.compile(r"%(?!%)(.*)$")
 _BREAK = re.compile(r"\+\+\+(?:[ \t].*)?$")
+# Between the header of a card and its content
+_SEPARATOR = re.compile(r"[ \t>]*\^{3,}[ \t]*$")
 _ROLE = re.compile(r"(?<!`)\{([a-z][\w:.+-]{1,30})\}(`{1,3})([^`\n]{1,500})\2(?!`)")
 _TITLED = re.compile(r"(.{1,300}?)[ \t]*<([^<>]{1,300})>$")
 _ROW = re.compile(r"[ \t]*[*+-][ \t]+[*+-][ \t]*(.*)$")
@@ -192,6 +194,8 @@ class _Opener:
             self.lines.append("")
         elif comment := _COMMENT.match(line):
             leave_out(Omission.COMMENT, comment[1])
+            self.lines.append("")
+        elif self._fences and _SEPARATOR.match(line):
             self.lines.append("")
         elif _BREAK.match(line):
             leave_out(Omission.METADATA, line)
