@@ -237,13 +237,11 @@ function cite(chunkId, behavior = "auto") {
 /** Open what is closed in a passage if words were found there, or if the passage has nothing else. */
 function openFound(node) {
   const text = node.querySelector(".text");
-  const found = [...text.querySelectorAll("mark")];
-  for (const around of text.querySelectorAll("details.closed, .tab-panel[hidden]")) {
-    const isWhole = around.parentElement === text && text.children.length === 1;
-    if (isWhole || around.querySelector("mark")) reveal(isWhole ? around : around.querySelector("mark"));
-  }
+  let only = text;
+  while (only.children.length === 1) [only] = only.children;
+  reveal(only);
   // Of tabs, the first with a word found is shown.
-  found.reverse().forEach(reveal);
+  [...text.querySelectorAll("mark")].reverse().forEach(reveal);
 }
 
 /** The index of the cited passage among those shown; -1 if none is cited. */
