@@ -94,6 +94,7 @@ def marked(shown: Hit) -> list[str]:
         ("<!-- hidden\nthings -->Shown {/* not */}too.", "Shown too."),
         ("- one\n- [ ] two\n* three", "one \u2022 two \u2022 three"),
         ("> Quoted\n> twice", "Quoted twice"),
+        ("> **[npm]**\n> Add\n\n> \u25b8 **Why?**\n>\n> So.", "npm Add Why? So."),
         ("| a | b |\n|---|:-:|\n| 1 | 2 |", "a \u00b7 b \u2022 1 \u00b7 2"),
         ("Title\n=====\nText &amp; more, 3 \\* 4.", "Title Text & more, 3 * 4."),
         ("## Other\nText.", "Other \u00b7 Text."),

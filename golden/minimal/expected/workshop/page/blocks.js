@@ -12,8 +12,13 @@ const TASK = /^\[([ xX])\]\s+/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 const TABLE_ROW = /^\s*\|.*\|\s*$/;
 const QUOTE = /^ {0,3}> ?/;
+// Readers write tabs, and what is closed at first, as quotations: `> **[Label]**` and `> ▸ **Title**`.
+const TAB = /^\*\*\[(.+)\]\*\*$/;
+const CLOSED = /^▸ (.+)$/;
+const BOLD = /^\*\*(.*)\*\*$/;
 const DEFINITION = /^ {0,3}:\s+(?=\S)/;
 const NOTE = /^ {0,3}\[\^([^[\]\s]{1,80})\]:\s*/;
+const CODE_TITLE = /(?:^|\s)(?:title|filename)=(?:"([^"]+)"|'([^']+)')|\s\[([^\]]+)\]\s*$/;
 const FORMULA_END = { "$$": /^(.*)\$\$\s*$/, "\\[": /^(.*)\\\]\s*$/ };
 
 const MAX_DEPTH = 12;
@@ -69,7 +74,10 @@ class Blocks {
         const { end, node, tookParagraph } = found;
         if (tookParagraph) paragraph = [];
         flush();
-        nodes.push(...[node].flat());
+        for (const each of [node].flat()) {
+          const isNext = isTabs(each) && isTabs(nodes.at(-1));
+          if (!(isNext && joinTabs(nodes.at(-1), each))) nodes.push(each);
+        }
         at = end;
         continue;
       }
@@ -83,6 +91,9 @@ class Blocks {
   }
 
   paragraph(lines) {
+    // With headings in it, what follows a click is no quotation, and only its title shows what it is.
+    const [, loose] = (lines.length === 1 && (lines[0].match(TAB) ?? lines[0].match(CLOSED))) || [];
+    if (loose) return element("p", { class: "tab-title" }, ...inlineNodes(loose.replace(BOLD, "$1"), this.made));
     const node = element("p", {}, ...inlineNodes(lines.join("\n").trimEnd(), this.made));
     const [, label] = lines[0].match(LABEL) ?? [];
     const isAlone = label && lines[0].trim() === `${label}:`;
@@ -102,7 +113,8 @@ class Blocks {
     if (fence) {
       const end = take(at + 1, (other) => !closesFence(line, other));
       const code = dedented(lines.slice(at + 1, end), space.length).join("\n");
-      const node = language === "math" ? this.formula(code) : codeNode(code, language);
+      const title = line.slice(space.length + fence.length).match(CODE_TITLE)?.slice(1).find(Boolean);
+      const node = language === "math" ? this.formula(code) : codeNode(code, language, title);
       return { end: end + 1, node };
     }
     if (!paragraph.length && indentOf(line) >= 4 && !LIST_ITEM.test(line)) {
@@ -132,7 +144,7 @@ class Blocks {
     if (QUOTE.test(line)) {
       const end = take(at, (other) => QUOTE.test(other));
       const quoted = lines.slice(at, end).map((other) => other.replace(QUOTE, ""));
-      return { end, node: quoteNode(this.read(quoted, depth + 1)) };
+      return { end, node: this.quote(quoted, depth) };
     }
     const note = line.match(NOTE);
     if (note && this.made.noteText) {
@@ -143,6 +155,22 @@ class Blocks {
     if (paragraph.length && DEFINITION.test(line)) return this.definition(lines, at, depth, paragraph);
     const [, opening] = line.match(/^\s*(\$\$|\\\[)/) ?? [];
     return opening ? this.display(lines, at, opening) : null;
+  }
+
+  /** A quotation, a callout, something closed, or tabs, which may follow one another without a blank line. */
+  quote(lines, depth) {
+    const begin = Math.max(0, lines.findIndex((line) => !isBlank(line)));
+    if (lines[begin].match(TAB)) {
+      const starts = lines.flatMap((line, place) => (TAB.test(line) ? [place] : []));
+      return starts.map((start, place) => {
+        const body = lines.slice(start + 1, starts[place + 1]);
+        return tabNode(lines[start].match(TAB)[1], this.read(body, depth + 1), this.made);
+      });
+    }
+    const [, title] = lines[begin].match(CLOSED) ?? [];
+    return title
+      ? closedNode(title, this.read(lines.slice(begin + 1), depth + 1), this.made)
+      : quoteNode(this.read(lines, depth + 1));
   }
 
   heading(level, text) {

@@ -184,7 +184,7 @@ function passageNode(chunk, before) {
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }
-  goOn(body[0], nodes.get(before?.id));
+  if (body.length) body[0] = goOn(body[0], nodes.get(before?.id));
   const part = partOf(inRecord(chunk));
   const isNewPart = part && (!before || part !== partOf(inRecord(before)));
   return element(
@@ -220,6 +220,7 @@ function cite(chunkId, behavior = "auto") {
   if (place < 0) return;
   const node = nodes.get(cited);
   node.setAttribute("aria-current", "true");
+  openFound(node);
   // Mark passages with the same parent as belonging together.
   for (const other of passages.children) {
     const isAround = other !== node && other.dataset.parent && other.dataset.parent === node.dataset.parent;
@@ -231,6 +232,16 @@ function cite(chunkId, behavior = "auto") {
     node.scrollIntoView({ behavior, block: bottom - top < innerHeight * 0.7 ? "center" : "start" });
   }
   byId("status").textContent = `Passage ${byId("place").textContent}`;
+}
+
+/** Open what is closed in a passage if words were found there, or if the passage has nothing else. */
+function openFound(node) {
+  const text = node.querySelector(".text");
+  let only = text;
+  while (only.children.length === 1) [only] = only.children;
+  reveal(only);
+  // Of tabs, the first with a word found is shown.
+  [...text.querySelectorAll("mark")].reverse().forEach(reveal);
 }
 
 /** The index of the cited passage among those shown; -1 if none is cited. */

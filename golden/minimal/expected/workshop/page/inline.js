@@ -26,6 +26,8 @@ const INLINE = new RegExp(
     /(?<=[\p{L}\p{N})])~(?<lowered>[\p{L}\p{N}+-]{1,12})~(?!~)/,
     /(?<=[\p{L}\p{N})])\^(?<raised>[\p{L}\p{N}+-]{1,12})\^/,
     /(?<=[\p{L}\p{N})])\^(?<power>-?\d{1,3})(?![\p{L}\p{N}.^])/,
+    /(?<!\^)\^\^(?<inserted>[^\s^](?:[^^\n]*[^\s^])?)\^\^(?!\^)/,
+    /(?<![+\p{L}\p{N}])\+\+(?<keys>[\w-]+(?:\+[\w-]+)*)\+\+(?![+\p{L}\p{N}])/,
     /\[(?<cite>\d{1,3})\]/,
     /<(?<address>[a-z]{2,8}:[^<>\s]+)>/,
     /(?<![\p{L}\p{N}])(?<bare>https?:\/\/[^\s<>"'`[\]{}|\\^*]*[^\s<>"'`[\]{}|\\^*.,;:!?_)])/,
@@ -63,6 +65,10 @@ function linkNodes(target, label, made) {
   return made.link?.(target, nodes) ?? nodes;
 }
 
+/** Keys that are pressed together: `++ctrl+alt+del++`. */
+const keyNodes = (written) =>
+  written.split("+").flatMap((key, place) => [...(place ? ["+"] : []), element("kbd", {}, readable(key))]);
+
 /** The nodes of one match; null if it stays text. */
 function matchedNode(found, made) {
   const within = (text) => inlineNodes(text, made);
@@ -95,6 +101,8 @@ function matchedNode(found, made) {
   if (found.display !== undefined) return formulaNode(found.display, true);
   if (formula !== undefined) return formulaNode(formula, false);
   if (found.highlighted !== undefined) return element("span", { class: "highlighted" }, ...within(found.highlighted));
+  if (found.inserted !== undefined) return element("ins", {}, ...within(found.inserted));
+  if (found.keys !== undefined) return keyNodes(found.keys);
   if (found.lowered !== undefined) return element("sub", {}, found.lowered);
   if (raised !== undefined) return element("sup", {}, raised);
   if (found.broken !== undefined) return element("br");

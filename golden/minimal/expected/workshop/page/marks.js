@@ -38,6 +38,7 @@ async function stepMark(direction) {
   forgetMark();
   marked = mark;
   marked.setAttribute("aria-current", "true");
+  reveal(marked);
   marked.scrollIntoView({ block: "center" });
   showMarks();
   byId("status").textContent = byId("marked").textContent;

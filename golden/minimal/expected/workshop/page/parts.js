@@ -8,17 +8,23 @@ function newText(chunk, before) {
   return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
 }
 
-/** Style a quotation that continues the callout at the end of the previous passage like it. */
+/** Let tabs, or a quotation that continues a tab or callout, go on from the end of the previous passage; returns the
+ * node to show. */
 function goOn(node, before) {
   const last = before?.querySelector(".text")?.lastElementChild;
-  if (node?.tagName !== "BLOCKQUOTE" || node.className || !last?.matches(".callout")) return;
+  if (isTabs(node) && isTabs(last)) joinTabs(last, node, true);
+  if (node?.tagName !== "BLOCKQUOTE" || node.className) return node;
+  if (isTabs(last) || last?.matches(".tab-panel")) return continueTab(node, last);
+  if (last?.matches(".closed")) return continueClosed(node, last);
+  if (!last?.matches(".callout")) return node;
   node.className = "callout";
   if (last.dataset.kind) node.dataset.kind = last.dataset.kind;
+  return node;
 }
 
 /** A placeholder for a picture, with its alternative text. */
 function untoldPicture(target, alternative) {
-  const name = decode(target.split(/[?#]/)[0].split("/").at(-1));
+  const name = decode(target.replace(/^attachment:/, "").split(/[?#]/)[0].split("/").at(-1));
   const words = alternative || (target.startsWith("data:") ? "" : name);
   return element("span", { class: "picture" }, element("span", { class: "picture-sign" }, "Picture"), " ", words);
 }
@@ -61,6 +67,7 @@ async function jump(event) {
   const id = event.currentTarget.getAttribute("href").slice(1);
   while (!byId(id) && await load(1)) continue;
   const target = byId(id);
+  reveal(target);
   target?.scrollIntoView({ block: "center" });
   target?.focus({ preventScroll: true });
 }

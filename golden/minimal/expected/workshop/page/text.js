@@ -39,11 +39,20 @@ function tableNode(head, rows, aligned, made) {
 const alignmentOf = (cell) =>
   cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : null;
 
-/** Code with a copy button. */
-function codeNode(text, language = "") {
+// Languages of drawings, which other sites draw.
+const DRAWINGS = new Set(["mermaid", "plantuml", "graphviz", "dot", "d2"]);
+
+/** Code with a copy button, and a title, such as the name of its file. */
+function codeNode(text, language = "", title = null) {
   const copy = copyButton(["Copy"], () => text, { class: "copy" });
   const nodes = window.coloredNodes?.(text, language) ?? [text];
-  return element("div", { class: "code-block" }, element("pre", { tabindex: "0" }, element("code", {}, ...nodes)), copy);
+  const label = title ?? (DRAWINGS.has(language.toLowerCase()) ? `Source of a diagram (${readable(language)})` : null);
+  return element(
+    "div", { class: "code-block" },
+    label ? element("p", { class: "code-title" }, label) : null,
+    element("pre", { tabindex: "0" }, element("code", {}, ...nodes)),
+    copy,
+  );
 }
 
 /** Verbatim text, highlighted if it has a language. */
@@ -59,8 +68,9 @@ function quoteNode(nodes) {
     return first;
   }
   const begin = first?.tagName === "P" ? first.firstChild : null;
-  const bold = begin?.tagName === "STRONG" ? begin.textContent.replace(/:$/, "") : "";
-  if (bold && (first.childNodes.length === 1 || KIND_OF.has(bold.toLowerCase()))) {
+  const said = begin?.tagName === "STRONG" ? begin.textContent : "";
+  const bold = said.replace(/:$/, "");
+  if (bold && (first.childNodes.length === 1 || bold !== said || KIND_OF.has(bold.toLowerCase()))) {
     begin.remove();
     first.normalize();
     if (first.firstChild?.data) first.firstChild.data = first.firstChild.data.trimStart();

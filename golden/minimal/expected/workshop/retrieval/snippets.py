@@ -31,6 +31,8 @@ _CODE_SUFFIXES = frozenset(
 )
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
 _QUOTED = re.compile(rf"{_FENCE.pattern}|(?<=\n)[ \t]*(?:>[ \t]?)+")
+# Signs of closed blocks and tabs, which quotations begin with.
+_CLICKED = re.compile(r"^(?:\u25b8 |\*\*\[(?P<tab>.+)\]\*\*$)", re.MULTILINE)
 # A table's header row and delimiter row; longer ones leave no room for data.
 _COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
 # A whole rule or MDX import, else the beginning of a line that may carry markup.
@@ -61,6 +63,7 @@ def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:
     if not is_code and ("\n>" in text or text[:1] == ">"):
         # Block quotes can contain lists, tables and code.
         text = _QUOTED.sub(lambda one: one[0] if one[1] else "", f"\n{text}")[1:]
+        text = _CLICKED.sub(lambda one: f"**{one['tab']}**" if one["tab"] else "", text)
     is_rest_cut = len(hit.text) > MAX_READ_CHARACTERS
     is_long = len(text) > MAX_UNCUT_CHARACTERS
     start, columns = _choose_start(text, find) if is_long else (0, "")
