@@ -26,6 +26,8 @@ _META_CHARSET = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+# A folded line of a calendar or contact, if it is folded between the bytes of a character.
+_FOLD_IN_CHARACTER = re.compile(rb"\r?\n[ \t](?=[\x80-\xbf])")
 # Characters that do not compose with preceding ones, so normalisation can be split there.
 _STARTER = re.compile("[\x00-\u02ff\u3041-\u3098\u30a0-\u30fe\u3400-\u9fff\uac00-\ud7a3]")
 
@@ -95,6 +97,8 @@ def byte_order_mark(content: bytes) -> str | None:
 
 
 def _decode(content: bytes, declared: str | None) -> tuple[str, int]:
+    if b"BEGIN:V" in content[:10].upper():
+        content = _FOLD_IN_CHARACTER.sub(b"", content)
     marked = byte_order_mark(content)
     wide = marked or looks_like_wide_text(content[:SAMPLE_BYTES])
     if wide:

@@ -29,6 +29,7 @@ _BESIDE_SHEETS = re.compile(
     r"xl/(?:comments\d*|comments/[^/]+|threadedComments/[^/]+|drawings/drawing\d+|charts/chart\d+"
     r"|diagrams/data\d*)\.xml"
 )
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _CHAPTER = re.compile(r".*\.x?html?", re.IGNORECASE)
 
 _TEXTS = frozenset(("t", "delText"))
@@ -162,6 +163,8 @@ def _cells(content: bytes, shared: list[str]) -> list[str]:
         if name == "c" and kind == "s":
             number = int(found[-1]) if found[-1].isdecimal() else len(shared)
             found[-1] = shared[number] if number < len(shared) else ""
+        if name == "c":
+            found[-1] = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), found[-1])
 
     def data(text: str) -> None:
         if inside:

@@ -95,4 +95,4 @@ def _show(value: str, parameters: str) -> str:
     return shown
 
 
-READER = Reader("calendar/1", {".ics": "text/calendar"}, read, texts=calendar_texts)
+READER = Reader("calendar/2", {".ics": "text/calendar"}, read, texts=calendar_texts)

@@ -42,6 +42,15 @@ def test_all_words_are_accounted_for() -> None:
     assert "Bring" not in left_out
 
 
+def test_a_line_may_be_folded_within_a_character() -> None:
+    content = EVENT.replace("seals", "größte").encode().replace(b"\xc3\xb6", b"\xc3\r\n \xb6")
+    document = read(RawDocument("s", "a.ics", "a.ics", content))
+    assert isinstance(document, Document)
+    assert "Change of größte" in document.reading.text
+    assert document.reading.words is not None
+    assert document.reading.words.unaccounted == 0
+
+
 def test_another_text_is_no_calendar() -> None:
     result = read_calendar("The calendar of the pump house.")
     assert isinstance(result, Skipped)

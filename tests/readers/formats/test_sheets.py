@@ -133,6 +133,17 @@ def test_errors_and_texts_of_formulas() -> None:
     assert read_book(content).reading.text == f"## S\n\n{expected}"
 
 
+def test_escaped_characters_of_texts() -> None:
+    def fill(sheet: Any) -> None:
+        sheet.append(["name", "code"])
+        sheet.append(["one_x000D_\ntwo", "_x005F_x0041_"])
+
+    document = read_book(book(fill))
+    assert document.reading.text.splitlines()[4] == "| one two | _x0041_ |"
+    assert document.reading.words is not None
+    assert document.reading.words.unaccounted == 0
+
+
 def test_tables_below_and_beside_each_other() -> None:
     two = rows(["Fruit", "Price"], ["Plum", 3], [], [], ["Warden", "Phone"], ["Orla", 5551])
     parts = table("| Fruit | Price |", "| Plum | 3 |"), table(

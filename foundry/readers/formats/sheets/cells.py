@@ -20,6 +20,8 @@ MAX_KNOWN = 100_000
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})$")
 _HEADERS = frozenset("oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split())
 _TEXTS = frozenset({"v", "t", *_HEADERS})
+# Excel's form of characters that XML cannot contain or would change, such as `_x000D_`.
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _CODES = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|[0-9]+|[LCRPNDTFAGZBIUESXYOH+-])')
 
 
@@ -224,6 +226,7 @@ class _Handler:
         return self._text(texts[place]) if 0 <= place < len(texts) else ""
 
     def _text(self, text: str) -> str:
+        text = _ESCAPE.sub(_unescape, text).replace("\r\n", "\n")
         code = self._code()
         return show_text(text, code) if "@" in code and code != "@" else text
 
@@ -253,6 +256,11 @@ class _Handler:
     def refuse(self, *_: object) -> None:
         """Reject a DTD as soon as it begins."""
         raise UnreadableError(Reason.HOLDS_DTD)
+
+
+def _unescape(found: re.Match[str]) -> str:
+    character = chr(int(found[1], 16))
+    return character if character.isprintable() or character in "\t\n\r" else " "
 
 
 def _column(letters: str) -> int:

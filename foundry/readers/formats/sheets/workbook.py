@@ -171,7 +171,7 @@ def _number(written: str | None) -> int:
 
 
 READER = FileReader(
-    "sheets/3",
+    "sheets/4",
     {"Excel": _XLSX},
     dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), _XLSX),
     read,
