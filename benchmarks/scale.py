@@ -89,7 +89,7 @@ PARTS: dict[str, Callable[[Path, int], Found]] = {
 
 
 def _figures(built: TimedBuild) -> Found:
-    names = ("documents", "chunks", "stages", "seconds", "processor")
+    names = ("documents", "chunks", "stages", "seconds", "processor", "parent")
     return {name: getattr(built, name) for name in names} | {"memory": asdict(built.memory)}
 
 
