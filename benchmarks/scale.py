@@ -120,8 +120,8 @@ def measure(sizes: list[int], folder: Path, results: Path) -> None:
 def print_tables(results: dict[int, dict[str, Found]]) -> None:
     """The tables of builds, of searches and of the index."""
     columns = "chunks|build, s|by stage|processor, s|chunks/s|most MB|nothing changed, s"
-    row(*f"{columns}|one record changed, s".split("|"))
-    row(*["---"] * 8)
+    row(*f"{columns}|one record changed, s|processor of the parent, s".split("|"))
+    row(*["---"] * 9)
     for size, parts in results.items():
         if found := parts.get("build"):
             stages = (f"{name.lower()} {taken:.1f}" for name, taken in found["stages"].items())
@@ -132,6 +132,7 @@ def print_tables(results: dict[int, dict[str, Found]]) -> None:
                 f"{found['memory']['held']:.0f}",
                 f"{again['unchanged']['seconds']:.1f}" if again else "",
                 f"{again['changed']['seconds']:.1f}" if again else "",
+                f"{found['parent']:.1f}" if "parent" in found else "",
             )
     print()
     columns = "chunks|opens, ms|hybrid p50, ms|p95|p99|keyword p50|p99|semantic p50|p99"
