@@ -36,10 +36,13 @@ class Characters:
 
     def look_up_boxes(self, places: Sequence[int]) -> None:
         """Look up the boxes of many characters, which is faster than one at a time."""
-        self._boxes.update(zip(places, self.boxes(places).tolist(), strict=True))
+        places = [place for place in places if place not in self._boxes]
+        if places:
+            self._boxes.update(zip(places, self.boxes(places).tolist(), strict=True))
 
     def look_up_sizes(self, places: Sequence[int]) -> None:
         """Look up the type sizes of many characters, which is faster than one at a time."""
+        places = [place for place in places if place not in self._sizes]
         sizes = map(function("FPDFText_GetFontSize"), *self._arguments(places))
         self._sizes.update(zip(places, sizes, strict=True))
 
@@ -62,9 +65,9 @@ class Characters:
         for place, (a, b, c, d, _, _) in zip(places, matrices.tolist(), strict=True):
             yield self.size(place) * math.hypot(c, d), math.degrees(math.atan2(b, a))
 
-    def is_any_unknown(self, places: Sequence[int]) -> bool:
-        """Return whether the font does not identify one of these characters."""
-        return any(map(function("FPDFText_HasUnicodeMapError"), *self._arguments(places)))
+    def are_unknown(self, places: Sequence[int]) -> Iterator[int]:
+        """Yield for each character whether the font does not identify it: 0 if it does."""
+        return map(function("FPDFText_HasUnicodeMapError"), *self._arguments(places))
 
     def is_hyphen(self, place: int) -> bool:
         """Return whether a word was hyphenated at this character."""
@@ -72,7 +75,7 @@ class Characters:
 
     def is_unknown(self, place: int) -> bool:
         """Return whether the font does not identify this character."""
-        return self.is_any_unknown([place])
+        return any(self.are_unknown([place]))
 
     def _arguments(self, places: Sequence[int]) -> tuple[Sequence[object], Sequence[int]]:
         indexes = places if self._is_whole else list(map(self._index, places))

@@ -5,8 +5,8 @@ no word crosses, next to rows of prose, is the gutter between the columns.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from statistics import mean, median
+from itertools import zip_longest
+from statistics import fmean, median
 
 from foundry.readers.formats.pdf.rows import Row, Word, find_rows
 
@@ -78,13 +78,12 @@ def _gutters(rows: Sequence[Row]) -> list[float]:
 def _runs(rows: Sequence[Row], gutter: float) -> Iterator[list[Row]]:
     """Yield groups of rows that leave a gutter free and have prose on both sides of it."""
     run: list[Row] = []
-    for row, below in [*pairwise(rows), *((row, None) for row in rows[-1:])]:
-        if not _crosses(row, gutter):
+    for row, below in zip_longest(rows, rows[1:]):
+        is_crossed = _crosses(row, gutter)
+        if not is_crossed:
             run.append(row)
-        height = row.bottom - row.top
-        if run and (
-            below is None or _crosses(row, gutter) or below.top - row.bottom > ROW_GAP * height
-        ):
+        gap = ROW_GAP * (row.bottom - row.top)
+        if run and (is_crossed or below is None or below.top - row.bottom > gap):
             if _is_prose(run, gutter):
                 yield run
             run = []
@@ -110,4 +109,4 @@ def _is_prose(run: Sequence[Row], gutter: float) -> bool:
         return False
     begin = min(row.cells[0][0].left for row in run)
     is_filled = median(ends) - begin >= MIN_WIDTH * (gutter - begin)
-    return is_filled and all(mean(side) >= MIN_CELL_WORDS for side in zip(*both, strict=True))
+    return is_filled and all(fmean(side) >= MIN_CELL_WORDS for side in zip(*both, strict=True))

@@ -90,8 +90,9 @@ def _edges(paths: Sequence[Address]) -> tuple[NDArray[np.int64], NDArray[np.floa
     owners = np.repeat(np.arange(len(paths)), counts)[: len(segments)]
     kinds = np.fromiter(map(function("FPDFPathSegment_GetType"), segments), int, len(segments))
     # The segment that closes a figure is a separate line in PDFium.
-    last = np.flatnonzero(kinds == raw.FPDF_SEGMENT_LINETO)
-    ends = np.unique([last - 1, last])
+    is_line = kinds == raw.FPDF_SEGMENT_LINETO
+    last = np.flatnonzero(is_line)
+    ends = np.flatnonzero(is_line | np.roll(is_line, -1))
     given = read_floats("FPDFPathSegment_GetPoint", 2, 2, [segments[end] for end in ends.tolist()])
     x, y = given.astype(float).T
     matrices = read_floats("FPDFPageObj_GetMatrix", 6, 1, paths)

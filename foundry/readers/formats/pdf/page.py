@@ -40,7 +40,7 @@ _BREAK = "\r\n"
 # PDFium returns these, among others, for glyphs that the font does not identify.
 _PERHAPS_UNNAMED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe]")
 _WORD = re.compile(r"\S+")
-_FIRST = re.compile(r"(?m)^ *\S")
+_FIRST = re.compile(r"\n *\S")
 
 
 class PageReader:
@@ -106,9 +106,10 @@ class PageReader:
         _, last_top, right, last_bottom = self._characters.box(before[-1])
         left, first_top, _, first_bottom = self._characters.box(after[0])
         low, high = sorted((last_top - last_bottom, first_top - first_bottom))
+        if not low < SMALLER * high:
+            return False
         overlap = min(last_top, first_top) - max(last_bottom, first_bottom)
-        is_beside = -0.2 * high < left - right < 0.5 * high
-        return low < SMALLER * high and 2 * overlap > low and is_beside
+        return 2 * overlap > low and -0.2 * high < left - right < 0.5 * high
 
     def _read_text(self) -> str:
         """Return the page's text, with a placeholder for each ligature that has no characters.
@@ -119,12 +120,16 @@ class PageReader:
         """
         note_source(self._characters.text)
         text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, self._characters.text)
-        firsts = [match.end() - 1 for match in _FIRST.finditer(text)]
-        if not self._characters.is_any_unknown(firsts):
+        firsts = [match.end() - 2 for match in _FIRST.finditer(f"\n{text}")]
+        if not any(self._characters.are_unknown(firsts)):
             return text
         words = list(_WORD.finditer(text))
-        is_unknown = self._characters.is_unknown
-        illegible = [word for word in words if all(map(is_unknown, range(*word.span())))]
+        begin_unknown = self._characters.are_unknown([word.start() for word in words])
+        illegible = [
+            word
+            for word in compress(words, begin_unknown)
+            if all(self._characters.are_unknown(range(*word.span())))
+        ]
         if 2 * len(illegible) < len(words):
             illegible = [word for word in illegible if len(word[0]) >= ILLEGIBLE_CHARS]
         signs = list(text)
@@ -165,9 +170,10 @@ class PageReader:
             if not raw.FPDFLink_Enumerate(self._page, position, link):
                 return
             action = raw.FPDFLink_GetAction(link)
-            buffer = ctypes.create_string_buffer(MAX_URL_BYTES)
-            size = raw.FPDFAction_GetURIPath(document, action, buffer, MAX_URL_BYTES)
+            size = raw.FPDFAction_GetURIPath(document, action, None, 0)
             if 1 < size <= MAX_URL_BYTES:
+                buffer = ctypes.create_string_buffer(size)
+                raw.FPDFAction_GetURIPath(document, action, buffer, size)
                 yield normalise(buffer.value.decode("utf-8", "replace"))
 
     def _line(self, stretches: Sequence[range], size: float, angle: float) -> Line:
@@ -214,7 +220,8 @@ class PageReader:
         boxes = self._characters.boxes([*starts, *(end - 1 for _, end in spans)])
         (left, top, _, bottom), (_, _, right, _) = boxes.reshape(2, -1, 4).transpose(0, 2, 1)
         lines = np.searchsorted([each[0].start for each in joined], starts, "right") - 1
-        texts = (self._write(*span) for span in spans)
+        is_plain = self._is_normal and self._written is self._text
+        texts = _WORD.findall(self._text) if is_plain else [self._write(*span) for span in spans]
         places = (left, right, self._top - top, self._top - bottom, lines)
         found = zip(texts, *(each.tolist() for each in places), strict=True)
         is_drawn = (left <= right) & (bottom < top)

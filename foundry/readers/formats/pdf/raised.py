@@ -29,8 +29,7 @@ def mark_raised(text: str, places: Sequence[int], characters: Characters) -> Seq
     written: Sequence[str] = text
     smaller = _find_smaller(text, places, characters)
     ends = [end for _, first, _ in smaller for end in (places[first - 1], places[first])]
-    if ends:
-        characters.look_up_boxes(ends)
+    characters.look_up_boxes(ends)
     for start, first, stop in smaller:
         base, raised = characters.box(places[first - 1]), characters.box(places[first])
         if digits := _write(text[start:first], text[first:stop], base, raised):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import inf
-from operator import sub
+from operator import attrgetter, sub
 from statistics import median
 
 GAP = 0.8
@@ -41,7 +41,7 @@ def find_rows(words: Sequence[Word]) -> list[Row]:
     """Return the rows of a page from top to bottom."""
     bands: list[list[Word]] = []
     above = below = -inf
-    places = ((word.middle, word.left, number) for number, word in enumerate(words))
+    places = [((w.top + w.bottom) / 2, w.left, number) for number, w in enumerate(words)]
     for middle, _, number in sorted(places):
         word = words[number]
         if above < middle < below:
@@ -53,7 +53,9 @@ def find_rows(words: Sequence[Word]) -> list[Row]:
 
 
 def _row(band: list[Word]) -> Row:
-    band.sort(key=lambda word: word.left)
+    if len(band) == 1:
+        return Row([band], band[0].top, band[0].bottom)
+    band.sort(key=attrgetter("left"))
     tops, bottoms = [word.top for word in band], [word.bottom for word in band]
     gap = GAP * median(map(sub, bottoms, tops))
     cells = [[band[0]]]

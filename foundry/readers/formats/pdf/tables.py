@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
-from statistics import mean, median
+from statistics import fmean, median
 from unicodedata import category
 
 import numpy as np
@@ -70,8 +70,9 @@ def find_tables(
         return []
     found: list[_Found] = []
     taken: set[int] = set()
+    middles = np.array([((word.left + word.right) / 2, word.middle) for word in words])
     for group in _touching(rules[:MAX_RULES]):
-        table = _read_grid(*group, words)
+        table = _read_grid(*group, words, middles)
         if table and taken.isdisjoint(word.line for word in table[1]):
             found.append(table)
             taken.update(word.line for word in table[1])
@@ -107,18 +108,24 @@ def _touching(rules: Rules) -> Iterator[tuple[Rules, Rules]]:
         for other in upright[row].tolist():
             one, two = group_of[number], group_of[other]
             if one != two:
-                small, large = sorted((one, two), key=lambda each: len(members[each]))
-                for member in members[small]:
-                    group_of[member] = large
-                members[large] += members[small]
+                if len(members[one]) > len(members[two]):
+                    one, two = two, one
+                for member in members[one]:
+                    group_of[member] = two
+                members[two] += members[one]
     for group in dict.fromkeys(group_of):
         if len(members[group]) >= 2 * MIN_RULES:
             inside = np.array(members[group])
             yield rules[inside[is_vertical[inside]]], rules[inside[~is_vertical[inside]]]
 
 
-def _read_grid(upright: Rules, level: Rules, words: Sequence[Word]) -> _Found | None:
-    """Return the table in a grid of lines; None for a form, a frame or a plot."""
+def _read_grid(
+    upright: Rules, level: Rules, words: Sequence[Word], middles: NDArray[np.float64]
+) -> _Found | None:
+    """Return the table in a grid of lines; None for a form, a frame or a plot.
+
+    `middles` has the middle of each word.
+    """
     lefts, _, tops, bottoms = upright.T
     xs, ys = _unite(lefts.tolist()), _unite(level[:, 2].tolist())
     if not (MIN_RULES <= len(xs) <= MAX_COLUMNS + 1 and len(ys) >= MIN_RULES):
@@ -130,15 +137,14 @@ def _read_grid(upright: Rules, level: Rules, words: Sequence[Word]) -> _Found | 
         lines = columns_of[(tops - NEAR <= y) & (y <= bottoms + NEAR)]
         begun.append(sorted({0, *lines.tolist()} - {len(xs) - 1}))
     cells: dict[tuple[int, int], list[Word]] = {}
-    inside: list[Word] = []
-    for word in words:
-        x, y = (word.left + word.right) / 2, word.middle
-        if xs[0] - NEAR <= x <= xs[-1] + NEAR and ys[0] <= y <= ys[-1]:
-            row = min(bisect_right(ys, y) - 1, len(begun) - 1)
-            column = max(bisect_right(xs, x) - 1, 0)
-            place = max(bisect_right(begun[row], column) - 1, 0)
-            cells.setdefault((row, begun[row][place]), []).append(word)
-            inside.append(word)
+    x, y = middles.T
+    is_inside = (xs[0] - NEAR <= x) & (x <= xs[-1] + NEAR) & (ys[0] <= y) & (y <= ys[-1])
+    inside = [words[number] for number in np.flatnonzero(is_inside).tolist()]
+    for word, (x, y) in zip(inside, middles[is_inside].tolist(), strict=True):
+        row = min(bisect_right(ys, y) - 1, len(begun) - 1)
+        column = max(bisect_right(xs, x) - 1, 0)
+        place = max(bisect_right(begun[row], column) - 1, 0)
+        cells.setdefault((row, begun[row][place]), []).append(word)
     columns = sorted({column for _, column in cells})
     rows = [
         [cells.get((row, column), []) for column in columns]
@@ -230,7 +236,7 @@ def _align(run: Sequence[Row]) -> _Found | None:
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether cells in columns are a table, not prose, a formula or a table of contents."""
     cells = [cell for row in rows for cell in row if cell]
-    if len(rows) < 2 or mean(len(cell.split()) for cell in cells) > CELL_WORDS:
+    if len(rows) < 2 or fmean(len(cell.split()) for cell in cells) > CELL_WORDS:
         return False
     if _is_formula(cells):
         return False
@@ -238,14 +244,14 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
         # Label and value are on one line anyway; only a header makes them a table.
         numbers = [bool(_DIGIT.search(row[1])) for row in rows[1:]]
         header = all(_LETTER.search(cell) and not _DIGIT.search(cell) for cell in rows[0])
-        return len(rows) > 2 and header and mean(numbers) > 0.6
+        return len(rows) > 2 and header and fmean(numbers) > 0.6
     pages = [int(row[-1]) for row in rows if row[-1].isdecimal() and len(row[-1]) < 7]
     is_contents = len(pages) == len(rows) and pages == sorted(pages)
     counts = [sum(map(bool, row)) for row in rows]
     filled = [count for count in counts if count > 1 or len(rows) < 4]
     if is_contents or (len(rows) < FEW_ROWS and max(filled) < len(rows[0])):
         return False
-    return mean(filled) >= max(2, 0.4 * len(rows[0]))
+    return fmean(filled) >= max(2, 0.4 * len(rows[0]))
 
 
 def _is_formula(cells: Sequence[str]) -> bool:
