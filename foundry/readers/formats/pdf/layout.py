@@ -31,7 +31,7 @@ JOINT = "\ufffe"
 
 _DIVIDED_END = re.compile(rf"[^\W\d_][{JOINT}\-\u00ad\u2010]")
 _REST = re.compile(r"([^\W\d_]+\S*)\s*")
-_DIVIDED = re.compile(rf"([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
+_DIVIDED = re.compile(rf"(?<![^\W\d_])([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
 _DIVISION = re.compile(rf"{JOINT}|[-\u00ad\u2010]\n")
 
 

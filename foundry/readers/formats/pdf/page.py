@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import compress, pairwise
@@ -17,7 +18,7 @@ from foundry.readers.formats.pdf.drawings import find_pictures, find_rules
 from foundry.readers.formats.pdf.forms import Filled, find_filled
 from foundry.readers.formats.pdf.layout import JOINT, Line, order, put_in_tables, split_lines
 from foundry.readers.formats.pdf.ligatures import UNNAMED
-from foundry.readers.formats.pdf.raised import SMALLER, mark_raised
+from foundry.readers.formats.pdf.raised import SMALLER, find_raised, write_raised
 from foundry.readers.formats.pdf.rows import Word, find_rows
 from foundry.readers.formats.pdf.tables import MAX_WORDS, MIN_WORDS, NO_RULES, find_tables
 from foundry.readers.notes import leave_out, note_source
@@ -52,7 +53,7 @@ class PageReader:
         self._illegible = 0
         self._characters = Characters(page)
         self._text = self._read_text()
-        self._written = mark_raised(self._text, range(len(self._text)), self._characters)
+        self._raised = find_raised(self._text, range(len(self._text)), self._characters)
         self._height = page.get_height() or 1.0
         self._is_normal = is_normalised(self._text.replace(_BREAK, "\n"))
         # Rotated text has no lines from left to right, or not where they are expected.
@@ -200,12 +201,12 @@ class PageReader:
                 text, places = text + " ", [*places, stretch.start]
             text += self._text[stretch.start : stretch.stop]
             places += stretch
-        return normalise("".join(mark_raised(text, places, self._characters))).strip()
+        raised = find_raised(text, places, self._characters)
+        return normalise(write_raised(text, 0, len(text), raised)).strip()
 
     def _write(self, start: int, stop: int) -> str:
         """Return the normalised text of a range."""
-        part = self._written[start:stop]
-        text = part if isinstance(part, str) else "".join(part)
+        text = write_raised(self._text, start, stop, self._raised)
         return text if self._is_normal else normalise(text).strip()
 
     def _is_apart(self, before: int, after: int) -> bool:
@@ -220,8 +221,10 @@ class PageReader:
         boxes = self._characters.boxes([*starts, *(end - 1 for _, end in spans)])
         (left, top, _, bottom), (_, _, right, _) = boxes.reshape(2, -1, 4).transpose(0, 2, 1)
         lines = np.searchsorted([each[0].start for each in joined], starts, "right") - 1
-        is_plain = self._is_normal and self._written is self._text
-        texts = _WORD.findall(self._text) if is_plain else [self._write(*span) for span in spans]
+        texts = _WORD.findall(self._text)
+        changed = {bisect_right(starts, first) - 1 for first, _, _ in self._raised}
+        for number in changed if self._is_normal else range(len(texts)):
+            texts[number] = self._write(*spans[number])
         places = (left, right, self._top - top, self._top - bottom, lines)
         found = zip(texts, *(each.tolist() for each in places), strict=True)
         is_drawn = (left <= right) & (bottom < top)

@@ -5,6 +5,7 @@ another name.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from foundry.readers.formats.pdf.characters import Box, Characters
@@ -15,28 +16,38 @@ SHIFT = 0.12
 """Minimum distance from the baseline, in type heights."""
 MAX_WORD = 60
 
+Raised = tuple[int, int, str]
+"""Where raised digits begin and end, and the text for them."""
+
 _WITH_DIGIT = re.compile(r"(?<!\S)[^\s\d]*\d\S*")
 _RAISED = re.compile(r"[-+\u2212\u2013]?\d+(?:,\d+)*")
 _NOTED = re.compile(r"[^\W\d_]{3}\W*$|[.,;:!?'\"\u2019\u201c\u201d\xab\xbb]$")
 _FUNCTION = re.compile(r"(?:sin|cos|tan|cot|sec|log|exp|det)h?$")
 
 
-def mark_raised(text: str, places: Sequence[int], characters: Characters) -> Sequence[str]:
-    """Return the text for each character: `10^6`, `word [3]` and `1010_2` for raised digits.
+def find_raised(text: str, places: Sequence[int], characters: Characters) -> list[Raised]:
+    """Find raised digits, with the text for them: `10^6`, `word [3]` and `1010_2`.
 
     `places` are the positions of the characters on the page. Indices of letters (H2O) stay.
     """
-    written: Sequence[str] = text
     smaller = _find_smaller(text, places, characters)
     ends = [end for _, first, _ in smaller for end in (places[first - 1], places[first])]
     characters.look_up_boxes(ends)
+    found = []
     for start, first, stop in smaller:
         base, raised = characters.box(places[first - 1]), characters.box(places[first])
         if digits := _write(text[start:first], text[first:stop], base, raised):
-            if not isinstance(written, list):
-                written = list(text)
-            written[first:stop] = [digits, *[""] * (stop - first - 1)]
-    return written
+            found.append((first, stop, digits))
+    return found
+
+
+def write_raised(text: str, start: int, stop: int, found: Sequence[Raised]) -> str:
+    """Return a part of a text with its raised digits as they are written."""
+    parts = []
+    for first, end, digits in found[bisect_left(found, (start,)) : bisect_left(found, (stop,))]:
+        parts += [text[start:first], digits]
+        start = end
+    return "".join([*parts, text[start:stop]])
 
 
 def _find_smaller(

@@ -70,8 +70,9 @@ def find_tables(
         return []
     found: list[_Found] = []
     taken: set[int] = set()
-    middles = np.array([((word.left + word.right) / 2, word.middle) for word in words])
-    for group in _touching(rules[:MAX_RULES]):
+    groups = list(_touching(rules[:MAX_RULES]))
+    middles = np.array([((w.left + w.right) / 2, w.middle) for w in words] if groups else [])
+    for group in groups:
         table = _read_grid(*group, words, middles)
         if table and taken.isdisjoint(word.line for word in table[1]):
             found.append(table)
@@ -102,8 +103,12 @@ def _touching(rules: Rules) -> Iterator[tuple[Rules, Rules]]:
     x, level_top = left[upright], top[level, None]
     touches = (left[level, None] - NEAR < x) & (x <= right[level, None] + NEAR)
     touches &= (top[upright] - NEAR <= level_top) & (level_top <= bottom[upright] + NEAR)
-    members = [[number] for number in range(len(rules))]
-    group_of = list(range(len(rules)))
+    rows, columns = touches.any(axis=1), touches.any(axis=0)
+    level, upright, touches = level[rows], upright[columns], touches[rows][:, columns]
+    if min(touches.shape) < MIN_RULES:
+        return
+    group_of = {number: number for number in sorted((*level.tolist(), *upright.tolist()))}
+    members = {number: [number] for number in group_of}
     for number, row in zip(level.tolist(), touches, strict=True):
         for other in upright[row].tolist():
             one, two = group_of[number], group_of[other]
@@ -112,8 +117,8 @@ def _touching(rules: Rules) -> Iterator[tuple[Rules, Rules]]:
                     one, two = two, one
                 for member in members[one]:
                     group_of[member] = two
-                members[two] += members[one]
-    for group in dict.fromkeys(group_of):
+                members[two] += members.pop(one)
+    for group in dict.fromkeys(group_of.values()):
         if len(members[group]) >= 2 * MIN_RULES:
             inside = np.array(members[group])
             yield rules[inside[is_vertical[inside]]], rules[inside[~is_vertical[inside]]]
@@ -206,6 +211,9 @@ def _goes_on(row: Row, above: Row) -> bool:
 
 def _align(run: Sequence[Row]) -> _Found | None:
     """Return the table of a group of rows, if their cells form columns."""
+    cells = [cell for row in run for cell in row.cells]
+    if sum(map(len, cells)) > CELL_WORDS * len(cells):
+        return None
     cells = [cell for row in run if len(row.cells) > 1 for cell in row.cells]
     if len(cells) < 4 or len(run[0].cells) < 2:
         return None
