@@ -6,6 +6,7 @@ inclusive.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cache
 from typing import Any, Self
 
 from foundry.documents.left_out import LeftOut, WordCounts
@@ -48,14 +49,20 @@ class RawDocument:
 
     def describe(self) -> dict[str, Any]:
         """Return everything about the document except content and stamp, for JSON."""
-        names = [each.name for each in fields(self) if each.name not in {"content", "stamp"}]
-        return {**{name: getattr(self, name) for name in names}, "metadata": dict(self.metadata)}
+        described = {name: getattr(self, name) for name in _described()}
+        return {**described, "metadata": dict(self.metadata)}
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any], content: bytes) -> Self:
         """Return the document with this description, without its stamp."""
         lists = {name: tuple(described[name]) for name in ("tags", "metadata_keys")}
         return cls(**{**described, **lists}, content=content)
+
+
+@cache
+def _described() -> tuple[str, ...]:
+    names = (each.name for each in fields(RawDocument))
+    return tuple(name for name in names if name not in {"content", "stamp"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ builds. Numbers are stored as little-endian bytes, and returned as arrays.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -119,4 +120,9 @@ def pack(values: NDArray[Any]) -> bytes:
 
 def unpack(content: bytes, kind: type[np.generic]) -> NDArray[Any]:
     """Return the array (n,) of bytes from `pack`."""
-    return np.frombuffer(content, dtype=np.dtype(kind).newbyteorder("<"))
+    return np.frombuffer(content, dtype=_little_endian(kind))
+
+
+@cache
+def _little_endian(kind: type[np.generic]) -> np.dtype[Any]:
+    return np.dtype(kind).newbyteorder("<")

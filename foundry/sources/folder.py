@@ -9,6 +9,7 @@ files at or below the source's root count, so that a build depends on the folder
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -66,26 +67,46 @@ def find_folders(source: FolderSource) -> Iterator[str | Skipped]:
 
 
 def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
-    """Read a file that `look` found.
+    """Read a file that `look` found; see `FileReader`."""
+    with closing(FileReader(source)) as reader:
+        return reader.read(key)
 
-    With `base_url`, the document gets the url under which its path is published.
+
+class FileReader:
+    """Reads files of a folder; keeps the last folder open, since the next file is mostly there.
+
+    With `base_url`, a document gets the url under which its path is published.
     """
-    path = _to_bytes(key)
-    *folders, name = path.split(b"/")
-    try:
-        folder = _open_folder(source, folders)
+
+    def __init__(self, source: FolderSource) -> None:
+        self._source = source
+        self._path: bytes | None = None
+        self._folder = -1
+
+    def read(self, key: str) -> RawDocument | Skipped:
+        """Read a file that `look` found."""
+        source, path = self._source, _to_bytes(key)
+        above, _, name = path.rpartition(b"/")
         try:
+            if above != self._path:
+                self.close()
+                self._folder = _open_folder(source, above.split(b"/") if above else [])
+                self._path = above
             for _ in range(2):
-                content, status = _read_regular(folder, name, source.max_bytes)
+                content, status = _read_regular(self._folder, name, source.max_bytes)
                 if status.st_size > source.max_bytes:
                     return _over_limit(source, path, status)
                 if content is not None:
                     return _deliver(source, path, content, status)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        return _skip(source, path, Reason.CANNOT_BE_READ, error.strerror or "")
-    return _skip(source, path, Reason.CHANGED)
+        except OSError as error:
+            return _skip(source, path, Reason.CANNOT_BE_READ, error.strerror or "")
+        return _skip(source, path, Reason.CHANGED)
+
+    def close(self) -> None:
+        """Close the folder."""
+        if self._path is not None:
+            os.close(self._folder)
+            self._path = None
 
 
 @dataclass(slots=True)

@@ -194,9 +194,10 @@ class _Assembler:
         assert isinstance(stored, StoredDocument)
         entry, facts = stored.entry, stored.facts
         figures = Figures(stored.chunk_count, facts.characters, words=facts.words)
-        boilerplate = self._corpus.boilerplate.get(number)
+        boilerplate = self._corpus.boilerplate.get(number, set())
         copies = [*map(self._fields, self._corpus.copies.get(number, ()))]
-        if (boilerplate or copies) and (read := _read(stored)) is not None:
+        is_changed = copies or not boilerplate.isdisjoint(stored.edges)
+        if is_changed and (read := _read(stored)) is not None:
             document, chunks = read
             trimmed = trim(document, chunks, boilerplate) if boilerplate else Trimmed(chunks)
             if copies or trimmed.characters:

@@ -65,23 +65,22 @@ class InputTable:
         self._columns[is_known] = self._before[self.places[is_known]]
         self._columns["content"] = self.contents
         self._new = np.flatnonzero(~is_known).tolist()
-        signatures, blocks = Rows("B"), Rows("Q")
-        for number in self._new:
-            self._columns[number]["source"] = SKIPPED
-            compared = blocked = b""
-            if (signature := inputs.signature(number, cache)) is not None:
-                self._columns["source"][number] = names.index(signature.source)
-                self._columns["id"][number] = signature.id
-                self._columns["text"][number] = signature.text
-                compared = signature._replace(blocks=signature.blocks[:0]).to_bytes()
-                blocked = signature.blocks.astype(np.uint64).tobytes()
-            signatures.add(compared)
-            blocks.add(blocked)
-        self._signatures = self._gather("B", carried.rows("inputs.signatures", "B"), signatures)
-        self._blocks = self._gather("Q", carried.rows("inputs.blocks", "Q"), blocks)
         self.sources, self.ids, self.texts = (
             self._columns[name] for name in ("source", "id", "text")
         )
+        self.sources[self._new] = SKIPPED
+        signatures, blocks = Rows("B"), Rows("Q")
+        for number in self._new:
+            content, end = inputs.take_signature(number, cache), 0
+            if content:
+                signature = Signature.from_bytes(content)
+                self.sources[number] = names.index(signature.source)
+                self.ids[number], self.texts[number] = signature.id, signature.text
+                end = len(content) - signature.blocks.nbytes
+            signatures.add(content[:end])
+            blocks.add(content[end:])
+        self._signatures = self._gather("B", carried.rows("inputs.signatures", "B"), signatures)
+        self._blocks = self._gather("Q", carried.rows("inputs.blocks", "Q"), blocks)
 
     def __len__(self) -> int:
         return len(self._columns)

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter
 
-from foundry.building.documents.encoding import StoredDocument, decode, decode_signature
+from foundry.building.documents.encoding import StoredDocument, decode
 from foundry.building.documents.recipe import Recipe
+from foundry.building.documents.signature import Signature
 from foundry.documents import RawDocument, Skipped
 from foundry.documents.prepared import ChunkTerms, ChunkVectors, HeadingRows, unpack
 from foundry.documents.reasons import Reason
@@ -41,8 +42,8 @@ def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> StoredDocum
         if isinstance(result, Skipped):
             return Skipped(raw.source, raw.path, result.reason, result.detail)
         _check_document(result.fields, raw)
-        signature = decode_signature(answer)
-        if signature is None or signature[:2] != (result.fields.source, result.fields.path):
+        signature = Signature.from_bytes(result.signature)
+        if signature[:2] != (result.fields.source, result.fields.path):
             raise ValueError("another document's signature")
         _check_parts(result, recipe)
         return result

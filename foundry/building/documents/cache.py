@@ -12,8 +12,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from foundry.building.documents.encoding import StoredDocument, decode, decode_signature
-from foundry.building.documents.signature import Signature
+from foundry.building.documents.encoding import StoredDocument, decode, signature_bytes
 from foundry.documents import Skipped
 from foundry.state.key_value import CacheDamagedError, KeyValueFile
 
@@ -125,9 +124,9 @@ class DocumentCache:
         """Return the result with this number. Raises CacheDamagedError if it is damaged."""
         return self._parse(number, decode)
 
-    def signature(self, number: int) -> Signature | None:
-        """Return the signature of the document with this number; None for a skipped one."""
-        return self._parse(number, decode_signature)
+    def signature(self, number: int) -> bytes:
+        """Return the signature of the document with this number; empty for a skipped one."""
+        return self._parse(number, signature_bytes)
 
     def others(self, numbers: Sequence[int]) -> list[int]:
         """Return the numbers of all cached documents that are not in `numbers`."""

@@ -18,9 +18,10 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+import numpy as np
 from pydantic import TypeAdapter
 
-from foundry.building.documents.signature import Signature
+from foundry.building.documents.signature import Signature, edge_keys, find_blocks
 from foundry.building.report import Remarks
 from foundry.documents import Chunk, Document, RawDocument, Skipped, Span
 from foundry.documents.prepared import (
@@ -30,6 +31,8 @@ from foundry.documents.prepared import (
     HeadingRows,
     LinkKeys,
     PreparedDocument,
+    pack,
+    unpack,
 )
 from foundry.documents.reasons import Reason
 from foundry.indexing.entries import DocumentFields, IndexEntry, RecordLines, parse_fields
@@ -45,7 +48,7 @@ precede the full document.
 """
 
 _TEXTS = 6
-_ARRAYS, _VECTORS = 15, 4
+_ARRAYS, _VECTORS = 16, 4
 """Arrays of a document, and more if it has vectors."""
 
 _Path = tuple[str, ...]
@@ -95,6 +98,7 @@ _SKIPPED = TypeAdapter(Skipped)
 class StoredDocument:
     """A document as encoded by `encode`; its parts are decoded on demand."""
 
+    signature: bytes
     facts: Facts
     texts: Sequence[bytes]
     arrays: Sequence[bytes]
@@ -125,9 +129,14 @@ class StoredDocument:
         )
 
     @property
+    def edges(self) -> list[int]:
+        """The keys of the blocks of text at the ends of its chunks; see `edge_keys`."""
+        return unpack(self.arrays[15], np.uint64).tolist()
+
+    @property
     def chunk_count(self) -> int:
         """Number of its chunks."""
-        return len(self.entry.chunks.ids) // 8
+        return len(self.arrays[1]) // 8
 
     @property
     def embedded(self) -> int:
@@ -166,7 +175,9 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
     arrays = [entry.chunks.lengths, entry.chunks.ids]
     arrays += [terms.offsets, terms.numbers, terms.counts, terms.lengths]
     arrays += [headings.hashes, headings.chunks, headings.terms, headings.kinds, headings.lengths]
-    arrays += [links.first, links.other, links.addresses, entry.forms.counts]
+    blocks = [*find_blocks(reading)]
+    edges = pack(np.array(edge_keys(blocks, result.chunks), dtype=np.uint64))
+    arrays += [links.first, links.other, links.addresses, entry.forms.counts, edges]
     if vectors is not None:
         arrays += [vectors.rows, vectors.scales, vectors.offsets, vectors.pieces]
     texts = [entry.record, entry.chunks.lines, headings.texts]
@@ -183,7 +194,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
         texts=tuple(map(len, texts)),
         arrays=tuple(map(len, arrays)),
     )
-    signature = Signature.of(document).to_bytes()
+    signature = Signature.of(document, blocks).to_bytes()
     before = b"".join((_FACTS.dump_json(facts), b"\n", *texts, b"\n"))
     content = zlib.compress(before + whole, ZLIB_LEVEL)
     lengths = _LENGTHS.pack(len(signature), len(content), len(before))
@@ -212,16 +223,15 @@ def decode(content: bytes) -> StoredDocument | Skipped:
     if (len(facts.texts), len(facts.arrays)) != (_TEXTS, columns):
         raise ValueError("wrong number of parts")
     parts = _split(texts[:-1], facts.texts)
-    return StoredDocument(facts, parts, _split(rest, facts.arrays), packed)
+    return StoredDocument(signature, facts, parts, _split(rest, facts.arrays), packed)
 
 
-def decode_signature(content: bytes) -> Signature | None:
-    """Decode the signature in bytes of `encode`; None for a skipped document.
+def signature_bytes(content: bytes) -> bytes:
+    """Return the signature in bytes of `encode`; empty for a skipped document.
 
     Raises ValueError like `decode`.
     """
-    signature, *_ = _cut(content)
-    return Signature.from_bytes(signature) if signature else None
+    return _cut(content)[0]
 
 
 def _cut(content: bytes) -> tuple[bytes, bytes, bytes, int]:

@@ -4,7 +4,7 @@ import json
 import time
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,7 +14,6 @@ from foundry.building.documents.cache import DocumentCache, Entry, KnownTable
 from foundry.building.documents.encoding import content_key
 from foundry.building.documents.lines import HASH_BYTES, KnownLines, LinesBuilder, NotedRow
 from foundry.building.documents.recipe import Keys
-from foundry.building.documents.signature import Signature
 from foundry.building.documents.unchanged import (
     Known,
     KnownSource,
@@ -56,6 +55,7 @@ class Inputs:
     _numbers: "array[int]" = field(default_factory=lambda: array("q"))
     _contents: bytearray = field(default_factory=bytearray)
     _skipped: list[Skipped] = field(default_factory=list)
+    _signatures: dict[int, bytes] = field(default_factory=dict)
 
     def result(self, place: int, cache: DocumentCache) -> Result:
         """Return the document at a position, prepared or skipped."""
@@ -74,10 +74,15 @@ class Inputs:
         numbers = np.array(self._numbers, dtype=np.int64)
         return lines.encode(origin, numbers, self.contents())
 
-    def signature(self, place: int, cache: DocumentCache) -> Signature | None:
-        """Return the signature of the document at a position; None if it was skipped."""
-        number = self._numbers[place]
-        return cache.signature(number) if number > 0 else None
+    def take_signature(self, place: int, cache: DocumentCache) -> bytes:
+        """Return the signature of the document at a position; empty if it was skipped.
+
+        Those of new documents are only held in memory until they are taken.
+        """
+        if (number := self._numbers[place]) <= 0:
+            return b""
+        known = self._signatures.pop(place, None)
+        return cache.signature(number) if known is None else known
 
     def gone(self, cache: DocumentCache) -> list[int]:
         """Return the numbers of cached documents that no source delivers any longer."""
@@ -98,9 +103,10 @@ class Inputs:
         self._numbers.append(-len(self._skipped))
         self._contents += bytes(HASH_BYTES)
 
-    def settle(self, place: int, number: int, *, is_for_now: bool) -> None:
-        """Set the cache number of the document at a position."""
+    def settle(self, place: int, number: int, signature: bytes, *, is_for_now: bool) -> None:
+        """Set the cache number and the signature of the document at a position."""
         self._numbers[place] = number
+        self._signatures[place] = signature
         if is_for_now:
             self._contents[place * HASH_BYTES : (place + 1) * HASH_BYTES] = bytes(HASH_BYTES)
 
@@ -239,12 +245,14 @@ class _Collector:
         """Store a prepared document."""
         entry, result = self._entries.pop(place), made.result
         problem = _problem_for_now(result)
-        reader = None if isinstance(result, Skipped) else result.fields.reader
+        reader, signature = None, b""
+        if not isinstance(result, Skipped):
+            reader, signature = result.fields.reader, result.signature
         entry = entry._replace(recipe="" if problem else self._keys.of(reader))
         if problem is not None:
             self._failures.append((place, *problem))
         number = self._cache.store(raw.source, raw.key, entry, made.content)
-        self.inputs.settle(place, number, is_for_now=problem is not None)
+        self.inputs.settle(place, number, signature, is_for_now=problem is not None)
         self.inputs.read += 1
         if not isinstance(result, Skipped):
             if result.facts.has_seen:
@@ -265,5 +273,6 @@ def _problem_for_now(result: Result) -> tuple[AnyReason, str] | None:
 def _read_unknown(
     source: FolderSource, looked: Iterable[Looked]
 ) -> Iterator[RawDocument | Known | Skipped]:
-    for each in looked:
-        yield folder.read_file(source, each.key) if isinstance(each, folder.Found) else each
+    with closing(folder.FileReader(source)) as reader:
+        for each in looked:
+            yield reader.read(each.key) if isinstance(each, folder.Found) else each

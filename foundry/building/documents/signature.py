@@ -1,7 +1,8 @@
 """Signatures of documents, which make it possible to compare documents without their texts."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import NamedTuple, Self
@@ -9,7 +10,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.documents import Document, Reading
+from foundry.documents import Chunk, Document, Reading
 from foundry.runtime.index.records import GOES_ON
 
 LONG_CHARS = 40
@@ -71,6 +72,18 @@ def _key_of(raw: str, *, is_heading: bool) -> int:
     return digest & ~1 | (is_heading or len(words) < LONG_CHARS)
 
 
+def edge_keys(blocks: Sequence[Block], chunks: Sequence[Chunk]) -> list[int]:
+    """Return the distinct keys of the blocks at both ends of chunks, ascending.
+
+    Other blocks are never cut off, so most documents need not be looked at again.
+    """
+    starts, found = [block.start for block in blocks], set()
+    for chunk in chunks:
+        inside = blocks[bisect_left(starts, chunk.start) : bisect_left(starts, chunk.end)]
+        found |= {block.key for block in (*inside[:1], *inside[-1:])}
+    return sorted(found)
+
+
 class Signature(NamedTuple):
     """A document's source and path, and hashes of its id, its text, and its facts.
 
@@ -85,17 +98,12 @@ class Signature(NamedTuple):
     blocks: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, document: Document) -> Self:
-        """Return the signature of a document, which depends on nothing else."""
+    def of(cls, document: Document, blocks: Sequence[Block]) -> Self:
+        """Return the signature of a document with these blocks, which depends on nothing else."""
         reading = document.reading
         title = " ".join(added_title(document).split())
         text = " ".join(reading.text[reading.body_start :].split())
-        found = {
-            _key_of(reading.text[start:end], is_heading=is_heading)
-            for start, end, is_heading in _find_stretches(reading)
-            if start < end
-        }
-        keys = sorted(found - {0})
+        keys = sorted({block.key for block in blocks})
         return cls(
             source=document.source,
             path=document.path,

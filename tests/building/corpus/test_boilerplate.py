@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from foundry.building.corpus.boilerplate import MIN_DOCUMENTS, find_boilerplate, trim
-from foundry.building.documents.signature import Signature
+from foundry.building.documents.signature import Signature, edge_keys, find_blocks
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
 from foundry.documents import Chunk, Document, RawDocument, Skipped
@@ -27,14 +27,18 @@ def document(name: str, text: str, source: str = "site") -> Document:
 def trimmed(texts: list[str], options: ChunkingSection = OPTIONS) -> list[list[Chunk]]:
     """The chunks of each document, without boilerplate."""
     documents = [document(f"{number}.md", text) for number, text in enumerate(texts)]
-    keys = [Signature.of(one).blocks for one in documents]
+    blocks = [[*find_blocks(one.reading)] for one in documents]
+    keys = [Signature.of(one, own).blocks for one, own in zip(documents, blocks, strict=True)]
     counts = np.array([*map(len, keys)])
     boilerplate = find_boilerplate(np.arange(len(keys)), counts, np.concatenate(keys))
     found = []
     for number, one in enumerate(documents):
         chunks = tuple(chunk(one, options))
-        result = trim(one, chunks, boilerplate.get(number, set()))
+        unwanted = boilerplate.get(number, set())
+        result = trim(one, chunks, unwanted)
         kept = result.chunks
+        if unwanted.isdisjoint(edge_keys(blocks[number], chunks)):
+            assert kept == chunks
         assert result.dropped == len(chunks) - len(kept)
         assert result.characters == sum(map(size, chunks)) - sum(map(size, kept))
         whole = {piece.id: piece for piece in chunks}

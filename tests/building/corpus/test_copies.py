@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from foundry.building.corpus.copies import find_copies, is_copy_name
 from foundry.building.corpus.near_copies import THRESHOLD, jaccard, shingles_of
-from foundry.building.documents.signature import Signature, facts_of
+from foundry.building.documents.signature import Signature, facts_of, find_blocks
 from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import read
 
@@ -22,8 +22,12 @@ def document(name: str, text: str, *, source: str = "docs") -> Document:
     return found
 
 
+def sign(one: Document) -> Signature:
+    return Signature.of(one, [*find_blocks(one.reading)])
+
+
 def copies(documents: list[Document], mode: str) -> dict[int, int]:
-    signatures = [*map(Signature.of, documents)]
+    signatures = [*map(sign, documents)]
     numbers, texts = np.arange(len(documents)), np.array([each.text for each in signatures], "V16")
     return find_copies(
         numbers, texts, signatures.__getitem__, mode, documents.__getitem__  # type: ignore[arg-type]
@@ -217,7 +221,7 @@ def test_what_stays_has_no_copies_left(texts: list[str]) -> None:
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126)), st.integers(0, 40))
 def test_signature_survives_its_bytes(text: str, number: int) -> None:
     one = document("a.md", f"# Title {number}\n\nwords {text}\n\nmore")
-    signature = Signature.of(one)
+    signature = sign(one)
     content = signature.to_bytes()
     assert Signature.from_bytes(content).to_bytes() == content
     assert Signature.from_bytes(content).blocks.tolist() == signature.blocks.tolist()

@@ -12,12 +12,12 @@ from foundry.building.documents.answers import check_answer
 from foundry.building.documents.encoding import (
     StoredDocument,
     decode,
-    decode_signature,
     encode,
+    signature_bytes,
 )
 from foundry.building.documents.preparer import Preparer
 from foundry.building.documents.recipe import Recipe
-from foundry.building.documents.signature import Signature
+from foundry.building.documents.signature import Signature, find_blocks
 from foundry.config.file import ChunkingSection
 from foundry.documents import RawDocument, Skipped
 from foundry.documents.prepared import NamedHeading, PreparedDocument
@@ -42,21 +42,24 @@ def prepared(recipe: Recipe) -> PreparedDocument:
     return result
 
 
+def signature_of(prepared: PreparedDocument) -> bytes:
+    blocks = [*find_blocks(prepared.document.reading)]
+    return Signature.of(prepared.document, blocks).to_bytes()
+
+
 def test_a_document_comes_back_as_it_was(prepared: PreparedDocument, recipe: Recipe) -> None:
     content = encode(prepared)
     for found in (decode(content), check_answer(content, RAW, recipe)):
         assert isinstance(found, StoredDocument)
         assert found.entry == IndexEntry.of(prepared)
         assert found.read() == (prepared.document, prepared.chunks)
-    signature = decode_signature(content)
-    assert signature is not None
-    assert signature.to_bytes() == Signature.of(prepared.document).to_bytes()
+        assert found.signature == signature_bytes(content) == signature_of(prepared)
 
 
 def test_a_skipped_one_comes_back_without_a_signature() -> None:
     skipped = Skipped("manual", "pumps.md", "no text")
     assert decode(encode(skipped)) == skipped
-    assert decode_signature(encode(skipped)) is None
+    assert signature_bytes(encode(skipped)) == b""
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.99])
@@ -97,7 +100,7 @@ def test_parts_that_do_not_fit_together_are_skipped(
 def test_a_signature_of_nothing_or_of_another_is_skipped(
     prepared: PreparedDocument, recipe: Recipe, part: bytes, wrong: bytes
 ) -> None:
-    signature = Signature.of(prepared.document).to_bytes()
+    signature = signature_of(prepared)
     content = encode(prepared).replace(signature, signature.replace(part, wrong), 1)
     answer = check_answer(content, RAW, recipe)
     assert isinstance(answer, Skipped)
