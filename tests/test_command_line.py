@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -273,17 +274,20 @@ def test_a_build_names_the_document_that_it_waits_for(
 ) -> None:
     monkeypatch.setattr("foundry.progress.SLOW_SECONDS", 0)
     monkeypatch.setattr(workers, "LOOK_SECONDS", 0.01)
-    named, ask, say = threading.Event(), workers.ask_worker, Lines.wait_for
+    named, ask, say = threading.Event(), workers.ask_workers, Lines.wait_for
 
-    def ask_slowly(sandbox: Sandbox, raw: RawDocument) -> bytes:
+    def ask_slowly(
+        sandbox: Sandbox, raws: list[RawDocument], begin: Callable[[RawDocument], None]
+    ) -> list[bytes]:
+        begin(raws[0])
         assert named.wait(60)
-        return ask(sandbox, raw)
+        return ask(sandbox, raws, begin)
 
     def wait_for(step: Lines, name: str, seconds: float) -> None:
         say(step, name, seconds)
         named.set()
 
-    monkeypatch.setattr(workers, "ask_worker", ask_slowly)
+    monkeypatch.setattr(workers, "ask_workers", ask_slowly)
     monkeypatch.setattr(Lines, "wait_for", wait_for)
     project = make_project(
         {"sources/deep/slow.md": "# Pumps\n" + "word " * 20_000, "a.md": "# Seals"}

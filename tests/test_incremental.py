@@ -414,7 +414,7 @@ def test_documents_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
     def tasks() -> Any:
         nonlocal alive, most
-        for number in range(60):
+        for number in range(200):
             alive += 1
             most = max(most, alive)
             yield number, RawDocument("s", f"{number}.txt", f"{number}.txt", b"some words here")
@@ -424,7 +424,7 @@ def test_documents_in_flight_are_bounded(monkeypatch: pytest.MonkeyPatch, tmp_pa
         for _ in workers.prepare(tasks()):
             alive -= 1
     assert alive == 0
-    assert most <= pool.DOCUMENTS_AHEAD * 2 + 1
+    assert most <= pool.BATCHES_AHEAD * 2 * pool.BATCH_DOCUMENTS + pool.BATCH_DOCUMENTS
 
 
 NAMES = ["a.md", "b.txt", "x/c.md", "x/y.html", ".gitignore", "rows.csv"]

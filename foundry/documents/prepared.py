@@ -124,5 +124,5 @@ def unpack(content: bytes, kind: type[np.generic]) -> NDArray[Any]:
 
 
 @cache
-def _little_endian(kind: type[np.generic]) -> np.dtype[Any]:
+def _little_endian(kind: Any) -> np.dtype[Any]:
     return np.dtype(kind).newbyteorder("<")

@@ -460,13 +460,11 @@ def test_a_build_says_how_many_pages_of_a_scan_it_has_read(make_project: MakePro
 def test_a_scan_that_took_too_long_is_read_again_by_the_next_build(
     make_project: MakeProject, read_at_once: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        workers,
-        "ask_worker",
-        lambda sandbox, raw: preparer.open_task(sandbox._task["options"])(
-            raw.describe(), raw.content
-        )[0],
-    )
+    def ask_here(sandbox: Sandbox, raws: list[RawDocument], _begin: object) -> list[bytes]:
+        answer, _ = preparer.open_task(sandbox._task["options"])
+        return [answer(raw.describe(), raw.content)[0] for raw in raws]
+
+    monkeypatch.setattr(workers, "ask_workers", ask_here)
     project = make_project({"slow.tif": tiff_of("a", "b", "c"), "a.md": "# A"}, config=OCR_CONFIG)
     with monkeypatch.context() as slow:
         slow.setattr(time, "process_time", lambda: 50.0 * len(read_at_once))

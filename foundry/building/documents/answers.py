@@ -1,5 +1,8 @@
 """Validates the answers of workers, which are not trusted: a parser may have been exploited.
 
+This runs in the process that each worker was forked from, outside the sandbox. Its parent gets only
+answers that are valid.
+
 An answer must consist of valid records of the requested document, and of arrays that fit together.
 Whether they reflect the document's content is not checked: a worker could return any text.
 """
@@ -45,6 +48,8 @@ def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> StoredDocum
         signature = Signature.from_bytes(result.signature)
         if signature[:2] != (result.fields.source, result.fields.path):
             raise ValueError("another document's signature")
+        if result.facts.reader != result.fields.reader:
+            raise ValueError("another reader")
         _check_parts(result, recipe)
         return result
     except (ValueError, TypeError, OverflowError) as error:

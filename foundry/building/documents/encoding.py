@@ -1,7 +1,7 @@
 """Encodes prepared documents as bytes, for workers and the cache.
 
-A result is its signature, compressed texts, and its arrays uncompressed, since vectors do not
-compress. The texts are facts as JSON, the parts of the index entry as they are written, and the
+A result is its signature, facts as JSON, compressed texts, and its arrays uncompressed, since
+vectors do not compress. The texts are the parts of the index entry as they are written, and the
 full document with its chunks as JSON. The full document is decoded only if it has boilerplate or
 copies, or is compared with near copies. Its chunks have no texts, since they are slices of the
 document's text.
@@ -42,9 +42,9 @@ ZLIB_LEVEL = 1
 
 MAX_UNPACKED_BYTES = 2_000_000_000
 
-_LENGTHS = struct.Struct("<III")
-"""Lengths of the signature (0 for a skipped document), the compressed texts, and the texts that
-precede the full document.
+_LENGTHS = struct.Struct("<IIII")
+"""Lengths of the signature (0 for a skipped document), the facts, the compressed texts, and the
+texts that precede the full document.
 """
 
 _TEXTS = 6
@@ -69,6 +69,7 @@ class Facts(NamedTuple):
     `dimensions` is None without vectors. `texts` and `arrays` are the byte lengths of all parts.
     """
 
+    reader: str
     remarks: Remarks
     characters: int
     words: int
@@ -100,9 +101,14 @@ class StoredDocument:
 
     signature: bytes
     facts: Facts
-    texts: Sequence[bytes]
     arrays: Sequence[bytes]
     packed: bytes
+    size: int
+
+    @cached_property
+    def texts(self) -> Sequence[bytes]:
+        """The parts of its index entry that are texts. Raises ValueError if they are invalid."""
+        return _split(_unpack(self.packed, self.size), self.facts.texts)
 
     @cached_property
     def fields(self) -> DocumentFields:
@@ -131,7 +137,8 @@ class StoredDocument:
     @property
     def edges(self) -> list[int]:
         """The keys of the blocks of text at the ends of its chunks; see `edge_keys`."""
-        return unpack(self.arrays[15], np.uint64).tolist()
+        keys: list[int] = unpack(self.arrays[15], np.uint64).tolist()
+        return keys
 
     @property
     def chunk_count(self) -> int:
@@ -149,7 +156,7 @@ class StoredDocument:
         Raises ValueError if it is invalid: unlike the other parts, it was not validated when the
         worker returned it.
         """
-        document, stored = _STORED.validate_json(_unpack(self.packed).rpartition(b"\n")[2])
+        document, stored = _STORED.validate_json(_unpack(self.packed)[self.size :])
         text = document.reading.text
         spans = [(start, end) for _, _, start, end, *_ in stored]
         if any(not 0 <= start <= end <= len(text) for start, end in spans):
@@ -169,7 +176,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
     """
     if isinstance(result, Skipped):
         content = zlib.compress(_SKIPPED.dump_json(result), ZLIB_LEVEL)
-        return _LENGTHS.pack(0, len(content), 0) + content
+        return _LENGTHS.pack(0, 0, len(content), 0) + content
     document, entry, reading = result.document, IndexEntry.of(result), result.document.reading
     terms, headings, links, vectors = entry.terms, entry.headings, entry.links, entry.vectors
     arrays = [entry.chunks.lengths, entry.chunks.ids]
@@ -185,6 +192,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
     texts += [entry.forms.forms.encode(), entry.offered.encode()]
     whole = _STORED.dump_json(_Stored(document, tuple(map(_of_chunk, result.chunks))))
     facts = Facts(
+        reader=document.reader,
         remarks=Remarks.of(document),
         characters=sum(len(chunk.text) for chunk in result.chunks),
         words=reading.words.source if reading.words else 0,
@@ -195,10 +203,10 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
         arrays=tuple(map(len, arrays)),
     )
     signature = Signature.of(document, blocks).to_bytes()
-    before = b"".join((_FACTS.dump_json(facts), b"\n", *texts, b"\n"))
-    content = zlib.compress(before + whole, ZLIB_LEVEL)
-    lengths = _LENGTHS.pack(len(signature), len(content), len(before))
-    return b"".join((lengths, signature, content, *arrays))
+    stated = _FACTS.dump_json(facts)
+    content = zlib.compress(b"".join((*texts, whole)), ZLIB_LEVEL)
+    lengths = _LENGTHS.pack(len(signature), len(stated), len(content), sum(facts.texts))
+    return b"".join((lengths, signature, stated, content, *arrays))
 
 
 def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes:
@@ -213,17 +221,15 @@ def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes
 
 def decode(content: bytes) -> StoredDocument | Skipped:
     """Decode the bytes of `encode`. Raises ValueError for any other bytes."""
-    signature, packed, rest, size = _cut(content)
+    signature, stated, packed, rest, size = _cut(content)
     if not signature:
         skipped = _SKIPPED.validate_json(_unpack(packed))
         return Skipped(skipped.source, skipped.path, Reason(skipped.reason), skipped.detail)
-    head, _, texts = _unpack(packed, size).partition(b"\n")
-    facts = _FACTS.validate_json(head)
+    facts = _FACTS.validate_json(stated)
     columns = _ARRAYS + (0 if facts.dimensions is None else _VECTORS)
     if (len(facts.texts), len(facts.arrays)) != (_TEXTS, columns):
         raise ValueError("wrong number of parts")
-    parts = _split(texts[:-1], facts.texts)
-    return StoredDocument(signature, facts, parts, _split(rest, facts.arrays), packed)
+    return StoredDocument(signature, facts, _split(rest, facts.arrays), packed, size)
 
 
 def signature_bytes(content: bytes) -> bytes:
@@ -234,14 +240,14 @@ def signature_bytes(content: bytes) -> bytes:
     return _cut(content)[0]
 
 
-def _cut(content: bytes) -> tuple[bytes, bytes, bytes, int]:
-    """Return signature, compressed texts, arrays, and the length of the other texts."""
+def _cut(content: bytes) -> tuple[bytes, bytes, bytes, bytes, int]:
+    """Return signature, facts, compressed texts, arrays, and the length of the entry's texts."""
     if len(content) < _LENGTHS.size:
         raise ValueError("cut off")
-    signature, packed, before = _LENGTHS.unpack_from(content)
-    middle = _LENGTHS.size + signature
-    end = middle + packed
-    return content[_LENGTHS.size : middle], content[middle:end], content[end:], before
+    *lengths, before = _LENGTHS.unpack_from(content)
+    ends = accumulate(lengths, initial=_LENGTHS.size)
+    signature, facts, packed = (content[start:end] for start, end in pairwise(ends))
+    return signature, facts, packed, content[_LENGTHS.size + sum(lengths) :], before
 
 
 def _unpack(packed: bytes, size: int | None = None) -> bytes:

@@ -247,7 +247,7 @@ class _Collector:
         problem = _problem_for_now(result)
         reader, signature = None, b""
         if not isinstance(result, Skipped):
-            reader, signature = result.fields.reader, result.signature
+            reader, signature = result.facts.reader, result.signature
         entry = entry._replace(recipe="" if problem else self._keys.of(reader))
         if problem is not None:
             self._failures.append((place, *problem))

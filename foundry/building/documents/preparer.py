@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from foundry.building.documents.encoding import encode_result
+from foundry.building.documents.answers import check_answer
+from foundry.building.documents.encoding import encode, encode_result
 from foundry.building.documents.recipe import Recipe
 from foundry.chunking import chunk
 from foundry.chunking.blocks import cut_blocks
@@ -94,13 +95,26 @@ class Preparer:
         return PreparedDocument(document, tuple(chunks), terms, headings, links, forms, vectors)
 
 
-def open_task(options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:
-    """Return the function that answers a worker's requests, with the recipe in `options`."""
-    preparer = Preparer(Recipe.from_json(options), is_worker=True)
+def open_task(
+    options: str,
+) -> tuple[
+    Callable[[dict[str, Any], bytes], tuple[bytes, int]],
+    Callable[[dict[str, Any], bytes, bytes], bytes],
+]:
+    """Return the functions that answer a worker's requests, with the recipe in `options`, and that
+    check the answers.
+    """
+    recipe = Recipe.from_json(options)
+    preparer = Preparer(recipe, is_worker=True)
 
     def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:
         raw = RawDocument.from_description(described, content)
         result = preparer.prepare(raw)
         return encode_result(raw, result), wear_of(raw, result)
 
-    return answer
+    def check(described: dict[str, Any], content: bytes, answer: bytes) -> bytes:
+        raw = RawDocument.from_description(described, content)
+        result = check_answer(answer, raw, recipe)
+        return encode(result) if isinstance(result, Skipped) else answer
+
+    return answer, check

@@ -4,13 +4,12 @@ A few small texts are prepared in this process, since starting workers takes lon
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Protocol, Self
 
-from foundry.building.documents.answers import check_answer
 from foundry.building.documents.encoding import StoredDocument, decode, encode, encode_result
 from foundry.building.documents.preparer import Preparer
 from foundry.building.documents.recipe import Recipe
@@ -29,8 +28,11 @@ SMALL_BYTES = 50_000
 LITTLE_WORK = (32, 300_000)
 """How many documents and bytes a worker prepares in the time that starting another takes."""
 
-DOCUMENTS_AHEAD = 4
-"""Documents in progress per worker."""
+BATCH_DOCUMENTS, BATCH_BYTES = 8, 100_000
+"""A worker gets small documents in batches of up to this number and size."""
+
+BATCHES_AHEAD = 2
+"""Batches in progress per worker."""
 
 BYTES_AHEAD = 64_000_000
 """Maximum total size of the documents in progress; a single one may be larger."""
@@ -52,10 +54,9 @@ class Made:
     content: bytes
 
     @classmethod
-    def of(cls, answer: bytes, raw: RawDocument, recipe: Recipe) -> Self:
-        """Validate a worker's answer and return its result."""
-        result = check_answer(answer, raw, recipe)
-        return cls(result, encode(result) if isinstance(result, Skipped) else answer)
+    def of(cls, content: bytes) -> Self:
+        """Return the result with these bytes."""
+        return cls(decode(content), content)
 
 
 class Preparing(Protocol):
@@ -75,12 +76,37 @@ def open_sandbox(recipe: Recipe) -> Sandbox:
     return Sandbox(LIMITS, Preparer.__module__, recipe.to_json())
 
 
-def ask_worker(sandbox: Sandbox, raw: RawDocument) -> bytes:
-    """Return a worker's answer for a document; the bytes are not validated."""
-    try:
-        return sandbox.ask(raw)
-    except UnreadableError as error:
-        return encode(Skipped(raw.source, raw.path, error.reason, error.detail))
+def ask_workers(
+    sandbox: Sandbox,
+    raws: Sequence[RawDocument],
+    begin: Callable[[RawDocument], None] = lambda _: None,
+) -> list[bytes]:
+    """Return the results of documents as bytes; `begin` is called for each before its work."""
+    return [
+        (
+            encode(Skipped(raw.source, raw.path, answer.reason, answer.detail))
+            if isinstance(answer, UnreadableError)
+            else answer
+        )
+        for raw, answer in zip(raws, sandbox.ask_all(raws, begin), strict=True)
+    ]
+
+
+def batches(tasks: Iterable[Task], documents: int, size: int) -> Iterator[list[Task]]:
+    """Group tasks up to a number of `documents`, and until they reach a `size` in bytes."""
+    batch: list[Task] = []
+    for task in tasks:
+        batch.append(task)
+        if len(batch) >= documents or size_of(batch) >= size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def size_of(batch: Iterable[Task]) -> int:
+    """Return the total size of the documents in bytes."""
+    return sum(len(raw.content) for _, raw in batch)
 
 
 class Pool:
@@ -98,10 +124,9 @@ class Pool:
         self._sandbox = open_sandbox(recipe)
         self._threads: ThreadPoolExecutor | None = None
         self._waiting: list[Task] = []
-        self._running: dict[Future[bytes], Task] = {}
-        self._done: SimpleQueue[Future[bytes]] = SimpleQueue()
-        self._bytes = 0
-        # By position: the name of each document in a worker, and when it was handed over.
+        self._running: dict[Future[list[bytes]], list[Task]] = {}
+        self._done: SimpleQueue[Future[list[bytes]]] = SimpleQueue()
+        # The documents in workers, and when each was begun.
         self._begun: dict[int, tuple[str, float]] = {}
 
     def __enter__(self) -> Self:
@@ -124,54 +149,54 @@ class Pool:
                 continue
             self._waiting.append(task)
             if self._threads or not self._is_little():
-                yield from self._hand_over(self._jobs)
+                is_full = len(self._waiting) >= BATCH_DOCUMENTS or reads_apart(raw)
+                if is_full or size_of(self._waiting) >= BATCH_BYTES:
+                    yield from self._hand_over(self._jobs)
         yield from self._hand_over(1)
         while self._running:
-            yield self._next_finished()
+            yield from self._next_finished()
 
     def _is_little(self) -> bool:
         documents, size = LITTLE_WORK
-        waiting = sum(len(raw.content) for _, raw in self._waiting)
-        return len(self._waiting) <= documents and waiting <= size
+        return len(self._waiting) <= documents and size_of(self._waiting) <= size
 
     def _hand_over(self, jobs: int) -> Iterator[tuple[Task, Made]]:
         """Pass waiting documents to workers, starting `jobs` of them if none are running."""
         if self._threads is None:
             self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="preparing")
-        for task in self._waiting:
-            place, raw = task
-            while self._running and not self._has_room(len(raw.content)):
-                yield self._next_finished()
-            self._bytes += len(raw.content)
-            future = self._threads.submit(self._ask, place, raw)
-            self._running[future] = task
+        for batch in batches(self._waiting, BATCH_DOCUMENTS, BATCH_BYTES):
+            while self._running and not self._has_room(batch):
+                yield from self._next_finished()
+            future = self._threads.submit(self._ask, batch)
+            self._running[future] = batch
             future.add_done_callback(self._done.put)
         self._waiting.clear()
 
-    def _has_room(self, size: int) -> bool:
-        most = DOCUMENTS_AHEAD * self._jobs
-        return len(self._running) < most and self._bytes + size <= BYTES_AHEAD
+    def _has_room(self, batch: list[Task]) -> bool:
+        size = sum(map(size_of, self._running.values())) + size_of(batch)
+        return len(self._running) < BATCHES_AHEAD * self._jobs and size <= BYTES_AHEAD
 
-    def _next_finished(self) -> tuple[Task, Made]:
-        """Wait for the next finished document."""
+    def _next_finished(self) -> Iterator[tuple[Task, Made]]:
+        """Wait for the next finished batch."""
         future = None
         while future is None:
             try:
                 future = self._done.get(timeout=LOOK_SECONDS)
             except Empty:
                 self._name_slowest()
-        task = self._running.pop(future)
-        _, raw = task
-        self._bytes -= len(raw.content)
-        # Validated here, so that the worker can already start on its next document.
-        return task, Made.of(future.result(), raw, self._recipe)
+        for task, content in zip(self._running.pop(future), future.result(), strict=True):
+            yield task, Made.of(content)
 
-    def _ask(self, place: int, raw: RawDocument) -> bytes:
-        self._begun[place] = (raw.path, time.monotonic())
+    def _ask(self, batch: list[Task]) -> list[bytes]:
+        (place, _), *_ = batch
+
+        def begin(raw: RawDocument) -> None:
+            self._begun[place] = (raw.path, time.monotonic())
+
         try:
-            return ask_worker(self._sandbox, raw)
+            return ask_workers(self._sandbox, [raw for _, raw in batch], begin)
         finally:
-            del self._begun[place]
+            self._begun.pop(place, None)
 
     def _name_slowest(self) -> None:
         if at_work := list(self._begun.values()):
@@ -181,5 +206,4 @@ class Pool:
     def _prepare_here(self, raw: RawDocument) -> Made:
         if self._here is None:
             self._here = Preparer(self._recipe)
-        content = encode_result(raw, self._here.prepare(raw))
-        return Made(decode(content), content)
+        return Made.of(encode_result(raw, self._here.prepare(raw)))

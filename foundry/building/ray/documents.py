@@ -1,10 +1,10 @@
 """Prepares documents on the nodes of a cluster, in batches, since single tasks are too small."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from foundry.building.documents.programs import program_hash
 from foundry.building.documents.recipe import Recipe
-from foundry.building.documents.workers import Made, Task
+from foundry.building.documents.workers import Made, Task, batches, size_of
 from foundry.building.ray.cluster import Cluster, Reference
 from foundry.building.ray.tasks import check_installation, prepare_batch
 
@@ -27,13 +27,12 @@ class RayPool:
 
     def __init__(self, cluster: Cluster, recipe: Recipe) -> None:
         self._cluster = cluster
-        self._recipe = recipe
         self._options = recipe.to_json()
-        self._running: dict[Reference, Sequence[Task]] = {}
+        self._running: dict[Reference, list[Task]] = {}
 
     def prepare(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Made]]:
         """Prepare documents; see `Preparing`. Raises BuildError if the cluster fails."""
-        for batch in _batches(tasks):
+        for batch in batches(tasks, BATCH_DOCUMENTS, BATCH_BYTES):
             while self._running and not self._has_room(batch):
                 yield from self._finished()
             self._submit(batch)
@@ -41,12 +40,12 @@ class RayPool:
         while self._running:
             yield from self._finished()
 
-    def _has_room(self, batch: Sequence[Task]) -> bool:
+    def _has_room(self, batch: list[Task]) -> bool:
         most = BATCHES_AHEAD * self._cluster.slots()
-        size = sum(map(_size, self._running.values())) + _size(batch)
+        size = sum(map(size_of, self._running.values())) + size_of(batch)
         return len(self._running) < most and size <= BYTES_AHEAD
 
-    def _submit(self, batch: Sequence[Task]) -> None:
+    def _submit(self, batch: list[Task]) -> None:
         documents = [(raw.describe(), raw.content) for _, raw in batch]
         reference = self._cluster.submit(prepare_batch, program_hash(), self._options, documents)
         self._running[reference] = batch
@@ -58,19 +57,4 @@ class RayPool:
             if len(answers) < len(batch):
                 self._submit(batch[len(answers) :])
             for task, answer in zip(batch, answers, strict=False):
-                yield task, Made.of(answer, task[1], self._recipe)
-
-
-def _batches(tasks: Iterator[Task]) -> Iterator[list[Task]]:
-    batch: list[Task] = []
-    for task in tasks:
-        batch.append(task)
-        if len(batch) >= BATCH_DOCUMENTS or _size(batch) >= BATCH_BYTES:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
-
-
-def _size(batch: Sequence[Task]) -> int:
-    return sum(len(raw.content) for _, raw in batch)
+                yield task, Made.of(answer)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from foundry.building.documents.programs import installation, program_hash
 from foundry.building.documents.recipe import Recipe
-from foundry.building.documents.workers import ask_worker, open_sandbox
+from foundry.building.documents.workers import ask_workers, open_sandbox
 from foundry.building.ray.cluster import SAME_EVERYWHERE, Reference, get_here
 from foundry.config.file import EmbeddingSection
 from foundry.documents import RawDocument
@@ -50,7 +50,7 @@ def prepare_batch(
     answers: list[bytes] = []
     room = ANSWER_BYTES
     for described, content in documents:
-        answers.append(ask_worker(sandbox, RawDocument.from_description(described, content)))
+        answers += ask_workers(sandbox, [RawDocument.from_description(described, content)])
         room -= len(answers[-1])
         if room < 0:
             break

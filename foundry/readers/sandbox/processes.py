@@ -12,9 +12,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 from typing import Self
 
@@ -28,6 +29,8 @@ OCR_SECONDS_A_PAGE = 2 * SECONDS_A_PAGE
 FILES_PER_WORKER = 200
 """A worker is replaced after this many parsed files, since some libraries leak memory."""
 TICK_SECONDS = 0.1
+END_SECONDS = 1.0
+"""How long an idle worker may take to end."""
 
 _WORKER = Path(__file__).with_name("worker.py")
 # One thread each, since there is a worker per core; and nothing from the user's environment, which
@@ -52,7 +55,7 @@ class Limits:
 class Sandbox:
     """Workers that are started on demand, and ended by `close`.
 
-    Threads can share a sandbox; each document has a worker to itself. Workers answer with
+    Threads can share a sandbox; a worker is asked by one of them at a time. Workers answer with
     `open_task(options)` of `module`.
     """
 
@@ -70,26 +73,51 @@ class Sandbox:
         self._clock: threading.Thread | None = None
 
     def ask(self, raw: RawDocument) -> bytes:
-        """Return a worker's answer about a document, unvalidated. Raises UnreadableError."""
-        worker = self._take()
-        self._busy.add(worker)
-        try:
-            return worker.ask(raw)
-        except BaseException:
-            worker.end()
-            raise
-        finally:
-            self._busy.discard(worker)
-            if worker.is_usable and not self._closed.is_set():
-                self._idle.append(worker)
-            else:
+        """Return a worker's answer about a document. Raises UnreadableError."""
+        (answer,) = self.ask_all([raw])
+        if isinstance(answer, UnreadableError):
+            raise answer
+        return answer
+
+    def ask_all(
+        self, raws: Sequence[RawDocument], begin: Callable[[RawDocument], None] = lambda _: None
+    ) -> list[bytes | UnreadableError]:
+        """Return the answers about documents, from one worker unless it has to be replaced.
+
+        `begin` is called when the worker begins a document.
+        """
+        answers: list[bytes | UnreadableError] = []
+        while left := raws[len(answers) :]:
+            try:
+                worker = self._take()
+            except UnreadableError as error:
+                return [*answers, *repeat(error, len(left))]
+            self._busy.add(worker)
+            try:
+                worker.send(left)
+                for raw in left:
+                    begin(raw)
+                    answers.append(worker.receive(raw))
+                    if worker.is_worn:
+                        break
+            except UnreadableError as error:
+                answers.append(error)
+            except BaseException:
                 worker.end()
+                raise
+            finally:
+                self._busy.discard(worker)
+                if worker.is_usable and not self._closed.is_set():
+                    self._idle.append(worker)
+                else:
+                    worker.end()
+        return answers
 
     def close(self) -> None:
         """End all workers; running requests fail."""
         self._closed.set()
         while self._idle:
-            self._idle.pop().end()
+            self._idle.pop().finish()
         for worker in list(self._busy):
             worker.kill()
 
@@ -132,7 +160,8 @@ class _Worker:
         self._limits = limits
         self._left = FILES_PER_WORKER
         self._deadline = math.inf
-        options = json.dumps({**task, "memory": limits.memory, "path": sys.path})
+        sizes = {"memory": limits.memory, "answer": limits.answer}
+        options = json.dumps({**task, **sizes, "path": sys.path})
         # Not in the user's folder either.
         self._process = subprocess.Popen(
             _command(options),
@@ -144,45 +173,75 @@ class _Worker:
         )
 
     @property
+    def is_worn(self) -> bool:
+        return self._left <= 0
+
+    @property
     def is_usable(self) -> bool:
-        return self._left > 0 and self._process.poll() is None
+        return not self.is_worn and self._process.poll() is None
 
     @property
     def is_late(self) -> bool:
         return time.monotonic() > self._deadline
 
-    def ask(self, raw: RawDocument) -> bytes:
-        """Send a document and wait for the answer. Raises UnreadableError if there is none."""
-        assert self._process.stdin and self._process.stdout
-        content = raw.content
-        more = len(content) / 1e6 * self._limits.seconds_per_megabyte
-        patience = raw.ocr_pages * OCR_SECONDS_A_PAGE if raw.ocr else 0
-        self._deadline = time.monotonic() + self._limits.wall + more + patience
+    def send(self, raws: Sequence[RawDocument]) -> None:
+        """Send documents. Raises UnreadableError if the worker takes none."""
+        self._expect(raws[0])
+        asked = [
+            {
+                "bytes": len(raw.content),
+                "cpu": self._limits.cpu + int(self._more_seconds(raw)),
+                "document": raw.describe(),
+            }
+            for raw in raws
+        ]
         try:
-            cpu = self._limits.cpu + int(more)
-            request = {"bytes": len(content), "cpu": cpu, "document": raw.describe()}
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.write(content)
+            assert self._process.stdin
+            parts = [json.dumps(asked).encode() + b"\n", *(raw.content for raw in raws)]
+            self._process.stdin.write(b"".join(parts))
             self._process.stdin.flush()
+        except OSError:
+            raise self._explain() from None
+
+    def receive(self, raw: RawDocument) -> bytes:
+        """Wait for the answer to the next document. Raises UnreadableError if there is none."""
+        self._expect(raw)
+        try:
+            assert self._process.stdout
             header = json.loads(self._process.stdout.readline(100))
             size = int(header["bytes"])
             self._left -= int(header["wear"])
             if size > self._limits.answer:
-                self._process.kill()
+                self.kill()
                 raise UnreadableError(Reason.TOO_MUCH, "text")
             answer = self._process.stdout.read(size)
             if len(answer) < size:
                 raise EOFError
         except (OSError, ValueError, TypeError, KeyError, EOFError):
-            self._process.kill()
             raise self._explain() from None
         self._deadline = math.inf
         return answer
+
+    def _expect(self, raw: RawDocument) -> None:
+        patience = raw.ocr_pages * OCR_SECONDS_A_PAGE if raw.ocr else 0
+        seconds = self._limits.wall + self._more_seconds(raw) + patience
+        self._deadline = time.monotonic() + seconds
+
+    def _more_seconds(self, raw: RawDocument) -> float:
+        return len(raw.content) / 1e6 * self._limits.seconds_per_megabyte
 
     def kill(self) -> None:
         """Kill the process; a thread waiting for its answer gets none."""
         self._left = 0
         self._process.kill()
+
+    def finish(self) -> None:
+        """Let the idle process end, so that the processor time of its fork is counted."""
+        with suppress(OSError, subprocess.TimeoutExpired):
+            if self._process.stdin:
+                self._process.stdin.close()
+            self._process.wait(END_SECONDS)
+        self.end()
 
     def end(self) -> None:
         """Kill the process and close its pipes; may be called repeatedly."""
@@ -195,6 +254,7 @@ class _Worker:
         self._process.wait()
 
     def _explain(self) -> UnreadableError:
+        self.kill()
         code = self._process.wait()
         if self.is_late:
             return UnreadableError(Reason.TOO_MUCH, "time")

@@ -33,15 +33,18 @@ def read_apart(raw: RawDocument, sandbox: Sandbox) -> Document | Skipped:
         return Skipped(raw.source, raw.path, error.reason, error.detail)
 
 
-def open_task(_options: str) -> Callable[[dict[str, Any], bytes], tuple[bytes, int]]:
-    """Return the function that answers requests: a document or Skipped, as JSON."""
+def open_task(_options: str) -> tuple[Callable[[dict[str, Any], bytes], tuple[bytes, int]], None]:
+    """Return the function that answers requests: a document or Skipped, as JSON.
+
+    Answers are not checked by the worker's process: `parse_answer` does.
+    """
 
     def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:
         raw = RawDocument.from_description(described, content)
         result = read(raw, is_worker=True)
         return _results().dump_json(result), wear_of(raw, result)
 
-    return answer
+    return answer, None
 
 
 def wear_of(raw: RawDocument, result: object) -> int:

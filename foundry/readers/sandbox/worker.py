@@ -1,14 +1,17 @@
-"""Processes documents that a parent process sends, one at a time.
+"""Processes documents that a parent process sends.
 
 Run as a script with a JSON object as argument: `path` (the parent's import path), `memory` (bytes
-of address space), `module` and `options` (a module whose `open_task(options)` returns a function
-that answers requests). A request is a line `{"bytes": int, "cpu": seconds, "document": {...}}` with
-the source's description of the document, followed by its content; an answer is a line `{"bytes":
-int, "wear": int}`, followed by that many bytes. `wear` counts towards the number of files after
-which the parent replaces the worker.
+of address space), `answer` (maximum bytes of an answer), `module` and `options` (a module whose
+`open_task(options)` returns a function that answers requests, and one that checks answers, or
+None). A request is a line with a list of `{"bytes": int, "cpu": seconds, "document": {...}}` with
+the source's description of each document, followed by their contents. The answer to each is a line
+`{"bytes": int, "wear": int}`, followed by that many bytes. `wear` counts towards the number of
+files after which the parent replaces the worker.
 
 A worker cannot write files, use a network, or start programs. The kernel enforces this where it
-supports that; a Python audit hook enforces it everywhere.
+supports that; a Python audit hook enforces it everywhere. If answers are checked, the sandboxed
+worker is a fork. The process that was started stays outside the sandbox and checks each answer
+before the parent gets it. If one of them ends, so does the other.
 """
 
 import ctypes
@@ -20,11 +23,16 @@ import os
 import resource
 import signal
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import IO, Any
 
+Pipes = tuple[IO[bytes], IO[bytes]]
+Check = Callable[[dict[str, Any], bytes, bytes], bytes]
+
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
+_PR_SET_PDEATHSIG = 1
 _REFUSED = (
     *("socket.", "subprocess.", "shutil.", "ftplib.", "smtplib.", "urllib.", "tempfile."),
     *("os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "os.remove", "os.rename"),
@@ -40,28 +48,90 @@ def main() -> None:
     sys.path[:] = options["path"]
     sys.dont_write_bytecode = True
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    requests, answers = _take_pipes()
-    _leave_network()
-    _limit(options["memory"])
+    pipes = _take_pipes()
     # docutils looks up the types of images, which must not depend on the machine.
     mimetypes.knownfiles.clear()
-    answer = importlib.import_module(options["module"]).open_task(options["options"])
+    answer, check = importlib.import_module(options["module"]).open_task(options["options"])
     # Loaded modules stay; searching them for cycles repeatedly takes a twentieth of the time.
     gc.freeze()
     gc.set_threshold(50_000)
+    checking = os.getpid()
+    if check is not None:
+        pipes = _fork(pipes, check, options["answer"])
 
+    _leave_network()
+    if check is not None:
+        _end_with(checking)
+    _limit(options["memory"])
     _refuse()
-    while line := requests.readline():
-        request = json.loads(line)
-        content = requests.read(request["bytes"])
+    requests, answers = pipes
+    for request, content in _read(requests):
         _allow_seconds(request["cpu"])
-        answered, wear = answer(request["document"], content)
-        answers.write(b'{"bytes": %d, "wear": %d}\n' % (len(answered), wear))
-        answers.write(answered)
-        answers.flush()
+        _write(answers, *answer(request["document"], content))
+    # Nothing is left to do, and tidying up takes tens of milliseconds.
+    os._exit(0)
 
 
-def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
+def _read(requests: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
+    """Yield requests with their contents; all of a line are read before the first is answered."""
+    while line := requests.readline():
+        yield from [(each, requests.read(each["bytes"])) for each in json.loads(line)]
+
+
+def _write(answers: IO[bytes], answer: bytes, wear: int) -> None:
+    answers.write(b'{"bytes": %d, "wear": %d}\n' % (len(answer), wear))
+    answers.write(answer)
+    answers.flush()
+
+
+def _fork(pipes: Pipes, check: Check, most: int) -> Pipes:
+    """Continue in a fork, with other pipes; this process checks its answers, and ends like it."""
+    (requests, asking), (answering, answers) = os.pipe(), os.pipe()
+    if not (fork := os.fork()):
+        for descriptor in (asking, answering, *(pipe.fileno() for pipe in pipes)):
+            os.close(descriptor)
+        return os.fdopen(requests, "rb"), os.fdopen(answers, "wb")
+    os.close(requests)
+    os.close(answers)
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        _check_answers(pipes, (os.fdopen(answering, "rb"), os.fdopen(asking, "wb")), check, most)
+    os.kill(fork, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(fork, 0)[1])
+    if code < 0:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        os.kill(os.getpid(), -code)
+    os._exit(code)
+
+
+def _check_answers(pipes: Pipes, fork: Pipes, check: Check, most: int) -> None:
+    """Pass requests on, and answers back. Raises ValueError, or others, for what is no answer."""
+    (requests, answers), (answering, asking) = pipes, fork
+    for request, content in _read(requests):
+        asking.write(json.dumps([request]).encode() + b"\n" + content)
+        asking.flush()
+        header = json.loads(answering.readline(100))
+        size, wear = int(header["bytes"]), int(header["wear"])
+        if not 0 <= size <= most:
+            # The parent reads no further.
+            answers.write(b'{"bytes": %d, "wear": 0}\n' % (most + 1))
+            answers.flush()
+            return
+        answer = answering.read(size)
+        if len(answer) < size:
+            raise ValueError("cut off")
+        _write(answers, check(request["document"], content, answer), wear)
+
+
+def _end_with(parent: int) -> None:
+    """Have this process killed when its parent ends, if the system can do that."""
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl is not None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+
+def _take_pipes() -> Pipes:
     """Return the two pipes to the parent; output of libraries must not end up in them."""
     pipes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)

@@ -120,6 +120,57 @@ def test_a_worker_does_not_get_the_users_environment() -> None:
         assert b"HOME" not in environment
 
 
+def ask(sandbox: Sandbox, *contents: bytes) -> list[bytes | str]:
+    raws = [RawDocument("s", "a", "a", content) for content in contents]
+    return [
+        answer if isinstance(answer, bytes) else f"{answer.reason}: {answer.detail}"
+        for answer in sandbox.ask_all(raws)
+    ]
+
+
+def test_answers_are_checked_outside_the_sandbox() -> None:
+    with Sandbox(module="misbehaving") as sandbox:
+        assert ask(sandbox, b"lie", b"word") == [b"lie is refused", b"word"]
+        (worker,) = sandbox._idle
+        (answered,) = ask(sandbox, b"pid")
+        assert isinstance(answered, bytes)
+        assert int(answered) != worker._process.pid
+
+
+@pytest.mark.parametrize(
+    ("content", "wrong"),
+    [
+        (b"end", "reader crashed: exit code 7"),
+        (b"wait", "too much for its reader: time"),
+        (b"say nothing", "reader crashed: exit code -9"),
+        (b"x" * 1_001, "too much for its reader: text"),
+    ],
+)
+def test_a_failure_in_a_batch_costs_one_document(content: bytes, wrong: str) -> None:
+    limits = Limits(wall=1 if content == b"wait" else 150, answer=1_000)
+    with Sandbox(limits, "misbehaving") as sandbox:
+        assert ask(sandbox, b"a", content, b"b", b"c") == [b"a", wrong, b"b", b"c"]
+
+
+@needs_proc
+def test_a_sandboxed_fork_ends_with_its_parent() -> None:
+    with Sandbox(module="misbehaving") as sandbox:
+        (answered,) = ask(sandbox, b"pid")
+        assert isinstance(answered, bytes)
+        assert Path(f"/proc/{int(answered)}").exists()
+        sandbox._idle[0].kill()
+        wait_until(lambda: has_ended(int(answered)))
+
+
+def has_ended(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
 def test_a_worker_ends_with_its_parent() -> None:
     program = (
         "import os, sys\nfrom foundry.readers.sandbox.processes import Sandbox\n"
@@ -130,14 +181,4 @@ def test_a_worker_ends_with_its_parent() -> None:
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    process = int(done.stdout)
-
-    def has_ended() -> bool:
-        try:
-            os.kill(process, 0)
-            state = Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
-        except OSError:
-            return True
-        return state == "Z"
-
-    wait_until(has_ended)
+    wait_until(lambda: has_ended(int(done.stdout)))
