@@ -74,9 +74,9 @@ LARGE = 10_000_000
 """Chunks for which one large machine is compared."""
 
 NODES = (1, 4, 16)
-PARENT = 196e-6
+PARENT = 141e-6
 """Seconds of a core that the process of a build takes per chunk itself, whoever reads: the
-difference of builds of 2,714 and 11,426 chunks by two workers, on a busy machine."""
+difference of builds of 5,086 and 10,426 chunks by two workers, on a very busy machine."""
 
 MODEL_SECONDS = 0.030
 """Of one core, for 128 tokens through a network of MiniLM-L6's shape (results/stages.md)."""

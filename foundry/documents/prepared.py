@@ -120,9 +120,10 @@ def pack(values: NDArray[Any]) -> bytes:
 
 def unpack(content: bytes, kind: type[np.generic]) -> NDArray[Any]:
     """Return the array (n,) of bytes from `pack`."""
-    return np.frombuffer(content, dtype=_little_endian(kind))
+    return np.frombuffer(content, dtype=_little_endian(kind.__name__))
 
 
 @cache
-def _little_endian(kind: Any) -> np.dtype[Any]:
-    return np.dtype(kind).newbyteorder("<")
+def _little_endian(name: str) -> np.dtype[Any]:
+    kind: np.dtype[Any] = np.dtype(name).newbyteorder("<")
+    return kind
