@@ -183,7 +183,7 @@ def _parse_ipv6(written: str) -> str:
 @lru_cache(maxsize=256)
 def _split_authority(authority: str, scheme: str) -> tuple[str, int]:
     if "@" in authority:
-        # The url is not shown: it may contain a password.
+        # The error does not show the url, which may contain a password.
         raise UrlError(Reason.USER_IN_URL)
     match = _AUTHORITY.fullmatch(authority)
     if match is None or not match[1]:
@@ -195,7 +195,7 @@ def _split_authority(authority: str, scheme: str) -> tuple[str, int]:
 
 
 def _escape(text: str, safe: str) -> str:
-    """Escape the characters that need it, in capitals, and nothing else."""
+    """Escape only the characters that need it, in capitals."""
     text = _ESCAPE.sub(lambda match: _spell_escape(match[1]), text)
     return quote(text, safe=f"{safe}%", errors="replace")
 

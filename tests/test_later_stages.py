@@ -81,7 +81,7 @@ def server(
 @settings(
     max_examples=10,
     deadline=None,
-    # Every example builds an index, so shrinking one would take minutes.
+    # Every example builds an index, so shrinking a failing one would take minutes.
     phases=[Phase.explicit, Phase.generate],
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

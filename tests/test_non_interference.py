@@ -461,7 +461,7 @@ def test_every_route_is_asked(server: tuple[ModuleType, Path, Path]) -> None:
         for requests in INTERFACES.values()
         for method, path, _ in requests
     }
-    known.add(("POST", "/mcp/"))  # The same route.
+    known.add(("POST", "/mcp/"))  # The same route with a slash.
     for route in iter_route_contexts(app.router.routes):
         pattern = re.compile(re.sub(r"\{[^}]*\}", ".+", str(route.path)) or "/")
         for method in (route.methods or set()) - {"HEAD"}:

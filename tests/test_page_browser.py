@@ -245,7 +245,7 @@ def test_submitted_searches_are_entries_of_the_history(tab: Visit) -> None:
     tab.page.go_forward()
     tab.at("/?q=lamps")
     tab.see("#results > li", "Lamps")
-    # Typing replaces the URL of earlier typing.
+    # Typing replaces the URL of earlier typing, so `led` is not in the history.
     tab.page.fill("#query", "led")
     tab.at("/?q=led")
     tab.page.fill("#query", "ledger")
@@ -266,7 +266,7 @@ def test_way_back_leads_to_the_place_among_results(tab: Visit) -> None:
     tab.page.go_back()
     tab.at("/?q=the")
     tab.page.wait_for_function(f"scrollY === {place}")
-    # The same within the page.
+    # The same for a search that was submitted on the page.
     tab.page.fill("#query", "lamps")
     tab.page.keyboard.press("Enter")
     tab.at("/?q=lamps")

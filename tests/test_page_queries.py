@@ -38,7 +38,7 @@ def test_suggestions_are_chosen_by_keyboard(tab: Visit) -> None:
     assert field.get_attribute("role") == "combobox"
     field.focus()
     keys.type("ventil")
-    # Those for the first query are the same.
+    # Earlier suggestions look the same, so wait for the last ones.
     tab.settle()
     tab.see("#suggestions", "Ventilation plans")
     playwright.expect(field).to_have_attribute("aria-expanded", "true")

@@ -357,7 +357,8 @@ def test_builds_killed_at_random_leave_an_index_that_answers(built: Project) -> 
         change_some(built, generator)
         was_killed = build_and_kill(built, generator.uniform(0, span))
         killed += was_killed
-        # Thus early and late kills are about equally frequent, and some builds survive.
+        # Keeps the span near the duration of a build, so that kills come at any time and some
+        # builds survive.
         span *= 1.02 if was_killed else 0.9
         found = note_edition(built)
         assert found in ({current, str(number)} if was_killed else {str(number)}), f"seed {seed}"

@@ -220,7 +220,7 @@ def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> No
         assert not failures
         assert asked
 
-        # A change of the server's configuration is different: it restarts the server.
+        # A change of foundry.toml that affects the server restarts it.
         edit(project.root / "foundry.toml", CONFIG.replace('"notes"', '"notes"\ntitle = "Wren"'))
         serve.wait_for("foundry.toml has changed: a new server answers")
         assert serve.wait_for_address() == address

@@ -163,11 +163,11 @@ def test_a_new_index_is_served_without_a_restart(
     publish(published, "v2")
     second = served.ready(lambda answer: answer["index_version"] != first["index_version"])
     assert second["verified"] and second["status"] == "ok"
-    # And back.
+    # Back to the first version.
     publish(published, "v1")
     served.ready(lambda answer: answer["index_version"] == first["index_version"])
 
-    # Counted as soon as it is served.
+    # The reload is counted once the new index is served.
     def is_counted() -> bool:
         with urllib.request.urlopen(f"{served.url}/metrics") as reply:
             metrics = reply.read().decode()
@@ -557,7 +557,7 @@ def test_stopping_under_load_drops_nothing(
     assert served.stop() == 0
     askers.stop()
     assert askers.dropped == []
-    # At most one request per client, which was in progress when the socket was closed.
+    # At most one failed request per client: the one in progress when the socket was closed.
     assert askers.not_accepted <= askers.count
 
 

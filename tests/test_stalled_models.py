@@ -166,7 +166,7 @@ def test_a_model_that_stalls_is_left_alone_until_it_answers_a_probe(
         # It is not asked to rewrite a query either.
         events = ask(address, conversation("Lamps?", "None.", "explain that more simply"))
         assert events[0][1]["query_notice"] == "The language model is not responding."
-        # OpenAI clients are told too.
+        # OpenAI clients get the same notice.
         whole = post(f"{address}/v1/chat/completions", {**conversation(QUESTION), "model": "any"})
         assert (whole["reason"], whole["mode"]) == ("model_stalled", "extractive")
         assert AT_PRESENT in whole["choices"][0]["message"]["content"]

@@ -257,7 +257,7 @@ def test_pins_and_facets_are_those_of_the_embedded_index(
     assert answers[0] == answers[1]
     (pinned, hidden, found, narrowed), facets = answers[1]
     assert pinned[0] == ("valves.md", True)
-    # A filter is applied.
+    # The filter excludes the pinned document.
     assert hidden == narrowed == [("more/hoses.md", False)]
     assert not any(is_pinned for _, is_pinned in found)
     counted = {each["filter"]: each["values"] for each in facets[2]["filters"]}

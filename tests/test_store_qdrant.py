@@ -300,7 +300,7 @@ def test_whatever_write_is_the_last_one(
         for version in place.versions():
             check_answers(place, indexes[version])
         if place.current() == current and choice.random() < 0.5:
-            # Another publication comes first.
+            # A complete publication comes before the interrupted one.
             place.publish(indexes[current], grace=grace)
             check_answers(place, indexes[current])
     assert stops >= 2

@@ -210,7 +210,7 @@ def test_a_collection_is_made_before_its_points(
         "metadata": {"format": 3, "publisher": token},
     }
     collection.check_claim()
-    # Later publications create nothing, and take it over.
+    # Later publications create nothing, and claim the existing collection.
     asked(native)
     other = Collection(collection.client, collection.name, 2.5)
     other.prepare(4)

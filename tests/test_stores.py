@@ -299,7 +299,7 @@ def test_versions_stand_side_by_side_and_the_old_one_goes(
     assert place.publish(index, again=True).loaded
     place.publish(other_index)
     assert (place.versions(), place.current()) == ({first, second}, second)
-    # Back to a version that still exists.
+    # Switch back to a version that still exists.
     assert not place.publish(index).loaded
     assert place.current() == first
     assert place.publish(other_index, grace=0).dropped == (first,)

@@ -353,7 +353,7 @@ def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_pat
         assert done.returncode == 0, done.stderr
     assert len(list((copy / "notes").rglob("__pycache__/*.pyc"))) > 40
     assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
-    # Nor bytecode that Python ignores, because its module has changed since.
+    # Bytecode that Python ignores, because its module has changed since, is harmless.
     planted = plant_bytecode(
         copy / "notes" / "index" / "reader.py", "raise SystemExit", "time and size"
     )
@@ -571,7 +571,7 @@ print(answered, refused)
 def test_flipped_bits_are_answered_refused_or_explained(damaged: Project) -> None:
     server = damaged.root / ".foundry" / "server"
     start = f"import sys; sys.path.insert(0, {str(server)!r})\n" + FLIPPER
-    # This many positions of each file.
+    # Number of damaged positions in each file.
     most = "300" if EVERY_FAULT else "12"
     where = ["notes", damaged.index, "7", most]
     done = subprocess.run(

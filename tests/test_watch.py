@@ -81,7 +81,7 @@ def test_what_builds_write_is_no_change(make_project: MakeProject) -> None:
         edit(project, "drafts/x.md", "# Draft\n\nNot yet.")
         edit(project, "dist/notes/README.md", "# Export\n\nExported.")
         edit(project, "sources/b.md", "# Pumps\n\nTest them.")
-        # Even if earlier builds noticed something, none has made another index.
+        # None of the builds has made another index, even if it was triggered by a change.
         assert "1 read, 1 unchanged" in watch.wait_for("2 documents, .*chunks in").string
         edit(project, "sources/b.md", "# Pumps\n\nTest them twice.")
         assert "1 read, 1 unchanged" in watch.wait_for("documents, .*chunks in").string

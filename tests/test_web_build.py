@@ -239,7 +239,7 @@ def test_five_hundred_pages(
     """With every kind of failure at once; all numbers are known beforehand."""
 
     def hurry(network: Network, url: Url, *more: Any, seconds: float, **options: Any) -> Answer:
-        # All others are waited for, however busy this machine is.
+        # All other requests are waited for, however busy this machine is.
         assert seconds == 600.0
         seconds = 1.0 if url.target == "/slow" else seconds
         return exchange(network, url, *more, seconds=seconds, **options)

@@ -147,7 +147,7 @@ def _begin(folders: Sequence[str]) -> _Begun:
     while wanted:
         changes = _watch(wanted)
         try:
-            # Sets up the watches.
+            # The first step sets up the watches.
             next(changes)
         except OSError as error:
             said, _, where = str(error).partition(" about ")

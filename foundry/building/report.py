@@ -98,7 +98,7 @@ class Figures(NamedTuple):
 
 
 class Remarks(NamedTuple):
-    """What the report says about a document.
+    """The report's remarks on a document.
 
     `replaced` counts its replaced characters, `lacking` is the extra that its reader needed, and
     `is_guessed` is whether its encoding is a guess. Each finding has group, kind, line and count.

@@ -59,7 +59,7 @@ def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | Serve
 def _return_freed_memory() -> None:
     """Return memory that was freed during a build to the system; glibc would keep it."""
     if sys.platform == "linux":
-        with suppress(AttributeError):  # Other C libraries do not have it.
+        with suppress(AttributeError):  # Only glibc has this function.
             ctypes.CDLL(None).malloc_trim(0)
 
 
@@ -108,7 +108,8 @@ def _changes_until_other_sources(
         # Build again if another process has replaced the published index.
         is_replaced = _look_at([current]) != published
         if has_changed or not has_begun or is_replaced or (is_settled and found != built):
-            # The first round builds too, for changes made before the watches were set up.
+            # In the first round too, since something may have changed before the watches were set
+            # up.
             has_begun, built = True, found
             yield None
             published = _look_at([current])
@@ -128,7 +129,7 @@ def _watch(sources: Sequence[FolderSource]) -> Iterator[bool | Watched]:
         while True:
             time.sleep(QUIET_SECONDS)
             yield False
-    # Its library is an optional extra.
+    # The watching library is an extra.
     from foundry.building.folder_changes import watch_folders
 
     yield from watch_folders(sources)

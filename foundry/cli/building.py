@@ -93,7 +93,7 @@ def watch(project: Path, quiet: bool, **chosen: Any) -> None:
 
 
 def show_result(result: BuildResult, *, adopted: bool = False) -> None:
-    """Print what a build did: counts, how queries are embedded, results per source.
+    """Print the results of a build: counts, how queries are embedded, results per source.
 
     If `adopted`, the messages do not refer to a foundry.toml, because there is none.
     """

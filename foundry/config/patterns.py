@@ -61,7 +61,7 @@ def check_pattern(pattern: str) -> None:
                 "Python fails on some groups beside `++` or `(?>...)`; write `(?:...)` instead of"
                 " `(...)`"
             )
-        # A pattern must match the whole input, so nothing follows it.
+        # The whole input must match, so nothing follows the pattern.
         ways = _read(iter(tokens), "").ways(0, in_repeat=False)
         if ways > MAX_WAYS:
             raise ValueError(
@@ -188,7 +188,7 @@ class _Repeat(_Part):
             )
         if self.rounds <= 1:
             return self.body.ways(after, in_repeat=in_repeat) * (2 if is_chosen else 1)
-        # A round may be followed by the beginning of the next.
+        # The next round of the repetition may follow.
         ways = self.body.ways(after | self.first, in_repeat=True)
         if ways > 1:
             ways *= self.rounds

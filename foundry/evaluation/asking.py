@@ -1,4 +1,4 @@
-"""Runs and queries servers in separate interpreters, so that what is evaluated is what ships."""
+"""Runs and queries servers in separate interpreters, to evaluate the shipped code."""
 
 import json
 import tempfile
@@ -154,6 +154,6 @@ def record_figures(design: Design, files: Mapping[str, bytes], index: Path) -> b
 
 
 def _weight_variables(config: Config) -> dict[str, str]:
-    """Return the weights of foundry.toml, whatever the environment contains."""
+    """Return the weights of foundry.toml, which override the environment."""
     semantic, keyword = config.weights
     return {"SEMANTIC_WEIGHT": str(semantic), "KEYWORD_WEIGHT": str(keyword)}

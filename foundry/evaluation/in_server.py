@@ -72,7 +72,7 @@ def ask_server(
         searches = {mode: partial(search, mode=mode) for mode in modes or MODES}
     milliseconds = {}
     for mode, ask in searches.items():
-        # The first search loads what is needed, and is not timed.
+        # The first search loads modules and data, and is not timed.
         ask(asked[0].query, USUAL_TOP_K)
         milliseconds[mode] = [_time(ask, question.query) for question in asked]
     responses: dict[str, list[SearchResponse]] = {mode: [] for mode in searches}

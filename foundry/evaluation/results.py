@@ -134,7 +134,7 @@ class Evaluation(Report):
         return count_of(count, "question")
 
     def describe_notes(self) -> list[str]:
-        """Return notes: how certain the headline is, how others differ, what was left out."""
+        """Return notes on the certainty of the headline, on other systems, and on omissions."""
         own = self.intervals[CONFIGURED][HEADLINE]
         options = self.configured
         how = "by keywords alone"

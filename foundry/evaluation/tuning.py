@@ -98,7 +98,7 @@ def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
     chosen = []
     for fold in range(FOLDS):
         outside, inside = folds != fold, folds == fold
-        # The first of equals: the options in use, or the nearest to them.
+        # Among equals, the first: the options in use, or the nearest to them.
         choice = int(np.argmax(values[:, outside].mean(axis=1).round(9)))
         held_out[inside] = values[choice, inside]
         chosen.append(candidates[choice].options)

@@ -1,4 +1,4 @@
-"""Decides what an update does with each file of an export.
+"""Decides how an update treats each file of an export.
 
 The decision depends on three texts: the last one generated, the current one, and the newly
 generated one. Untouched files are replaced, edited ones merged; the owner's changes are never lost.

@@ -73,8 +73,8 @@ class Generated:
 class Existing:
     """The state of an existing export; lists are sorted relative paths.
 
-    `generated` is what Foundry wrote last, except the index, and `index` has the SHA-256 of the
-    index's files as written. `edited` files differ from what was written, `added` files are the
+    `generated` has the files that Foundry wrote last, except the index, and `index` has the SHA-256
+    of the index's files as written. `edited` files differ from these, `added` files are the
     owner's, and `deleted` files were generated but are gone. `present` has everything found, by
     path.
     """

@@ -30,7 +30,7 @@ _UNSETTLED = "resolve the named problems, then run foundry update, which records
 
 
 def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
-    """Check an exported folder; return what was checked. Raises VerificationError.
+    """Check an exported folder; return the results of the checks. Raises VerificationError.
 
     Files that the owner edited, added or deleted are listed, with those from before the last update
     listed separately; they only fail the check if `strict`. These fail it: damage to the index and

@@ -1,4 +1,4 @@
-"""Collects what the chosen features contribute to an export."""
+"""Collects the contributions of the chosen features to an export."""
 
 from collections.abc import Collection, Iterable, Mapping
 

@@ -48,7 +48,7 @@ class Feature:
             can use the result of `values` as `own`.
         settings: Keys of [server] that are only in settings.json with it.
         limits: Keys of [server] that are only under `limits` there with it, by their names there.
-        app_steps: What it adds to the application, whatever else was chosen.
+        app_steps: Additions to the application, independent of other choices.
     """
 
     name: ClassVar[str]

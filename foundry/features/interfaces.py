@@ -233,7 +233,7 @@ INTERFACES: dict[str, Interface] = {
     for interface in (
         Mcp(),
         Assistants(),
-        # Its chat is created before the chat's routes.
+        # The chat must exist before its routes.
         LanguageModel(),
         Chat(),
         OpenAi(),

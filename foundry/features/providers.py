@@ -23,7 +23,7 @@ OTHER_KEY_VARIABLE = "EMBEDDING_API_KEY"
 
 
 class Provider(Feature):
-    """A provider of embeddings, and what it adds to exports that embed queries with it.
+    """A provider of embeddings, and its additions to exports that embed queries with it.
 
     Attributes:
         kind: `none` and `pieces` embed queries without a model; `transformer` runs the model in the

@@ -66,7 +66,7 @@ class SearchStep:
 
     Attributes:
         place: Its place.
-        call: What is called.
+        call: The call.
         sets: The assigned variables; by default those of the place.
         values: Values of options that are not keys of the table.
         readme: An entry of the README.

@@ -41,15 +41,15 @@ class Stage(Feature, Table):
 
     Attributes:
         summary: Its line in the commented list of tables of a new foundry.toml.
-        description: What it does, for docs/stages.md.
+        description: A description of its effect, for docs/stages.md.
         needs_vectors: It does nothing without a semantic lane.
         waits: It waits for a model, so searches run in threads.
         tells_of_corpus: It shows words of the corpus besides those of results.
         is_in_new: A new foundry.toml has its table.
         is_tuned: `foundry eval --tune` tries other numbers for it.
         hits_compared: How many hits it compares, as a multiple of the number requested.
-        search_step: What it adds to a search, if that is a single step for all of its options.
-        switch: The name of a search argument, false by default, that requests what it does.
+        search_step: The step that it adds to a search, if it adds a single one.
+        switch: The name of the search argument, false by default, that turns it on for a search.
         built_in: Keys that the index is built with, which are not tuned; if there are any, the
             index depends on the table too.
     """
@@ -86,7 +86,7 @@ class Stage(Feature, Table):
 
     @classmethod
     def document(cls) -> Iterator[tuple[str, str, str]]:
-        """Yield rows for docs/stages.md: the table, what it does, keys with defaults."""
+        """Yield rows for docs/stages.md: the table, a description, keys with defaults."""
         yield f"`[search.{cls.name}]`", cls.description, ", ".join(cls.document_keys())
 
     @classmethod

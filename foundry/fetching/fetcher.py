@@ -156,14 +156,14 @@ class Fetcher:
             except FetchError as error:
                 failure = error
             wait = self._manners.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.5, 1)
-            # Never earlier than the server asks.
+            # At least as long as the server requests.
             wait = max(wait, failure.retry_after or 0.0)
             is_last = attempt == self._manners.tries or waited + wait > self._manners.patience
             if is_last or not failure.is_temporary:
                 self._health.failed(url.host, failure)
                 raise failure
             if failure.retry_after is not None:
-                # It is about the host, not only this url.
+                # The server's request applies to the host, not only to this url.
                 self._pacer.hold(url.host, wait)
             if self._network.stop.wait(wait):
                 raise StoppedError

@@ -64,7 +64,7 @@ class HostHealth:
                 raise FetchError(Reason.HOST_STOPPED, host)
 
     def succeeded(self, host: str) -> None:
-        """Record that a host has answered, whatever the answer."""
+        """Record that a host has answered, with any status."""
         with self._lock:
             self._failures.pop(host, None)
 

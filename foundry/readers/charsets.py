@@ -27,7 +27,7 @@ _ALPHABETS = {
     charset: written.split() for charset, written in read_beside(__file__, "alphabets.toml").items()
 }
 _ALPHABETS["iso8859_2"] = _ALPHABETS["cp1250"]
-# Kana, Hangul, Han: first and last character, and minimum share of the characters.
+# Kana, Hangul, Han: first and last character, and minimum share of the text.
 _WIDE = (
     ("cp932", "\u3041\u30ff", 0.3),
     ("euc_jp", "\u3041\u30ff", 0.3),
@@ -35,8 +35,7 @@ _WIDE = (
     ("gb18030", "\u4e00\u9fff", 0.7),
 )
 _SURELY = ("cp932", "euc_jp", "cp949")
-# Icelandic and Turkish words never begin with these; many Lithuanian ones begin with the same
-# bytes.
+# No Icelandic or Turkish word begins with these; many Lithuanian words begin with the same bytes.
 _NEVER_FIRST = re.compile(r"(?<![^\W\d_])[ðÐğĞ]")
 # Signs that never precede a letter, or never follow one, and signs that only result from a wrong
 # code page.

@@ -33,7 +33,7 @@ PICTURES = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": 
 """Pictures whose text can be read, with their media types."""
 
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY")
-# Streams in files of older Office versions; their names are in UTF-16.
+# Streams of older Office formats, whose names are in UTF-16.
 _STREAMS = {
     "EncryptedPackage": "encrypted Office",
     "__substg1.0_": "Outlook message",

@@ -57,7 +57,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _require_encoded(value: object) -> object:
-    # Undefined values pass, so that their own error names the variable.
+    # Undefined values pass here, so that Jinja's own error names the variable.
     if isinstance(value, Encoded | jinja2.Undefined):
         return value
     raise ValueError(f"{value!r} is printed without an encoder ({', '.join(ENCODERS)})")

@@ -41,7 +41,7 @@ def render_preview(design: Design, name: str = "server") -> Path:
 
 
 def _is_rendered(state: Path, server: Path, subject: str) -> bool:
-    """Return whether a folder contains exactly what was rendered here for `subject`."""
+    """Return whether a folder contains exactly the files that were rendered here for `subject`."""
     try:
         paths = {path.relative_to(server).as_posix(): path for path in server.rglob("*")}
         files = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}

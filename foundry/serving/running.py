@@ -107,7 +107,7 @@ def begin_server(
 
 
 def explain_exit(name: str, code: int, said: str) -> FoundryError:
-    """Return an error with what a command of the server `name` printed."""
+    """Return an error with the output of a failed command of the server `name`."""
     kind = RequestError if code == RequestError.exit_code else FoundryError
     message, _, hint = said.strip().removeprefix(f"{name}: ").partition("\n")
     return kind(message or f"the server exited with {code}", hint=hint.strip() or None)
@@ -123,8 +123,8 @@ def run_python(
 ) -> "subprocess.CompletedProcess[str]":
     """Run code that may import the package in a folder, in a separate interpreter.
 
-    `variables` override those of the caller's environment, few of which are passed on. Raises
-    FoundryError if the code runs longer than `time_limit` seconds.
+    `variables` override those of the caller's environment; only a few of these are passed on.
+    Raises FoundryError if the code runs longer than `time_limit` seconds.
     """
     try:
         return subprocess.run(
@@ -210,7 +210,7 @@ def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
 def find_address(line: str) -> str | None:
     """Return the address that a line of a server's log announces, if any."""
     found = _ADDRESS.findall(line) if "Serving" in line else []
-    # The last one: the server's title comes before it, and may contain anything.
+    # The last match, since the server's title comes before the address, and may contain anything.
     return found[-1] if found else None
 
 

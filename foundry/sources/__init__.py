@@ -1,4 +1,4 @@
-"""Delivers raw documents from all sources, and reports what was left out."""
+"""Delivers raw documents from all sources, and reports omissions."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -32,8 +32,8 @@ class Fetched(Protocol):
 class Delivery(NamedTuple):
     """The results of fetching, by source.
 
-    `traffic` counts what was fetched and what was unchanged; `coverage` reports the urls,
-    independently of the cache.
+    `traffic` counts fetched and unchanged items; `coverage` reports the urls, independently of the
+    cache.
     """
 
     sources: Mapping[str, Fetched]

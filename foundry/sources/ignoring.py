@@ -160,6 +160,6 @@ def _concerns(root: str, selection: Selection, path: str) -> bool:
             return False
     if name == ".gitignore":
         return True
-    # A folder that was moved in or out changes everything in it.
+    # If a folder was moved in or out, all of its content may have changed.
     is_wanted = selection.wants_file(relative) or not os.path.isfile(path)  # noqa: PTH113
     return is_wanted and selection.enters(relative + "/")

@@ -140,7 +140,7 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
     if not text.strip():
         if title is None:
             return _skip(source, row, Reason.NO_TEXT, indexed_name(key))
-        # The title is the only text; it has no markup, whatever the format of texts.
+        # The title is the only text, and plain text in every format.
         text, media_type = title, _MEDIA_TYPES["text"]
     tags = _split_tags(values.get(source.tags_column)) if source.tags_column else ()
     return RawDocument(

@@ -57,7 +57,7 @@ def recognise_versions(source: FolderSource, paths: Iterable[str] | None = None)
     if paths is None:
         paths = (each.key for each in folder.look(source) if isinstance(each, folder.Found))
     found = find_versions(paths, lambda path: _read_text(source, path))
-    # Servers compare the paths that they show.
+    # Servers compare the paths in printable form.
     return found if all(map(str.isprintable, found)) else []
 
 

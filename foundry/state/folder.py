@@ -1,13 +1,13 @@
 """Opens the state of a project if this installation wrote it, and sets aside any other.
 
-A clone or an archive may contain a `.foundry`, but the state is trusted: folders in it are removed,
-its index is served, its server is run. So what is used from it is signed: the index (its manifest,
-which has the hashes of all files) and servers. A signature is an HMAC, with the secret in the
-user's cache and a random number that the state contains, over the content and its path in the
-state. Entries of a key-value file are signed with the secret and the file's name. A signature of
-the state as a whole covers the files that git tracks in it, since a `git pull` can put files into a
-trusted folder. Owners, modes and times are not signed, so a state stays trusted if it is copied,
-moved, unpacked or handed over.
+Foundry must be able to trust the state: it removes folders in it, serves its index and runs its
+server. But a clone or an archive may contain somebody else's `.foundry`. So the index (its
+manifest, which has the hashes of all files) and servers are signed. A signature is an HMAC of the
+content and its path in the state, with the secret in the user's cache and a random number that the
+state contains. Entries of a key-value file are signed with the secret and the file's name. A
+signature of the state as a whole covers the files that git tracks in it, since a `git pull` can put
+files into a trusted folder. Owners, modes and times are not signed, so a state stays trusted if it
+is copied, moved, unpacked or handed over.
 
 Unsigned folders (UNSIGNED) are only used in the folder that they were written to. It is recognised
 by the inode of the file with the random number and the time of its last change, since neither git
@@ -115,7 +115,7 @@ def settle_state(state: Path) -> None:
 
 
 def _replaced(state: Path, reason: str, aside: Path) -> tuple[str, str]:
-    """Take allowed data from a state that was set aside; return what was done, and a hint."""
+    """Take allowed data from a state that was set aside; return a message about it, and a hint."""
     is_vouched = os.environ.get(RESTORED) == "1"
     taken = _take_over(aside, state) if is_vouched else []
     fate = f"taken over: {', '.join(taken)}" if taken else "not used"
@@ -165,7 +165,7 @@ def _find_reason(state: Path) -> str | None:
     if not stat.S_ISDIR(status.st_mode):
         return "is a link or a file, not a folder"
     if _is_unused(state):
-        # Its owner controls its content.
+        # The folder's owner could change its content at any time.
         return None if status.st_uid == os.geteuid() else "belongs to another user"
     tracked = _list_tracked(state)
     if not is_signed(state, "state", tracked, state / PROOF):

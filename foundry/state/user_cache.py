@@ -80,7 +80,7 @@ def _make(file: Path) -> bytes:
     try:
         if file.is_symlink() or (file.exists() and _read(file) is None):
             file.unlink()
-        # The first of two processes wins, and both use its secret.
+        # If two processes create a secret at once, both use the one that was stored first.
         with suppress(FileExistsError):
             os.link(written, file)
     finally:

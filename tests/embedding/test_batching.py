@@ -368,7 +368,7 @@ def test_waits_that_are_asked_for_are_kept_by_all_calls(
     def decide(number: int, _: list[str]) -> Fault:
         times[number] = time.monotonic()
         if number == 2:
-            # So that the next call knows about the rejection.
+            # Wait until the rejection of the first call is known.
             refusal_is_known.wait(60)
         return Refusal(429, retry_after="1") if number == 1 else None
 
@@ -402,7 +402,7 @@ def test_a_call_waits_as_long_as_it_is_asked_to_within_the_time_for_retries(
         with batched(service, tmp_path, retry_seconds=30, concurrency=1) as model:
             assert_honest(model.embed(TEXTS[:3], "document"), TEXTS[:3])
         assert len(service.calls) == 3
-    # Before the call is repeated, and before any other call.
+    # The pauses before the retry, and before the next call.
     assert [seconds for seconds in paused if seconds > 0] == waits
 
 
@@ -420,7 +420,7 @@ def test_address_without_a_service_is_given_up_sooner(
     monkeypatch.setattr("foundry.embedding.providers.asking.UNPROVEN_SECONDS", 0.2)
     with fake_service("openai") as service:
         pass
-    # Long before the test times out.
+    # Far less than the timeout of the test.
     with (
         batched(service, tmp_path, retry_seconds=100_000) as model,
         pytest.raises(BuildError, match="cannot be reached"),

@@ -241,7 +241,7 @@ def test_changed_document_is_all_that_is_paid_for(
     assert result["changes"]["embedded"] == 1
     asked = [text for text in service.answered if "blue" not in text]
     assert any("blue" in text for text in service.answered)
-    # A probe asks whether the model is still the same.
+    # One request is allowed: the probe that checks the model.
     assert len(asked) <= 1
 
 

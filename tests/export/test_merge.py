@@ -83,7 +83,7 @@ def test_no_line_of_either_side_is_lost(base: str, yours: str, generated: str) -
     for side in (yours, generated):
         for line in set(side.splitlines()) - set(base.splitlines()):
             assert merged.text.splitlines().count(line) >= 1
-    # Each side can be restored from the conflicts, if the other contributed only conflicts.
+    # If the other side contributed only conflicts, each side can be restored from them.
     swapped = merge(base, generated, yours)
     assert swapped.conflicts == merged.conflicts
 

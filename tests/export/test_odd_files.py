@@ -93,7 +93,7 @@ PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
 PLACES = ("odd", "acme/odd", "acme/data/odd", "acme/odd.py")
 IN_PLACES = [
     *((kind, place) for kind in ("a pipe", "a socket") for place in PLACES),
-    # Walking through it takes long.
+    # Checking such a deep tree takes long.
     ("a nest of folders", "acme/odd"),
 ]
 

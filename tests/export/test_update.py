@@ -121,7 +121,7 @@ def test_edits_live_through_many_updates(place: Place) -> None:
         update = place.update({**NEW, "README.md": text.encode()})
         assert update.merged == ["README.md"]
         assert place.read("README.md") == text + "mine\n"
-    # An export also recognises the file as the owner's, though the list has its current hash.
+    # The file counts as the owner's, although the list has its current hash.
     with pytest.raises(ExportError, match=r"(?s)edited or added.*README\.md"):
         place.write(NEW)
 

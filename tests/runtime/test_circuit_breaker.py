@@ -46,7 +46,7 @@ def test_breaker_counts_one_failure_of_calls_that_were_under_way_together() -> N
     first, second, third = admitted(breaker), admitted(breaker), admitted(breaker)
     assert breaker.fail(first, "down")
     assert not breaker.fail(second, "worse")
-    # Calls that began before the failure say nothing about the time after it.
+    # Calls that began before the failure do not show that the service works again.
     assert not breaker.succeed(third)
     assert breaker.fault == "down"
     clock.now += 1

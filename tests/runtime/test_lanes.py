@@ -146,7 +146,7 @@ def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
     # In a separate process: earlier allocations affect how much memory is retained.
     command = [sys.executable, "-c", COUNT_PAGES, *map(str, (tmp_path, chunks, 1, chunks))]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    # A search has arrays of 340 pages.
+    # In pages of memory; the arrays of a search have 340 pages.
     assert float(done.stdout) < 30
 
 

@@ -175,7 +175,7 @@ def test_a_term_weighs_by_length_and_by_how_many_visible_chunks_have_it(
 
 
 def test_a_heading_weighs_as_much_as_its_terms(view: Index) -> None:
-    # Two visible chunks contain "seal", and it is the title of one document.
+    # The term occurs in two visible chunks, and is the title of one document.
     assert view.keyword_lane.scores(["=seal"], np.arange(4)).tolist() == [0, 0, 0, 2 * rarity(2)]
 
 

@@ -71,7 +71,7 @@ def run(argument: str) -> str:
 def test_a_span_for_the_request() -> None:
     (request,) = json.loads(run("sdk"))
     assert request["name"] == "GET /search"
-    # It is a child of the caller's span.
+    # The parent is the caller's span.
     assert request["context"]["trace_id"] == "0x" + "a" * 32
     assert request["parent_id"] == "0x" + "b" * 16
     assert (

@@ -204,7 +204,7 @@ def test_a_server_takes_up_what_is_built_by_itself(begin: Serve) -> None:
     served.write("b.md", WEEVIL)
     served.step(BuildResult)
     wait_until(lambda: found_paths(address, "weevil") == ["b.md"])
-    # It only triggers the next build.
+    # A change during a build only triggers the next build.
     served.step(BuildResult)
     served.close()
     assert not answers(address)
@@ -240,7 +240,7 @@ def test_a_server_that_cannot_be_started_makes_way_for_the_one_before(begin: Ser
     served.step(BuildResult)
     assert "QDRANT_URL" in str(served.step(FoundryError))
     assert found_paths(address, "seal") == ["a.md"]
-    # It is not retried until something changes.
+    # A failed server is not started again until something changes.
     served.step(BuildResult)
     served.step(BuildResult)
     served.configure(TITLED)

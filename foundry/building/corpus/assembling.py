@@ -201,7 +201,7 @@ class _Assembler:
             document, chunks = read
             trimmed = trim(document, chunks, boilerplate) if boilerplate else Trimmed(chunks)
             if copies or trimmed.characters:
-                # A search for a copy's name finds the first chunk too.
+                # The copy's path is one of the names, and finds the first chunk.
                 document = _with_copies(document, copies)
                 entry = IndexEntry.of(self._preparer.complete(document, trimmed.chunks))
                 left = len(trimmed.chunks), facts.characters - trimmed.characters

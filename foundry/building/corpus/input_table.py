@@ -44,7 +44,7 @@ _COLUMNS = np.dtype(
 
 
 class InputTable:
-    """The n inputs of a build by number: what they depend on, and their outcome.
+    """The n inputs of a build by number: the data that they depend on, and their outcome.
 
     `sources` (n,) are positions in `names`, SKIPPED for skipped inputs; `ids` and `texts` (n,) are
     hashes. `places` (n,) are the inputs' numbers in the previous build, UNKNOWN for new and changed

@@ -24,7 +24,7 @@ NUMBER_BYTES = 6
 NAME_BYTES = 4
 """Bytes of the length prefix of a name; name and result follow."""
 
-# Prefixes of keys, by kind. Entries contain the number under which their result is stored.
+# Prefixes of keys, by kind. Entries contain the number of their result.
 _ENTRY = b"entry "
 _RESULT = b"result "
 _TABLE = b"table "
@@ -35,9 +35,9 @@ _PUBLISHED = b"published"
 class Entry(NamedTuple):
     """The origin of a prepared document: recipe, source options, and content.
 
-    `recipe` is empty for a result that must not be reused, `content` is the SHA-256 of what the
-    source delivered, `stamp` changes with the file, and `number` is the number of the result in the
-    cache, 0 if it has none yet.
+    `recipe` is empty for a result that must not be reused, `content` is the SHA-256 of the
+    delivered document, `stamp` changes with the file, and `number` is the number of the result in
+    the cache, 0 if it has none yet.
     """
 
     recipe: str
@@ -74,7 +74,7 @@ class DocumentCache:
         self._last: int | None = None
 
     def close(self) -> None:
-        """Close the file, keeping what was stored."""
+        """Close the file; stored entries are kept."""
         self.commit()
         self._file.close()
 

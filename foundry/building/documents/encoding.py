@@ -62,7 +62,7 @@ These are `id`, `heading_path`, `start`, `end` and those after it.
 
 
 class Facts(NamedTuple):
-    """What a build needs to know about a prepared document besides its index entry.
+    """The data about a prepared document that a build needs besides its index entry.
 
     `characters` counts those of its chunks, `words` those of its source. `has_seen` is whether text
     was read from pictures. `hurried` is the number of pages looked at if time ran out, or None.

@@ -120,7 +120,7 @@ def collect_inputs(
     pool: AbstractContextManager[Preparing],
     progress: Progress,
 ) -> Inputs:
-    """Update the cache from the sources; `pool` prepares what has changed.
+    """Update the cache from the sources; `pool` prepares new and changed documents.
 
     `found` is the survey's result for folders. Prepared documents are kept even after an interrupt.
     """

@@ -63,7 +63,7 @@ class Preparer:
         except FoundryError:
             raise
         except Exception as error:
-            # One document must not end a build, whatever is wrong with the document or a library.
+            # One bad document, or a bug in a library, must not end a build.
             return Skipped(raw.source, raw.path, Reason.CANNOT_BE_PREPARED, type(error).__name__)
 
     def _prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:

@@ -57,7 +57,7 @@ def reader_hashes() -> Mapping[str, str]:
     of its formats.
     """
     files, digests, surroundings = _installed()
-    # Which reader handles a document depends on the names and types of all readers.
+    # The choice of a document's reader depends on the names and types of all readers.
     routes = [
         (each.version, each.media_types, each.kinds if isinstance(each, FileReader) else {})
         for each in every_reader()

@@ -151,7 +151,7 @@ def own_title(document: Document) -> str:
 def added_title(document: Document) -> str:
     """Return `own_title`, or "" if the text begins with it."""
     title, start = own_title(document), document.reading.body_start
-    # Leaves room for markup and white space between the words of the title.
+    # Markup and white space may separate the words of the title.
     beginning = document.reading.text[start : start + 4 * len(title) + 20]
     return "" if _plain(beginning).startswith(_plain(title)) else title
 

@@ -60,7 +60,7 @@ class KnownSource:
 
         Sets `has_news` if any document is new or changed.
         """
-        # Both are in byte order of keys.
+        # The cache and the folder both list keys in byte order.
         noted = self._cache.entries(self._source)
         key, entry = next(noted, _NO_ENTRY)
         for each in folder.look(source):

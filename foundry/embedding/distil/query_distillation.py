@@ -166,14 +166,14 @@ def _train(
     general = general_pieces()
     pieces = [*general, *own_pieces(general, words, language=options.language)]
     counts = count_pieces(texts, pieces, options.language)
-    # A corpus piece that no text contains could not learn more than its parts express.
+    # Training would not improve the row of a corpus piece that occurs in no text.
     occurring = np.diff(counts.tocsc().indptr) > 0
     occurring[: len(general)] = True
     kept = np.flatnonzero(occurring)
     pieces, counts = [pieces[number] for number in kept], counts[:, kept]
     rows = starting_rows(general, pieces[len(general) :], counts[held_out:], targets[held_out:])
     if held_out and len(texts) > held_out:
-        # Other rows would not change, and take much memory if vectors are long.
+        # The rows of other pieces would not change, and take much memory if vectors are long.
         moving = np.flatnonzero(np.diff(counts.tocsc().indptr))
         with step("Training", "passes", options.epochs) as progress:
             rows[moving] = train(

@@ -80,7 +80,7 @@ class BatchedModel:
 
         Texts may have any length, and come without prefixes; `progress` is called with the number
         of further texts done. Raises BuildError if the model fails, or the cache cannot be written;
-        what was embedded until then is kept.
+        vectors embedded until then are kept.
         """
         space = self._space(side)
         parts = {text: self._split(text, side) for text in dict.fromkeys(texts)}

@@ -104,7 +104,8 @@ def heading_names(heading: str) -> list[str]:
     if (signature := _SIGNATURE.fullmatch(heading)) is not None:
         name = signature["name"]
         names = heading, name, re.split(r"\.|::", name)[-1]
-        # Brackets alone do not make another name, and words before a colon do not make a signature.
+        # Brackets alone do not introduce another name, and words before a colon are not a
+        # signature.
         if "(" in heading or re.search(r"[._]|[a-z][A-Z]", name):
             return list(dict.fromkeys(each for each in names if f"{each}()" != heading))
     if (member := _MEMBER.fullmatch(heading)) is not None:

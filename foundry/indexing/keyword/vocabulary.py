@@ -52,7 +52,7 @@ class Vocabulary:
             self._offsets = open_stored(before.term_offsets).astype(np.uint64).data
         self._old_count = len(self._offsets) - 1
         self._ordered = np.zeros(0, dtype=np.int64)
-        # Without old terms, new ones are simply counted up.
+        # Without old terms, a counter numbers the new ones.
         self._numbers: dict[str, int] = defaultdict(count().__next__)
         if self._old_count:
             self._numbers = _Numbers(self._number)

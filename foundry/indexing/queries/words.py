@@ -60,8 +60,7 @@ class CorpusWords:
         """Return whether a lower-case form is a single word; few are in scripts without spaces."""
         if not MIN_LENGTH <= len(word) <= MAX_LENGTH:
             return False
-        # The tokenizer never splits ASCII words, and would take a hundred times as long to find
-        # out.
+        # ASCII words are never split, and asking the tokenizer would take a hundred times as long.
         if word.isascii():
             return True
         tokens = self._tokenizer.tokenize(word)

@@ -77,7 +77,7 @@ def xml_texts(content: bytes, skipped: Callable[[str], bool] | None = None) -> l
     with suppress(expat.ExpatError, ValueError, LookupError):
         parser.Parse(content[:MAX_BYTES], True)
     text = "".join(parts)
-    # Feeds contain pages as text.
+    # Feeds contain pages in HTML.
     return html_texts(text) if "<" in text else [text]
 
 
@@ -162,7 +162,7 @@ def wiki_texts(content: bytes) -> list[str]:
     return html_texts(_QUOTES.sub("", _WIKI.sub(" ", text)))
 
 
-# Cues may have a name before their times, and notes are comments.
+# The line before a cue's times may be a name; notes are comments.
 _CUE = re.compile(
     r"(?m)\AWEBVTT.*|^(?:[^\n]+\n)?[^\n]*-->.*|^(?:NOTE|STYLE|REGION)\b(?:.*\n)(?:.+\n)*"
     r"|^[ \t]*\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}[ \t]*$"

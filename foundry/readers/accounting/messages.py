@@ -14,7 +14,7 @@ from foundry.readers.decoding import decode
 _MAILBOX = re.compile(rb"^From \S.*\d{4}.*\n", re.MULTILINE)
 
 
-# Parts of a saved page.
+# Parts of a saved page that are not text.
 _NOT_READ = frozenset(("css", "javascript", "x-javascript"))
 
 

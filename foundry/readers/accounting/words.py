@@ -133,7 +133,7 @@ def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Cou
     """Match parts with wholes; return the unmatched parts and wholes."""
     parts, wholes = Counter(parts), Counter(wholes)
     begins, ends = {part[:2] for part in parts}, {part[-2:] for part in parts}
-    # Most words neither begin nor end like a part.
+    # Most words cannot begin or end with any of the parts.
     likely = [
         whole
         for whole in wholes

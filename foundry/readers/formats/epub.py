@@ -117,7 +117,7 @@ class _Chapters:
             is_named = first and any(_same(first.title, each.text) for each in reading.headings)
             if first and begins_late and not is_named:
                 self._name(first, None)
-                # Headings that the navigation lists get its levels.
+                # The navigation sets the levels of the headings that it lists.
                 shift = 0 if inner else shift
             levels = {point.title: point.level for point in inner.values()}
             reading = _shifted(reading, shift, levels)

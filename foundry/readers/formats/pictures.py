@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-# Imported before a sandbox is closed, inside which it could not set its environment.
+# Imported before the sandbox is set up, because importing changes the environment.
 import numpy as np
 
 from foundry.documents import Reading
@@ -106,7 +106,8 @@ def see(picture: Any) -> SeenPage:
     elif found.lines and _confidence(found) < UNSURE:
         found = max(found, _recognise(np.rot90(picture, 2)), key=_confidence)
     if _confidence(found) < UNSURE:
-        # As on pages in a script that the models do not know; blurred pages still reach .95.
+        # Such low confidence is typical of scripts that the models do not know; blurred pages reach
+        # .95.
         return SeenPage([], len(found.lines))
     return lay_out([line for line in found.lines if line.confidence >= ILLEGIBLE])
 
@@ -230,9 +231,9 @@ def _engine() -> Any:
         params={
             "Global.log_level": "critical",
             "Global.max_side_len": MAX_SIDE,
-            # Most lines that its classifier turns upside down should not be turned.
+            # Its classifier is mostly wrong when it turns a line upside down.
             "Global.use_cls": False,
-            # `_confidence` needs the text that it would drop.
+            # Keep doubtful text, since `_confidence` needs it.
             "Global.text_score": 0.0,
             "Det.limit_type": "max",
             "Det.limit_side_len": FOUND_SIDE,

@@ -28,7 +28,7 @@ def _find_title(text: str) -> str | None:
     marked = _MARK.match(title)
     if marked is not None:
         return title[marked.end() :] or None
-    # Otherwise it is a directive or comment in some language.
+    # A title that begins like this is a directive or a comment.
     return None if title[0] in "#=" else title
 
 

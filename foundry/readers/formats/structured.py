@@ -28,7 +28,7 @@ _JSON_KEY = re.compile(
     r'^([ \t]+)"((?:[^"\\\n]|\\.){1,200}+)"[ \t]*:[ \t]*([\[{][ \t]*$)?',
     re.MULTILINE,
 )
-# A surrogate pair; or any other escape, so that its second character does not start one.
+# A surrogate pair, or any other escape, which is matched so that its second half starts no match.
 _JSON_ESCAPE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})|\\."
 )
@@ -150,7 +150,7 @@ def _yaml_keys(text: str) -> Iterator[_Key]:
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     # For each open collection: whether it is a block mapping, and the key waiting for its value.
     open_keys: list[tuple[bool, tuple[str, int] | None]] = []
-    # Only events are read, so tags create no objects and aliases are not followed.
+    # Only events are read, so tags create no objects, and aliases are not followed.
     for event in yaml.parse(text, Loader=YAML_LOADER):
         if isinstance(event, yaml.CollectionEndEvent):
             open_keys.pop()

@@ -234,7 +234,7 @@ def _write_link(node: Any, notes: list[str], depth: int) -> str:
 
 def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
     """Yield the rows of a table, with the header first."""
-    # The first row may have no mark.
+    # The first row may lack a row mark.
     for row in (table, *_inner(table, "tr")):
         found = (each for each in _inner(row, "td", "th") if not _is_caption(each))
         cells = [

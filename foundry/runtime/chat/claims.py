@@ -1,4 +1,4 @@
-"""Reads what a language model claims: its sentences, and the numbers in them.
+"""Reads the statements of a language model: its sentences, and the numbers in them.
 
 Headings, code, questions, lead-ins that end in a colon, courtesies, and sentences that say that the
 documents do not answer are not claims. Word lists are English.

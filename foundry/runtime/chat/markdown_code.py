@@ -1,8 +1,8 @@
 """Finds code in Markdown that arrives line by line, according to CommonMark 0.31.
 
-Only what is certainly code counts, since nothing in code is disarmed: code spans that end in their
-line, and fenced blocks whose end is known. After a fence whose container is ambiguous, nothing
-counts as code.
+Only text that is certainly code counts as code, since code is not disarmed: code spans that end in
+their line, and fenced blocks whose end is known. After a fence whose container is ambiguous,
+nothing counts as code.
 """
 
 import re
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 MAX_LINE, MAX_SPAN = 4_000, 400  # Characters; longer code is treated as text.
 
-# Not a carriage return at the end of the input: a line feed may follow.
+# Not a carriage return at the end of the input, since a line feed may follow.
 LINE_END = re.compile(r"\r\n|\n|\r(?!\Z)")
 
 _QUOTE = re.compile(r"(?: {0,3}> ?)*")
@@ -42,7 +42,7 @@ class CodeTracker:
     def __init__(self) -> None:
         self._fence: _Fence | None = None
         self._is_unsure = False
-        self._is_torn = False  # Whether a span may have begun in an earlier line of the paragraph
+        self._is_torn = False  # A span may have begun in an earlier line of the paragraph
         self._is_after_blank = True
         # Content columns of the list items that are certainly open.
         self._items: list[int] = []
@@ -102,7 +102,7 @@ class CodeTracker:
                 self._found += [] if self._is_row else [(begun.start(), last)]
                 self._place = last
             elif len(line) > limit:
-                # The end may still arrive, or never.
+                # The end of the span may still arrive, or never.
                 self._place, self._is_open = sys.maxsize, True
             elif not is_whole:
                 return self._found, begun.start()

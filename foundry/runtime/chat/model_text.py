@@ -13,7 +13,7 @@ from .markdown_code import LINE_END, MAX_LINE, CodeTracker
 from .text import MARKS
 
 MAX_HELD_CHARACTERS = 2_000
-MAX_PASSAGE_NUMBER = 20  # As many as a request may ask for
+MAX_PASSAGE_NUMBER = 20  # The limit of a request
 
 _SPACE = r"(?<![ \t])[ \t]+|"
 _DASH = "\u2010-\u2015-"
@@ -74,7 +74,7 @@ class _Filter:
 
     def __init__(self) -> None:
         self._code = CodeTracker()
-        self._line = ""  # The current line, part of which was passed on
+        self._line = ""  # The current line; part of it was passed on
         self._passed = 0
 
     def feed(self, text: str) -> str:
@@ -86,7 +86,7 @@ class _Filter:
         self._line = text[start:]
         said += self._pass(self._line.removesuffix("\r"), is_whole=False)
         if self._passed > 2 * MAX_LINE:
-            # This far into a line, earlier characters no longer matter.
+            # Characters before this offset in the line no longer matter.
             kept = self._line[: MAX_LINE + 1] + self._line[self._passed - MAX_LINE // 2 :]
             self._passed -= len(self._line) - len(kept)
             self._line = kept
@@ -160,7 +160,7 @@ class CitationFilter(_Filter):
         return said + line[start:end]
 
     def _is_data(self, group: re.Match[str]) -> bool:
-        """Return whether a group of numbers is something else than citations."""
+        """Return whether a group of numbers is not a citation."""
         written = group["numbers"]
         ends = [*map(int, re.findall("[0-9]+", written))]
         is_known = all(1 <= number <= self._passage_count for number in ends)

@@ -64,7 +64,7 @@ def answer_messages(
 
 
 def condense_messages(turns: Sequence[Turn]) -> list[Message]:
-    """Return the messages that ask to rewrite the last question so that it stands alone."""
+    """Return the messages that ask to rewrite the last question for a reader without context."""
     fence = draw_fence()
     system = _CONDENSE.format(fence=fence)
     said = f"{_quote(turns, fence)}\n{fence} end of the conversation"

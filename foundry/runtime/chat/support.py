@@ -1,8 +1,8 @@
 """Checks the sentences of a language model's answer against the passages that they cite.
 
-A sentence without a citation is checked against all passages. `comparing.evidence` measures what
-they lack, and `comparing.coefficients` weights it; a sentence is marked if the weighted sum is high
-enough. The reason given is the most important one:
+A sentence without a citation is checked against all passages. `comparing.evidence` measures
+unsupported parts, and `comparing.coefficients` weights them; a sentence is marked if the weighted
+sum is high enough. The reported reason is the most important one:
 
 - `number`: they do not have a number, or a similar sentence has another number or unit;
 - `name`: they do not have a name or an identifier, and the user did not mention it either;
@@ -31,7 +31,7 @@ from .conversation import ENGLISH, heading_of
 from .quoting.units import sentences
 from .text import find_sentence_ends
 
-MAX_CLAIMS = 100  # Limits the work for hostile answers; normal ones have fewer.
+MAX_CLAIMS = 100  # Limits the work for hostile answers; normal answers have fewer claims.
 
 # The language of a shorter answer cannot be determined.
 TELLING_WORDS, MIN_SHARED_WORDS = 6, 0.2
@@ -56,7 +56,7 @@ _KINDS: dict[str, Lack] = {
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedSentence(Record):
-    """A sentence of an answer, what the passages lack, and the words that show it."""
+    """A sentence of an answer, the kind of missing support, and the words that show it."""
 
     sentence: str
     lacks: Lack
@@ -132,7 +132,7 @@ class Check:
         return lack, [*lacks.missing[shown]][:1] if shown else []
 
     def measure(self, claim: Claim) -> Lacks | None:
-        """Return what the passages lack of a claim; None if one says it word for word."""
+        """Measure how far the passages support a claim; None if one contains it word for word."""
         cited = [self._read(number) for number in self._cited_by(claim)]
         said = _words(claim.text)
         if any(words.startswith(said) for one in cited for words in one.beginnings):

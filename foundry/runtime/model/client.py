@@ -187,7 +187,7 @@ class LanguageModel:
                         async with _in_time(limit):
                             event = await anext(events, None)
                     except ModelTimeoutError as error:
-                        # It was slow, but still sending at the end.
+                        # The model was slow, but still sending at the end.
                         is_slow = has_begun and limit == end
                         raise ModelError(str(error)) if is_slow else error from None
                     if event is None or event.data.strip() == "[DONE]":

@@ -65,7 +65,7 @@ _THOUGHT = re.compile(
     re.IGNORECASE,
 )
 _CITES = re.compile(r"[\[\u3010]\^?\d{1,3}")
-MAX_DOUBTFUL = 600  # After so many characters without a citation, the text counts as an answer.
+MAX_DOUBTFUL = 600  # After this many characters without a citation, the text counts as an answer.
 
 
 class AnswerFilter:

@@ -43,7 +43,7 @@ class CircuitBreaker(Generic[Fault]):
             if self._fault is not None:
                 if self._clock() < self._next_trial:
                     return None
-                # If nobody reports how this trial ended, another one is let through after the
+                # If the end of this trial is never reported, another one is allowed after the
                 # pause.
                 self._next_trial = self._clock() + LONGEST_PAUSE
                 self._generation += 1

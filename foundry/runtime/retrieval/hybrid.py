@@ -156,7 +156,7 @@ def judge(index: Index, candidates: Candidates) -> Match:
     coverage, dense = candidates.coverage, index.manifest.dense
     if candidates.semantic is None or dense is None or not len(candidates.chunks):
         return judge_terms(candidates)
-    cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # Ignores NaN.
+    cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # fmax ignores NaN.
     nearness = (cosine - dense["background"]) / (1 - dense["background"])
     if coverage is None:
         return grade(nearness, STRONG_NEARNESS, WEAK_NEARNESS)

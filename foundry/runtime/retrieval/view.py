@@ -25,7 +25,7 @@ KNOWN_OF_VECTORS = ("model", "query", "background")
 
 
 def view_of(index: OpenedIndex, filters: Filters | None) -> Index:
-    """Return the view of what passes filters; None gives an empty view.
+    """Return the view of the documents that pass filters; None gives an empty view.
 
     Raises InvalidRequestError for filters that the index does not have.
     """

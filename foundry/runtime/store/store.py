@@ -1,7 +1,7 @@
 """Interface of search engines, and of an index version stored in one.
 
-A server searches exactly the version that its records belong to, so records and lanes never come
-from different versions, whatever is published meanwhile.
+A server searches exactly the version that its records belong to. So records and lanes never come
+from different versions, even if a new version is published during a search.
 """
 
 import os

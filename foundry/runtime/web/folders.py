@@ -17,7 +17,7 @@ from .documents import MAX_PAGE
 from .requests import RequestModel
 from .routes import JsonResponse
 
-MAX_PATH = 4_096  # Characters.
+MAX_PATH = 4_096  # Maximum length of a path in characters.
 
 
 class FolderParameters(RequestModel):

@@ -34,7 +34,8 @@ from ..settings import read_variable
 VARIABLE = "QUESTION_LOG"
 MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is renamed to `.1`, replacing the previous one.
 TYPING_SECONDS = 10.0  # The page searches while the user types; only the last query is logged.
-MAX_HELD, MAX_WAITING = 100, 1_000  # Unfinished questions, and queued lines; more are lost.
+# Maximum numbers of unfinished questions and of queued lines; others are lost.
+MAX_HELD, MAX_WAITING = 100, 1_000
 MAX_QUERY_CHARACTERS, MAX_DOCUMENTS = 500, 10
 THUMB_SECONDS = 5.0  # Maximum wait for the disk
 

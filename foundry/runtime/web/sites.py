@@ -1,8 +1,8 @@
 """Lets pages of other sites search: serves the script of a search box, with CORS.
 
-Pages of allowed origins may GET searches and suggestions, nothing else. Browsers send neither
-cookies nor tokens: with API_TOKENS set, the server uses SEARCH_BOX_TOKEN for them. Anyone can fake
-an origin, so everything that this token may see is public.
+Pages of allowed origins may only GET searches and suggestions. Browsers send neither cookies nor
+tokens: with API_TOKENS set, the server uses SEARCH_BOX_TOKEN for them. Anyone can fake an origin,
+so everything that this token may see is public.
 """
 
 import json

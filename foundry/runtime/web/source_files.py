@@ -1,8 +1,8 @@
 """The original files of documents, in folders of the owner's.
 
 ORIGINALS names a folder with a subfolder for each source, by name, or directly with the files of
-the only source; or it is JSON with the folder of each source. A file is sent only if it is byte for
-byte what was indexed.
+the only source; or it is JSON with the folder of each source. A file is sent only if it equals the
+indexed file byte for byte.
 """
 
 import hashlib

@@ -23,7 +23,7 @@ class SuggestParameters(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class Suggestions(Record):
-    """What was typed, and possible completions, best first."""
+    """The typed text, and possible completions, best first."""
 
     query: str
     suggestions: Sequence[Suggestion]

@@ -59,7 +59,7 @@ class FetchedRepository:
         return len(self.files)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the files of each version in path order, then what was left out."""
+        """Deliver the files of each version in path order, then the skipped ones."""
         source, copy = self.source, BareRepository(self.folder)
         sizes = copy.sizes(dict.fromkeys(file.blob for file in self.files))
         read: list[GitFile] = []
@@ -112,7 +112,7 @@ def fetch(sources: Sequence[GitSource], state: Path, step: StartStep, policy: Po
 
 
 def _place_copy(source: GitSource, folder: Path) -> Path:
-    # Fetching does not add earlier commits to a copy made without them.
+    # A copy made without earlier commits does not get them by fetching.
     name = f"{source.repository}\0{source.history}".encode()
     return folder / f"{hashlib.sha256(name).hexdigest()[:16]}.git"
 

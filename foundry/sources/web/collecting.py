@@ -201,7 +201,7 @@ class Collector:
     def _without_duplicates(self) -> list[FetchedPage]:
         twins = {page.content for page in self._pages if page.is_twin}
         kept: dict[Url, FetchedPage] = {}
-        # A page found at its canonical url precedes one that only names that url.
+        # A page requested under its canonical url is preferred to one that only names that url.
         for page in sorted(
             self._pages, key=lambda page: (page.requested != page.url, page.requested)
         ):

@@ -25,7 +25,7 @@ MAX_ELEMENTS = 2_000_000
 """Maximum number of elements in a sitemap: forty for each of the 50,000 allowed pages."""
 
 _MAX_NESTING = 16
-# With or without the zero bytes of UTF-16.
+# Also in UTF-16, where each character has a zero byte.
 _DTD = re.compile(rb"<\0?!\0?D\0?O\0?C\0?T\0?Y\0?P\0?E")
 _TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 
@@ -113,7 +113,7 @@ class SitemapWalk:
 def parse_sitemap(content: bytes) -> Iterator[tuple[str, str, str | None]]:
     """Yield a sitemap's entries: "page" or "sitemap", the location as written, and any `lastmod`.
 
-    Raises FetchError for a DTD, for damaged or other XML, and for anything else.
+    Raises FetchError for a DTD, damaged XML, and any other format.
     """
     start = content[:1024].removeprefix(b"\xef\xbb\xbf").lstrip()
     is_wide = content[:2] in {b"\xff\xfe", b"\xfe\xff"}

@@ -37,7 +37,7 @@ class FetchedPages:
         return len(self.pages)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the pages in url order, then what was left out.
+        """Deliver the pages in url order, then the skipped ones.
 
         `key`, `path` and `url` are the canonical url.
         """

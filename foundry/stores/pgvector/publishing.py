@@ -140,7 +140,7 @@ def _load(tables: Tables, rows: Rows, reporter: Reporter, *, again: bool) -> _Lo
     """Load the rows that the latest version lacks; with `again`, all of them."""
     found = tables.run(LATEST)
     latest = VersionRows(*found[0]) if found else VersionRows(0, 1, 0, tables.dimensions, 1.0)
-    # Rows that only dropped versions had retired are needed again.
+    # Restore rows that were retired only by versions dropped since.
     tables.run(UNRETIRE, of=latest)
     if again:
         tables.delete("row > %(last)s", {"last": latest.last})

@@ -128,7 +128,7 @@ def _load(
     """Load the rows that the `latest` version lacks; with `again`, all of them."""
     last = 0 if latest is None else latest.held.number
     points = Points.of(rows, {} if latest is None else latest.held.reassigned)
-    # Rows retired for a version that was never published, or was dropped, are needed again.
+    # Restore rows retired for a version that was dropped, or never published.
     collection.unretire(last)
     leftover = list(collection.rows(after(last)))
     ids: list[str] = []

@@ -50,7 +50,7 @@ def test_names_of_a_heading(heading: str, names: list[str]) -> None:
         ),
         ("https://x.org/docs/a.html?b=c.d#e", ["a.html", "docs/a.html", "a", "docs/a"]),
         ("https://x.org", []),
-        # The id of a record, and a name that begins with a dot.
+        # The id of a record, and a file name that begins with a dot.
         ("75.1725", ["75.1725"]),
         ("etc/.gitignore", [".gitignore", "etc/.gitignore"]),
         ("v1.2/notes", ["notes", "v1.2/notes"]),
@@ -68,7 +68,7 @@ FILES = {
     "other/section-1005-6.md": "# Others\n\nOf another part.\n",
     "rules/was here.md": "# Moved\n\nThis was copied.\n",
     "elsewhere/old-place.md": "# Moved\n\nThis was copied.\n",
-    # Text that only mentions them.
+    # A text that only mentions the names.
     "links.md": "# Links\n\n"
     + "See training.html, error_handling.py, 30-cfr-75-325 and section-1005-6.md.\n" * 9,
     "more.md": "# Training\n\nTraining and error handling, handling of errors.\n",

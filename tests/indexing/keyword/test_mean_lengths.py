@@ -38,7 +38,7 @@ def test_steps_are_numbers_of_few_bits(
         content = mean_of(tmp_path / str(in_steps), lengths, in_steps=in_steps)
         assert content.lengths.tolist() == lengths
         assert content.mean_length == mean
-        # BM25 uses it.
+        # BM25 uses the rounded mean.
         number = content.vocabulary.find("seal")
         assert number is not None
         start, end = content.offsets[number : number + 2].tolist()

@@ -183,7 +183,7 @@ class _Writer(Environments):
         else:
             while option := self.option():
                 leave_out(Omission.ATTRIBUTE, option)
-            # Arguments follow as groups; two of them are two words.
+            # Arguments are separate groups; two of them are two words.
             self._arguments_apart()
 
     def _arguments_apart(self) -> None:

@@ -60,7 +60,7 @@ def _shown_parts(part: MIMEPart) -> Iterator[MIMEPart]:
                 _tell_alternative(child)
                 yield from _attached(child)
     elif kind == "multipart/related":
-        # Inline parts of a page have no words of their own.
+        # Inline pictures contain no words.
         for child in children:
             is_picture = child.get_content_maintype() == "image"
             if not is_picture or (child.get_filename() and child.get("Content-ID") is None):

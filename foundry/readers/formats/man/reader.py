@@ -51,7 +51,7 @@ class _Writer:
 
     def flush(self) -> None:
         """End a paragraph."""
-        # Lines are filled, except those that a request ends.
+        # Text is filled into lines, except where a request breaks a line.
         text = " ".join(self._held).replace(f" {_END} ", "\n").replace(_END, "")
         self.composer.text(text.replace(f" {_END}", "").strip())
         self._held.clear()
@@ -181,7 +181,7 @@ class _Writer:
             return
         if name != "TQ":
             self.flush()
-        # Indentation of the text after it.
+        # Requests that indent the following text.
         leave_out(Omission.ATTRIBUTE, " ".join(given[1:] if name == "IP" else given))
         if name in {"TP", "TQ"}:
             self._awaits_term = True

@@ -16,7 +16,7 @@ MAX_BLOCK_DEPTH = 12
 # Line beginnings that may be more than a paragraph: a heading or its underline, a quotation, HTML,
 # a fence, a list item, a rule.
 _SPECIAL = r"[#<>]|\$\$|```|~~~|(?:[-*+]|[0-9]{1,9}[.)])(?:[ \t\n]|\Z)|[-*_=][-*_= \t]*+(?:\n|\Z)"
-# MyST puts labels of formulas after them.
+# In MyST, a formula's label follows its end.
 _FORMULA_END = re.compile(r"\$\$[ \t]*(?:\([^()\n]{1,100}+\)[ \t]*)?(?=\n|\Z)")
 MAX_FORMULA_CHARS = 5_000
 # Link definitions cannot interrupt a paragraph.

@@ -39,7 +39,7 @@ ATTRIBUTE_LIST = rf"\{{:?[ ]?{_ATTRIBUTE}(?:[ ]{{1,3}}{_ATTRIBUTE}){{0,20}}[ ]?\
 
 `{#if condition}` does not match: it belongs to a template.
 """
-# On its own line, kramdown's may also be a name.
+# kramdown attributes on their own line may also be just a name.
 _ATTRIBUTES = re.compile(
     rf"{ATTRIBUTE_LIST}[ \t]*+$|\{{:(?<=^\{{:)[ ]?[\w-]{{1,50}}+\}}[ \t]*+$", re.MULTILINE
 )
@@ -107,7 +107,7 @@ def open_indented(text: str) -> str:
             prose_fences.append(mark[2])
             line = mark[1] + _say(kind, rest)
         elif mark:
-            # Lines that are indented further belong to the code.
+            # Lines with more indentation belong to the code.
             fence, limit = mark[2], len(mark[1]) + 4
         elif is_in_list or not line.startswith("    "):
             found = _INDENTED.match(line)

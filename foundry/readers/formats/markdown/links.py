@@ -12,7 +12,7 @@ from foundry.documents import Link
 MAX_LINKS = 10_000
 MAX_TAGS = 100
 
-# These begin with a fixed character, which a search jumps to, with a lookbehind after it.
+# Each begins with a fixed character, which regex search skips to; lookbehinds come after it.
 CODE_SPAN = re.compile(r"(`(?<!``)`*+)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}\1(?!`)")
 _INLINE = re.compile(
     r"\[(?<!!\[)("

@@ -15,7 +15,7 @@ _IS_MYST = re.compile(
     r"(?m)^[ \t]*(?:`{3,}|~{3,}|:{3,})\{(?:[a-z]+:)?[a-z-]+\}|\{[a-z][\w:.+-]{1,30}\}`[^`\n]+`"
     r"|^\([\w:./ -]{1,100}\)=$"
 )
-# Tested first, since most texts have none of them.
+# Tested first, since most texts use no MyST.
 _SIGNS = ("```{", "~~~{", ":::{", "}`", ")=\n")
 _OPENING = re.compile(r"([ \t>]*)(`{3,}|~{3,}|:{3,})\{([\w:.+-]{1,40})\}[ \t]*(.*)$")
 _CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,}|:{3,})[ \t]*$")

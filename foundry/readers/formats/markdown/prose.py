@@ -71,7 +71,7 @@ _ENTITY = re.compile(
 )
 
 
-# Code and references contain one of these; parsing takes a third of the reading time.
+# Code and references contain one of these; only then is the text parsed, which is slow.
 _SIGNS = ("```", "~~~", "]:", "\t", " " * 4)
 # Code after a tag is still code, and contains no Markdown.
 _LEFT_OUT = ("html_block", "blockquote")
@@ -192,7 +192,8 @@ def _take_out_modules(edits: Edits) -> None:
         start = match.start()
         end = _end_of_export(edits.mask, start) if start >= hopeless else None
         if end is None:
-            # If the end is not within this distance, it is not searched for again in between.
+            # If the end is not found within this distance, searches that start in between would
+            # fail too.
             hopeless = max(hopeless, start + MAX_EXPORT_CHARS)
             end = edits.mask.find("\n", start) + 1 or len(edits.mask)
         code = edits.text[start:end].rstrip()

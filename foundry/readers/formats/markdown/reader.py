@@ -180,7 +180,7 @@ def _strip_markup(content: str) -> str:
     if _MARKUP.search(content):
         (inline,) = _INLINE_PARSER.parseInline(content)
         content = "".join(_visible_text(inline.children or []))
-    # Site generators put invisible anchors there.
+    # Site generators put invisible anchors into headings.
     return " ".join(content.replace("\u200b", "").split())
 
 
@@ -197,6 +197,6 @@ def _visible_text(tokens: list[Token]) -> Iterator[str]:
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 READERS = (
     Reader("markdown/4", dict.fromkeys(_SUFFIXES, "text/markdown"), read),
-    # Components, indented by nesting, are between the text.
+    # In MDX, text is indented by nested components, which does not make it code.
     Reader("mdx/4", {".mdx": "text/markdown"}, partial(read, is_mdx=True)),
 )

@@ -116,7 +116,7 @@ def _scan(edits: Edits) -> Iterator[Tag]:
             if found[5] or found[6]:
                 end = _closing_brace(mask, position) if position >= hopeless else None
                 if end is None:
-                    # Text before the end of that search is not tried again.
+                    # Up to there, a search for the end would fail again.
                     hopeless = max(hopeless, position + MAX_EXPRESSION_CHARS)
                     break
                 string = _STRING.fullmatch(text, position, end)

@@ -111,7 +111,7 @@ def _add_extended(composer: Composer, data: Element, root: Element) -> None:
             _place(each): _shown(each.text, code, False, "pt") for each in level.findall(f"{CX}pt")
         }
         (values if level.get("formatCode") is not None else texts).append(points)
-    # The innermost level comes first.
+    # Levels are stored from the innermost to the outermost.
     columns = [*reversed(texts), *values]
     places = sorted({place for column in columns for place in column})[:MAX_POINTS]
     header = [*[""] * len(texts), *names[: len(values)]]

@@ -30,7 +30,7 @@ def unmerge(
         if len(value) > MAX_REPEATED_CHARS:
             continue
         for line in range(lines.start, min(lines.stop, len(rows))):
-            # A title among the rows is not repeated in each column.
+            # A title between rows is written once, not in each column.
             for column in columns if line < depth else columns[:1]:
                 if column < width and not rows[line][column]:
                     rows[line][column] = value
@@ -52,7 +52,7 @@ def _header_rows(rows: Sequence[Sequence[str]], merged: Sequence[Merged]) -> int
     }
     depth = max((len(lines) for lines, _ in merged if not lines.start), default=1)
     if groups and depth == 1 and len(rows) > 2 and not any(map(_is_number, rows[1])):
-        # A data row has values in other columns too.
+        # Only a data row has values in other columns.
         pairs = enumerate(zip(rows[0], rows[1], strict=True))
         depth += all(column in groups or not all(pair) for column, pair in pairs)
     return depth

@@ -21,7 +21,7 @@ class ScriptedText:
             self.flush()
             self._script = script
         if self._is_apart and not script and text:
-            # A power must not be joined with the number after it.
+            # A space keeps a power apart from a following number.
             self.parts.append(" " if text[0].isalnum() else "")
             self._is_apart = False
         (self._pending if script else self.parts).append(text)

@@ -51,7 +51,7 @@ def write_inline(text: str, macros: Mapping[str, str]) -> str:
             return f"{mark}{write_inline(match['said'], macros)}{mark}"
         if match["scripted"]:
             is_number = match["scripted"].lstrip("-+").isdigit()
-            # The subscript of a letter, as in H2O, directly follows it.
+            # A letter's subscript, as in H2O, directly follows the letter.
             is_kept = match["script"] == "^" or match.string[match.start() - 1].isdigit()
             return f"{match['script'] if is_number and is_kept else ''}{match['scripted']}"
         return _entity(match)

@@ -11,7 +11,7 @@ from foundry.readers.decoding import normalise
 
 _MARKER = re.compile(r"(?:[-+*>]|#{1,6})(?=\s|$)|(?=```|~~~)")
 """Text at the start of a paragraph that would start another block."""
-# Not the address of another site, nor bytes.
+# A local path: no other site, and no embedded data.
 _LOCAL = re.compile(r"(?![A-Za-z][\w+.-]*:|//)[^\s()<>\\]{1,500}")
 _TICKS = re.compile("`+")
 

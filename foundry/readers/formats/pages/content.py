@@ -76,7 +76,7 @@ def in_classes(pattern: re.Pattern[str], attributes: Attributes) -> bool:
 
 
 class Content:
-    """Decides what is left out of a page's content, and why.
+    """Decides which parts of a page are left out, and why.
 
     `root` is the element that contains the content. `labels` are the names of tabs by the `mem_id`
     of the panels that they show, and `notes` the marks of footnotes by the ids of their elements.

@@ -34,7 +34,7 @@ _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 
 
 class LineWriter:
-    """Writes lines of a page, and records what is left out."""
+    """Writes lines of a page, and records omissions."""
 
     def __init__(self, content: Content) -> None:
         self._content = content

@@ -1,4 +1,4 @@
-"""Converts the tree of a page to Markdown, with its outline, and records what is left out."""
+"""Converts the tree of a page to Markdown, with its outline, and records omissions."""
 
 import re
 from collections.abc import Mapping
@@ -100,8 +100,6 @@ class _Writer(LineWriter):
                 tell(reason, child)
             node, parent = parent, parent.parent
         return titles
-
-    # Blocks.
 
     def _blocks(self, node: LexborNode) -> list[Block]:
         """Return the blocks in an element; text between them becomes paragraphs."""
@@ -314,8 +312,6 @@ class _Writer(LineWriter):
         is_heading = "sig" in (node.attributes.get("class") or "").split()
         return not (is_heading or self._has_blocks(node) or self.is_left_out(node, node.attributes))
 
-    # Tables.
-
     def _table(self, node: LexborNode, attributes: Attributes) -> list[Block]:
         rows: list[list[LexborNode]] = []
         feet: list[list[LexborNode]] = []
@@ -343,7 +339,7 @@ class _Writer(LineWriter):
                     cells.append(cell)
             if cells:
                 heads += part == "thead" and heads == len(rows)
-                # A footer with totals may precede the rows that it sums up.
+                # A table's footer with totals may precede its rows in the source.
                 (feet if part == "tfoot" else rows).append(cells)
         rows += feet
         if not rows:
@@ -352,7 +348,7 @@ class _Writer(LineWriter):
             lines = [code_text(row[0], self.is_left_out) for row in rows]
             return [*captions, *fenced("\n".join(lines), language_around(node))]
         if "memname" in (attributes.get("class") or "").split():
-            # Signatures of Doxygen, in which each bracket is a cell.
+            # In signatures by Doxygen, each bracket is a cell of its own.
             cells_said = (self._cell(cell) for row in rows for cell in row)
             return [*captions, Block(" ".join(filter(None, cells_said)))]
         if _is_layout(attributes, rows):

@@ -20,7 +20,7 @@ class Characters:
         self._opened = page.get_textpage()
         self._page = address_of(self._opened.raw)
         self.text: str = self._opened.get_text_range()
-        # If the lengths are equal, positions in the text are PDFium's character numbers.
+        # PDFium's character numbers are positions in the text only if the lengths are equal.
         self._is_whole = len(self.text) == self._opened.count_chars()
         self._boxes: dict[int, Box] = {}
         self._sizes: dict[int, float] = {}

@@ -38,7 +38,7 @@ ILLEGIBLE_CHARS = 4
 """Number of unidentified glyphs that may still be mathematical signs."""
 
 _BREAK = "\r\n"
-# PDFium returns these, among others, for glyphs that the font does not identify.
+# PDFium returns these characters, among others, for glyphs that the font does not identify.
 _PERHAPS_UNNAMED = re.compile("[\x01-\x08\x0b\x0c\x0e-\x1f\ufffe]")
 _WORD = re.compile(r"\S+")
 _FIRST = re.compile(r"\n *\S")
@@ -178,13 +178,12 @@ class PageReader:
                 yield normalise(buffer.value.decode("utf-8", "replace"))
 
     def _line(self, stretches: Sequence[range], size: float, angle: float) -> Line:
-        # Where PDFium has joined a hyphenated word, one line in its text ends on the next line of
-        # the page.
+        # PDFium joins hyphenated words, so one line of its text may span two lines of the page.
         _, top, _, _ = self._characters.box(stretches[0][0])
         _, _, _, bottom = self._characters.box(stretches[-1][-1])
         return Line(
             text=self._join(stretches),
-            # Rounded to half points, so that text meant to have the same size does.
+            # Rounded to half points, so that sizes that were meant to be equal are equal.
             size=round(2 * size) / 2,
             top=min(max(1 - top / self._height, 0.0), 1.0),
             bottom=min(max(1 - bottom / self._height, 0.0), 1.0),
@@ -248,7 +247,7 @@ class PageReader:
                 lines.append(Line(filled.text, size, max(top, 0.0), min(bottom, 1.0)))
                 continue
             if filled.is_box and 0 <= near.left - filled.right < near.bottom - near.top:
-                # If both are in a table, the box of a label is in the label's cell.
+                # In a table, a field's label must be in the same cell as the field.
                 words.remove(near)
                 words.append(replace(near, text=f"{filled.text} {near.text}", left=filled.left))
             else:

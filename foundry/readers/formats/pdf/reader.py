@@ -30,7 +30,7 @@ MAX_LABEL_CHARS = 30
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _LETTER = re.compile(r"[^\W\d_]")
 _DATE = re.compile(r"(?:D:)?(\d{4,14})(?:([+-]\d\d)'?(\d\d)?|Z)?")
-# Titles set by programs: file names, and placeholders for no title.
+# Titles set by programs: file names, and placeholders for missing titles.
 _NO_TITLE = re.compile(
     r"microsoft |untitled|\(anonymous\)|.*\.(?:docx?|dvi|indd|odt|pdf|pptx?|qxd|tex)$|.{0,2}$",
     re.IGNORECASE,

@@ -21,7 +21,7 @@ _SETTINGS = {
     "report_level": 2,
     "halt_level": 5,
     "warning_stream": False,
-    # Otherwise a single section below a title would not be a section.
+    # Otherwise docutils would treat a single section as the document's title.
     "doctitle_xform": False,
     "docinfo_xform": False,
     "syntax_highlight": "none",

@@ -98,8 +98,6 @@ class _Writer:
             return []
         return self.blocks(node)
 
-    # Sections and documented objects.
-
     def _section(self, node: nodes.Element) -> list[Block]:
         outer, self._level = self._level, self._level + 1
         found = self.blocks(node)
@@ -128,7 +126,7 @@ class _Writer:
         rest += f" = {node['value']}" if node.get("value") else ""
         for written in node["signatures"]:
             signature = _plain(self._qualified(written))
-            # With brackets, like Sphinx, for objects that take arguments.
+            # Objects that take arguments get brackets, as in Sphinx.
             signature += "()" if node["kind"] in CALLABLES and "(" not in signature else ""
             if len(signature + rest) > MAX_SIGNATURE_CHARS:
                 name = _NAME.match(signature)
@@ -152,8 +150,6 @@ class _Writer:
         if not self._within or not name or "." in name[1] or name.start(1):
             return signature
         return f"{self._within}.{signature}"
-
-    # Notes, quotations and the like.
 
     def _admonition(self, node: nodes.Element) -> list[Block]:
         title = next((child for child in node.children if isinstance(child, nodes.title)), None)
@@ -228,8 +224,6 @@ class _Writer:
                 lines.append(" ".join(self._inline(child.children).split()))
         return [Block("  \n".join(lines))] if any(lines) else []
 
-    # Code and equations.
-
     def _literal_block(self, node: nodes.Element) -> list[Block]:
         named = [str(x) for x in node.get("classes") or () if x not in _CODE_CLASSES]
         language = node.get("language") or "".join(named[:1])
@@ -243,8 +237,6 @@ class _Writer:
         label = f" ({node['label']})" if node.get("label") else ""
         text = f"$${normalise(node.astext()).strip()}$${label}"
         return [Block(text, 0, (Span(0, len(text)),))]
-
-    # Lists.
 
     def _bullet_list(self, node: nodes.Element) -> list[Block]:
         items = (self._item(child, "- ") for child in node.children)
@@ -309,8 +301,6 @@ class _Writer:
         ]
         return nested([Block(code_span(said)), *found], "- ", "  ", is_item=True)
 
-    # Tables, figures.
-
     def _table(self, node: nodes.Element) -> list[Block]:
         found: list[Block] = []
         for child in node.children:
@@ -356,8 +346,6 @@ class _Writer:
             leave_out(Omission.ATTRIBUTE, node.get("uri") or "")
         text = shown or text
         return [Block(text)] if text else []
-
-    # Inline text.
 
     def _inline(self, children: Sequence[nodes.Node], *, in_heading: bool = False) -> str:
         said = ""

@@ -108,7 +108,7 @@ class Groups(ABC):
             self._flush()
             read(word, number)
         elif self.is_optional and state.is_first:
-            # An unknown destination that may be ignored.
+            # RTF marks unknown destinations that readers may ignore.
             self._flush()
             state.target = None
         self.is_optional = False

@@ -227,7 +227,7 @@ class _Interpreter(Groups):
             field.chosen = number
 
     def _end_nested_row(self, _: str, __: int | None) -> None:
-        """End a row of a nested table, of which only the text is kept."""
+        """End a row of a nested table; only the text of the table is kept."""
         self.put("; ")
         self.set(target=None)
 

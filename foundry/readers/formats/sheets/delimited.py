@@ -14,11 +14,11 @@ from foundry.readers.formats.office.grids import Grid, add_grid
 from foundry.readers.notes import leave_out
 
 MAX_ROWS = 1_000_000
-MAX_CELL_CHARS = 131_072  # A longer cell results from an unclosed quote.
+MAX_CELL_CHARS = 131_072  # A longer cell is caused by an unclosed quote.
 MAX_TITLES = 20
 EXAMINED_ROWS = 200
 EXAMINED_CHARS = 100_000
-# If two delimiters fit equally well, the comma is the decimal separator.
+# If two delimiters fit equally well, the comma is probably the decimal separator.
 _DELIMITERS = ("\t", ";", "|", ",")
 
 

@@ -105,7 +105,7 @@ class _Slides:
         elif lines:
             self.composer.text("\n".join(lines))
         elif properties is not None:
-            # Without OCR, a picture's description is all that is known of it.
+            # Without OCR, only a picture's description is known.
             self.composer.text(properties.get("descr") or "")
 
     def _add_running(self, text: str) -> None:

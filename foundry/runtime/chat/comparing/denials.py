@@ -8,7 +8,8 @@ from .edits import has_opposite
 from .words import Clause, Stem, count_denials, denies_openly, read_clauses, restricts
 
 ALIGNED = 0.4  # Share of a sentence that another contains; above it, changes between them count.
-AS_NEAR, MAX_NEAR = 0.05, 5  # Clauses.
+# Tolerance for clauses that are equally similar, and how many of them are compared.
+AS_NEAR, MAX_NEAR = 0.05, 5
 SHORTER = 0.2  # Bonus of a clause without additional words.
 
 _PREFIX = re.compile(r"(?:un|non-?|in|im|ir|il|dis)(\w{4,})")

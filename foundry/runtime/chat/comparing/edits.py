@@ -15,7 +15,8 @@ from .words import Token
 
 # A change with this many equal words around it has the full weight.
 ENOUGH_BESIDE = 4
-MAX_WORDS, MAX_TELLING = 4, 2  # Of a change; longer ones are paraphrases
+# Words in a change, and content words; longer changes are paraphrases
+MAX_WORDS, MAX_TELLING = 4, 2
 
 
 class Edits(NamedTuple):

@@ -36,7 +36,7 @@ MIN_TERMS = 3  # "Indeed." makes no statement
 ABOUT_AS_NEAR = 0.3
 
 _WORD = re.compile(r"[^\W_]+")
-_NAME = re.compile(r"(?<=[\w,;)] )[A-Z\u00c0-\u00de][\w'\u2019-]+")  # Within a sentence.
+_NAME = re.compile(r"(?<=[\w,;)] )[A-Z\u00c0-\u00de][\w'\u2019-]+")  # Only within a sentence.
 _DECIMAL = re.compile(r"\d+[.,]\d+")  # These are compared as numbers.
 _LINK_TARGET = re.compile(r"(?<=\]) ?\([^()\s]*\)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
@@ -45,7 +45,7 @@ _REPLY = re.compile(r"(?:yes|no)\b[,.:;]?\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Lacks:
-    """Measures of what the passages lack, and the words that show it."""
+    """Measures of unsupported parts of a sentence, and the words that show them."""
 
     number: float = 0.0
     changed_number: float = 0.0
@@ -81,7 +81,7 @@ class Passage:
 
 
 class Evidence:
-    """Reads passages, and measures what they lack compared with sentences."""
+    """Reads passages, and measures which parts of sentences they do not support."""
 
     def __init__(self, index: Index, asked: str) -> None:
         self._index = index

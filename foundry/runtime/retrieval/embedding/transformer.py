@@ -26,7 +26,7 @@ from .replies import check_vectors
 from .word_pieces import Spelling, WordPieceTokenizer
 
 FORMAT_VERSION = 2
-MAX_QUERY_TOKENS = 128  # Caps the cost of a long query at four times the usual.
+MAX_QUERY_TOKENS = 128  # Limits the cost of a long query to four times the usual.
 FEED_FORWARD_ROWS = 128  # Tokens per block, so that intermediate values stay in the cache.
 MASKED = np.float32(-1e9)  # Added to the attention scores of padding.
 

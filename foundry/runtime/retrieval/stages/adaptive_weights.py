@@ -26,9 +26,10 @@ def adapt_weights(
 ) -> Weights:
     """Return the weights of the lanes for a query.
 
-    A share of identifiers above `mostly`, or else above `partly`, sets the corresponding semantic
-    weight; keywords get the rest to 1. Otherwise the weights are unchanged, as they are if the
-    index lacks an identifier of the query, since keywords could only find its parts.
+    A share of identifiers above `mostly`, or otherwise above `partly`, sets the corresponding
+    semantic weight; keywords get the rest to 1. Otherwise the weights are unchanged. They are also
+    unchanged if the index lacks an identifier of the query, since keywords could only find its
+    parts.
     """
     if journal.unknown_identifiers:
         return weights

@@ -23,9 +23,9 @@ MIN_CORRECTED = 4  # Shorter words are never corrected.
 MAX_ACRONYM = 6
 # Per query: parts read, words checked, and words looked up; the rest stay as they are.
 MAX_PARTS, MAX_JUDGED, MAX_LOOKED_UP = 64, 64, 4
-LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32  # Per word, plus one per so many words indexed.
+LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32  # Per word, plus one per this many indexed words.
 
-STAGE = FOLDER = "correction"  # Also the folder in an index.
+STAGE = FOLDER = "correction"  # Also the name of the folder in an index.
 
 _PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@'\u2019-]+")
 _RUN, _DIGIT = re.compile(r"\w+"), re.compile(r"\d")
@@ -86,7 +86,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
     corrected = {word: found for word, found in judged.items() if found != word}
     if not corrected:
         return query
-    # Compiling a pattern of the words takes longer than the rest.
+    # Compiling a pattern of the words takes longer than everything else here.
     original = _RUN.sub(lambda run: f'"{run[0]}"' if run[0] in corrected else run[0], normal)
     notice = f"Showing results for: {said}"
     told = [

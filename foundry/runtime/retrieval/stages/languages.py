@@ -2,7 +2,8 @@
 
 A question is in another language if it contains two of that language's most frequent words, and
 more of them than of the documents' language, or if most of its letters are from another script.
-Words that occur in many chunks count as the documents' language, whatever language is configured.
+Words that occur in many chunks count as the documents' language, even if another language is
+configured.
 """
 
 import re

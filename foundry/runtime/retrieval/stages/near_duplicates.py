@@ -102,7 +102,7 @@ def merge_near_duplicates(
     remaining, tokenize = iter(hits), index.tokenizer.tokenize
     depth = count + min(count, journal.top_k)
     kept: list[Hit] = []
-    shingles: list[Shingles | str] = []  # Computed only when a text is compared.
+    shingles: list[Shingles | str] = []  # Shingles are computed only when a text is compared.
     sketched: dict[tuple[frozenset[str], int], list[int]] = {}
     duplicates: list[list[Hit]] = []
     removed = seen = 0

@@ -27,7 +27,7 @@ STAGE = "operators"
 # Cost of a word, of a phrase (for which a pattern is compiled) and of a filter, in any index.
 WORD_UNITS, PHRASE_UNITS, FILTER_UNITS = 2_000, 6_000, 2_000
 CHUNKS_OF_UNIT = 20  # Marking this many chunks takes one unit.
-MAX_ITEMS = 16  # Further ones are plain text.
+MAX_ITEMS = 16  # Maximum number of operators; others are plain text.
 MAX_TERMS = 16  # The rarest terms of a phrase, used to find chunks that may contain it.
 
 _ITEM = re.compile(
@@ -58,7 +58,8 @@ Filter = tuple[str, str]
 class Operators:
     """A query without its operators, and the operators.
 
-    `excluded` are filters that a hit must not pass; `left_out` explains what was not applied.
+    `excluded` are filters that a hit must not pass; `left_out` explains operators that were not
+    applied.
     """
 
     text: str
@@ -108,7 +109,8 @@ def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
     After the budget of the query is spent, the rest is plain text.
     """
     items: list[Item] = []
-    filters: dict[bool, list[Filter]] = {False: [], True: []}  # Keyed by whether they exclude.
+    # The key is whether the filters exclude.
+    filters: dict[bool, list[Filter]] = {False: [], True: []}
     left_out: list[str] = []
     kept, end = [""], 0
     for match in _ITEM.finditer(query):
@@ -168,7 +170,7 @@ def has_vectors(index: Index) -> bool:
 
 
 def _read_filter(index: Index, field: str, value: str) -> tuple[Filter | None, str]:
-    """Return a filter that some chunk passes, or an explanation of what is wrong with it."""
+    """Return a filter that some chunk passes, or an explanation of its problem."""
     name = _SYNONYMS.get(field.casefold(), field)
     filters = index.part(FilterColumns.open)
     names = {known.casefold(): known for known in (*filters.columns, *KNOWN_FIELDS)}
@@ -214,7 +216,7 @@ def _cost(index: Index, item: Item) -> int:
     """Return the cost in units of finding the chunks that contain the words of an item."""
     frequency = index.keyword_lane.frequency
     least = PHRASE_UNITS if item.is_phrase else WORD_UNITS
-    least += index.chunk_count // CHUNKS_OF_UNIT  # To mark them
+    least += index.chunk_count // CHUNKS_OF_UNIT  # Marking the chunks has a cost too
     terms = terms_of(index, item)
     if not terms:
         return least

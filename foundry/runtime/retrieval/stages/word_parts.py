@@ -21,7 +21,7 @@ from ..journal import Journal
 PART_LETTERS = 5
 MIN_LETTERS = 4  # Shorter words are not divided.
 LOOKUP_UNITS = 40  # Cost of looking for a part in a text
-MAX_PARTS = 128  # Further ones are ignored.
+MAX_PARTS = 128  # Maximum number of parts; others are ignored.
 
 
 @stage("word_parts")

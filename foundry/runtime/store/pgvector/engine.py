@@ -200,7 +200,7 @@ class PgvectorEngine:
         semantic, keyword = (
             best(chunks[parts == part], scores[parts == part], asked["count"]) for part in (0, 1)
         )
-        # Scores may include chunks that tie with the last hit but are not hits.
+        # Some scores belong to chunks that tie with the last hit but are not hits.
         cosines, sums = (
             _pick(np.setdiff1d(some, others), chunks[is_own], scores[is_own])
             for some, others, is_own in (

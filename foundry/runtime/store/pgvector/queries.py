@@ -81,7 +81,7 @@ SCORE_TERMS = (
 _RECORD_OF = "FROM {records} AS one " + _OWNERS + " " + _WANTED
 READ_CHUNKS = f"SELECT owner.key, one.chunk {_RECORD_OF}"
 READ_DOCUMENTS = f"SELECT owner.key, one.document {_RECORD_OF}"
-# Without records if there are so many ties that most would be sent for nothing.
+# No records if there are many ties, since most records would be sent for nothing.
 FIND_RECORDS = (
     f"WITH found AS MATERIALIZED ({_MATCHING}) SELECT owner.key, score, told.chunk"
     f" FROM found {_OWNERS} LEFT JOIN {{records}} AS told"

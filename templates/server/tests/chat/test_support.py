@@ -63,7 +63,7 @@ PASSAGES = number_passages([hit(1, "Valves", VALVES), hit(2, "Pumps", PUMPS)])
 
 
 def lacks(answer: str, question: str = "") -> list[tuple[str, str, list[str]]]:
-    """The unsupported sentences, with what they lack."""
+    """Return the unsupported sentences, with the kind of missing support."""
     found = find_unsupported(answer, PASSAGES, question, INDEX)
     return [(one.sentence, one.lacks, one.missing) for one in found]
 

@@ -114,7 +114,7 @@ def test_of_what_somebody_types_the_last_question_is_kept(log: QuestionLog, file
     strong("pumps")
     log.wait()
     assert [line["query"] for line in read(file)] == ["other", "how do I?"]
-    # Questions logged earlier are no longer being typed.
+    # Questions logged earlier count as finished.
     weak("how do I? Now")
     strong("nothing like it")
     log.wait()

@@ -65,7 +65,7 @@ def test_chinese_characters_are_words_by_themselves(first: int, last: int) -> No
     for inside in (first, last):
         assert cut(f"pump{chr(inside)}pump") == "pump [UNK] pump"
     for outside in (first - 1, last + 1):
-        # Two of the ranges touch.
+        # Two of the ranges are adjacent.
         if outside not in (0x2B73F, 0x2B740):
             assert cut(f"pump{chr(outside)}pump") == "[UNK]"
 

@@ -1,4 +1,4 @@
-"""Misspelt query words: which are looked up, how they are corrected, and what is noted."""
+"""Misspelt query words: which are looked up, how they are corrected, and which notes are made."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -124,7 +124,7 @@ def test_the_original_can_be_asked_for(index: Any) -> None:
     journal = Journal()
     correct_query(index, '"abolet", "abolet" in a cistern', (), journal)
     assert journal.stages == {}
-    # Only where it is a word of its own.
+    # Only as a word of its own, not inside others.
     correct_query(index, "abolet x-abolet.y abolet2 aboletabolet", (), journal)
     quoted = journal.stages["correction"]["original"]
     assert quoted == '"abolet" x-"abolet".y abolet2 aboletabolet'

@@ -35,7 +35,8 @@ def noted(
         ("\u00bfCu\u00e1l es el precio de la bomba?", "Spanish"),
         ("Qual \u00e9 o tamanho da bomba?", "Portuguese"),
         ("Welche Farbe hat der Schalter in London?", "German"),
-        # Two words suffice if there are none of the documents' language, else one more than of it.
+        # Two words suffice if there are none of the documents' language; otherwise one more than of
+        # that.
         ("Wie ist Pumpe P7?", "German"),
         ("Wie wird die pump of the house", "German"),
     ],

@@ -1,4 +1,4 @@
-"""Operators in queries over a few chunks: how they are parsed, and what they exclude."""
+"""Operators in queries over a few chunks: how they are parsed, and which chunks they exclude."""
 
 import random
 import re
@@ -79,7 +79,7 @@ class SmallIndex:
         ends = np.cumsum([0, *map(len, having.values())]).tolist()
         places = dict(zip(having, pairwise(ends), strict=True))
         postings = np.array([n for numbers in having.values() for n in numbers], dtype=np.uint32)
-        # The first chunks are the best.
+        # Earlier chunks have higher impacts.
         impacts = (1 - postings / 8).astype(np.float32)
         self.keyword_lane = KeywordLane(
             lambda term: places.get(term, (0, 0)), postings, impacts, len(TEXTS)
@@ -133,7 +133,7 @@ def word(text: str, *, is_excluded: bool = False) -> Item:
         ("-seal, pump", Operators(", pump", (word("seal", is_excluded=True),))),
         ("pump +seal.", Operators("pump seal.", (word("seal"),))),
         ("pump -C++", Operators("pump", (word("C++", is_excluded=True),))),
-        # Also for stop words, which are not terms.
+        # Stop words cost the same, although they are not terms.
         (
             '-"the of" pump +seal',
             Operators("pump seal", (phrase("the of", is_excluded=True), word("seal"))),
@@ -267,7 +267,7 @@ def test_chunks_that_the_budget_does_not_cover_are_unread(
         # "Oil" is in two chunks, "seal" in three.
         ("pump +seal", 2_000 + 3),
         ("pump -seal", 2_000 + 3),
-        # For each term as many as the rarest has, plus all postings for choosing the best.
+        # Each term costs as many as the rarest has; choosing the best costs all postings.
         ('"oil the seal"', 6_000 + 2 * 2 + (2 + 3)),
         ("pump team:core", 2_000),
         # Checking whether a field has a value costs the same if it has not.

@@ -1,4 +1,4 @@
-"""Weights by the match, and what the response reports."""
+"""Weights by the match, and the notes in the response."""
 
 import re
 from types import SimpleNamespace
