@@ -91,6 +91,6 @@ def restore(old: dict[str, str], target: Path, project: Project) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_at_many_changes_leaves_one_whole_export(fault: str, built: Project) -> None:
-    # A full disk and a broken one are detected in the same places.
+    # Errors of a full disk occur in the same places as those of a broken one.
     step = 1 if EVERY_FAULT else 157 if fault == "SIGKILL" else 307
     assert check_faults(built, fault, step=step) >= 2

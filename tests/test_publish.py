@@ -91,7 +91,7 @@ def check_faults(project: Project, fault: str, *, step: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_at_many_changes_leaves_an_index_that_answers(fault: str, built: Project) -> None:
-    # A full disk and a broken one are detected in the same places.
+    # Errors of a full disk occur in the same places as those of a broken one.
     step = 1 if EVERY_FAULT else 23 if fault == "SIGKILL" else 37
     assert check_faults(built, fault, step=step) >= 3
     assert built.ask("seal")["results"]

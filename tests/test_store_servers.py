@@ -105,7 +105,7 @@ def test_tables_can_be_partitioned_by_hash(place: Place, indexes: tuple[Path, Pa
         assert min(counts) > 0
         assert sum(counts) == place.query(f"SELECT count(*) FROM {{}}.{table}")[0][0]
     assert place.query(f"SELECT to_regclass('{place.name}.chunks_{PARTS}')") == [(None,)]
-    # Publications create the same indexes, and none twice.
+    # Publications create the same database indexes as before, and none twice.
     whole = "SELECT relname FROM pg_class WHERE relkind = 'I' AND relnamespace = '{}'::regnamespace"
     partitioned = {name for (name,) in place.query(whole)}
     assert partitioned <= {name for (name,) in before}

@@ -405,7 +405,7 @@ def check_faults(older: Path, fault: str, step: int) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 def test_fault_at_many_changes_leaves_the_old_export_or_the_new(fault: str, older: Path) -> None:
-    # A full disk and a broken one are detected in the same places.
+    # Errors of a full disk occur in the same places as those of a broken one.
     step = 1 if EVERY_FAULT else 139 if fault == "SIGKILL" else 271
     assert check_faults(older, fault, step=step) >= 2
 

@@ -95,7 +95,7 @@ class GitSource(AnySource):
             if re.search(r"://|^-|^\w+::", self.repository):
                 problems.append(
                     f"{key}.repository: write a path, an https or ssh url, or user@host:path,"
-                    " without a password; git's credential helpers know those"
+                    " without a password; git's credential helpers provide those"
                 )
             elif reason := why_no_folder(project / self.repository):
                 problems.append(f"{key}.repository: {reason}")

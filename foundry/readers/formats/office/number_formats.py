@@ -113,7 +113,7 @@ def parse(code: str) -> tuple[Section, ...]:
 
 
 _ENGLISH = frozenset({"", "09", "00"})
-"""Locale codes, by their ending, with English months, without a language, or of the system."""
+"""Endings of locale codes for which months are in English: English, none, and the system's."""
 
 
 def _choose(sections: Sequence[Section], value: float) -> tuple[Section | None, bool]:
