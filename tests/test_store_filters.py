@@ -59,7 +59,7 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
             only = restrict(allowed, filters)
             picks = number % 5 == 4
             if picks:
-                # As words and phrases of a query restrict results further.
+                # Like a query with words or phrases that restrict results further.
                 share = np.arange(count) % 3 > 0 if number % 2 else np.arange(count) % 3 == 0
                 only = restrict(allowed & share, filters, is_picked=True)
             assert only is not None

@@ -351,7 +351,7 @@ def test_filters_find_what_the_index_finds(database: Place, first: Path) -> None
             only = restrict(allowed, filters)
             assert only is not None and not only.is_picked
             if number % 5 == 4:
-                # As words and phrases of a query restrict results further.
+                # Like a query with words or phrases that restrict results further.
                 picked = allowed & (np.arange(len(allowed)) % 3 > 0)
                 only = restrict(picked, filters, is_picked=True)
                 assert only is not None and only.is_picked

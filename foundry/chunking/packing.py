@@ -72,7 +72,7 @@ class Packer:
         yield from self._prose(position, end)
 
     def overlap(self, pieces: Sequence[Span]) -> list[Span]:
-        """Extend each piece but the first backwards, over the end of the previous one.
+        """Extend each piece but the first, so that it begins with the end of the previous one.
 
         The overlap begins with a word, cuts no block and exceeds no limit.
         """

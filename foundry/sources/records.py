@@ -131,7 +131,7 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
     if "\0" in key or not _is_encodable(key):
         return _skip(source, row, Reason.ID_IS_NO_TEXT, indexed_name(key))
     if key in {".", ".."}:
-        # Browsers remove these from urls, escaped or not.
+        # Browsers remove such path segments from urls, even if they are escaped.
         return _skip(source, row, Reason.ID_HAS_NO_ADDRESS, key)
     if isinstance(text, (list, dict)):
         return _skip(source, row, Reason.TEXT_IS_NO_STRING, indexed_name(key))

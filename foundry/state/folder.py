@@ -261,7 +261,7 @@ def _set_aside(state: Path) -> Path:
         return state.rename(aside)
     except (OSError, RecursionError) as error:
         raise ForeignStateError(
-            f"{aside}: cannot make room for another one: {error}", hint=f"delete {aside.name}"
+            f"{aside}: cannot be replaced: {error}", hint=f"delete {aside.name}"
         ) from None
 
 

@@ -234,7 +234,7 @@ def test_beir_files_are_judged_like_questions(project: Project, tmp_path: Path) 
 
 
 def test_drawn_questions(project: Project, documents: dict[str, set[str]], tmp_path: Path) -> None:
-    """Both agree with each other, and with trec_eval on independently read rankings and grades."""
+    """Both commands agree with each other, and with trec_eval."""
     chance = random.Random(20)
     names = sorted({*UNKNOWN, *(name for own in documents.values() for name in own)})
     asked: Asked = []

@@ -1,4 +1,4 @@
-"""What verification of a folder checks, and in which order."""
+"""The checks when verifying a folder, and their order."""
 
 from collections.abc import Mapping
 from pathlib import Path

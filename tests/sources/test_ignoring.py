@@ -1,4 +1,4 @@
-"""Which changes below a folder are relevant: not excluded, hidden or outside ones."""
+"""Which changes below a folder affect a build: none of excluded, hidden or outside files."""
 
 from pathlib import Path
 

@@ -159,7 +159,7 @@ class WrittenVectors:
     ) -> SketchDepth:
         """Return the smallest number of candidates that finds enough of the `nearest` (q, depth).
 
-        The queries (q, d) have these shapes (q,); see `depth_of`. The rank of a neighbour is one
+        `shapes` (q,) are those of the queries (q, d); see `depth_of`. The rank of a neighbour is one
         more than the number of chunks that are nearer to the query by Hamming distance. If half of
         the bits are compared first, the neighbour must also be among the candidates that pass.
         """

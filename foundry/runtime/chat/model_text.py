@@ -103,7 +103,7 @@ class _Filter:
         return said
 
     def _pass(self, line: str, *, is_whole: bool) -> str:
-        """Return more of a line, up to where its rest may change the result."""
+        """Return the next part of a line, up to text that later input may change."""
         start, end = self._passed, len(line)
         growing = None
         if not is_whole:

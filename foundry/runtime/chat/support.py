@@ -104,7 +104,7 @@ class Check:
         self._read = cache(self._read_passage)
 
     def is_readable(self, answer: str) -> bool:
-        """Return whether passages and answer are in English, as far as their words show."""
+        """Return whether passages and answer are in English, judging by their words."""
         texts = (passage.text.lower() for passage in self._passages.values())
         known = ENGLISH.empty.union(*map(_WORD.findall, texts))
         words = _WORD.findall(answer.lower())

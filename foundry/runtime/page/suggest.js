@@ -64,7 +64,7 @@ function suggestBelow(field, list, take) {
     move: (event) => {
       const count = list.children.length;
       const next = chosen + steps[event.key];
-      // After the last suggestion and before the first comes the typed text.
+      // The typed text comes between the last suggestion and the first one.
       choose(next === count ? -1 : next < -1 ? count - 1 : next);
     },
     Enter: () => pick(list.children[chosen].textContent),
