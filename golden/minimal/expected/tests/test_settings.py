@@ -1,4 +1,4 @@
-"""What environment variables can set, and what is rejected."""
+"""Values of environment variables, and which are rejected."""
 
 import json
 from pathlib import Path

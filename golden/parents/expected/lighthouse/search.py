@@ -78,7 +78,7 @@ def search_hybrid(
     tell_of_filters(index, filters, allowed, journal)
     note_unknown_identifiers(index, query, tokens_of(index, query, journal), patterns, journal)
 
-    # Ten times as many, because stages below leave some out.
+    # Ten times as many, because later stages leave some out.
     times = 10
     depth = times * candidate_count(wanted)
     keyword = index.keyword_lane.search(terms, depth, allowed)

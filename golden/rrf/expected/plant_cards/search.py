@@ -59,7 +59,7 @@ def search_hybrid(
     tell_of_filters(index, filters, allowed, journal)
     note_unknown_identifiers(index, query, tokens, patterns, journal)
 
-    # Ten times as many if only the best of each document are shown.
+    # Ten times as many if only the best of each document is shown.
     times = 10 if group else 1
     depth = times * candidate_count(wanted)
     keyword = index.keyword_lane.search(terms, depth, allowed)

@@ -76,7 +76,7 @@ def search_hybrid(
     allowed = apply_operators(allowed, operators, index, journal, phrase_chunks=300)
     note_unknown_identifiers(index, plain, tokens, patterns, journal)
 
-    # Ten times as many, because stages below leave some out.
+    # Ten times as many, because later stages leave some out.
     times = 10
     depth = times * candidate_count(wanted)
     keyword = index.keyword_lane.search(terms, depth, allowed)

@@ -53,7 +53,7 @@ def search_hybrid(
     note_unknown_identifiers(index, query, tokens, patterns, journal)
     only = restrict(allowed, filters)
 
-    # Ten times as many if only the best of each document are shown.
+    # Ten times as many if only the best of each document is shown.
     times = 10 if group else 1
     depth = times * candidate_count(wanted)
     lanes = StoredSearch(index, terms, depth, only, journal.unknown_identifiers)

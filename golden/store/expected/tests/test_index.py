@@ -11,7 +11,7 @@ from harbour import load
 from harbour.errors import IndexUnusableError
 
 INDEX = load()
-# The engine stores the others.
+# Other files are stored only in the engine.
 FILES = sorted(name for name in INDEX.manifest.files if (INDEX.layout.root / name).is_file())
 
 

@@ -167,7 +167,7 @@ def test_a_query_is_measured_after_normalisation() -> None:
     assert len(searched) <= 1000
     assert {term for token in tokens for term in token.terms} != set()
     assert english.tokenize_query("\uff46" * 60)[0] == "\uff46" * 60
-    # Also before normalisation, to bound its work: an accented letter as two characters.
+    # The limit also applies before normalisation: an accented letter counts as two characters.
     assert english.tokenize_query("e\u0301" * 500)[0] == "e\u0301" * 500
     assert english.tokenize_query("e\u0301" * 501)[0] == "\u00e9" * 500
 

@@ -1,4 +1,4 @@
-"""The limits of a query, and its budget: what it covers, and how running out is reported."""
+"""The limits of a query, and its budget: its size, and how running out is reported."""
 
 import time
 from types import SimpleNamespace

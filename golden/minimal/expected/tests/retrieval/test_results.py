@@ -1,4 +1,4 @@
-"""Hits and responses: what is returned for candidates, and which texts are merged."""
+"""Hits and responses: the fields of candidates, and which texts are merged."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace

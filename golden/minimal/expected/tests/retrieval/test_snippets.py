@@ -18,7 +18,7 @@ LOREM = "Nothing of this is what anybody asked for, and it goes on for a while. 
 
 @pytest.fixture(autouse=True)
 def as_long_as_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Set the snippet length that the examples assume, whatever the server's is."""
+    """Set the snippet length that the examples assume, instead of the server's."""
     monkeypatch.setattr("workshop.retrieval.snippets.MAX_CHARACTERS", 300)
     monkeypatch.setattr("workshop.retrieval.snippets.MAX_UNCUT_CHARACTERS", 400)
 

@@ -75,7 +75,7 @@ def unknown(query: str, *patterns: str, index: Any = INDEX) -> tuple[str, ...]:
         "75.172",
         "30 CFR 99.999",
         "IEEE 802.11",
-        "IEEE 802.3",  # a weight here
+        "IEEE 802.3",  # 802.3 may be a number here
         "D4O",
         "D41",
         "max_connection_age",
@@ -100,7 +100,7 @@ def test_what_no_text_has_is_unknown(query: str) -> None:
         "pii_2024_0042",
         "PII20240042",
         "30 CFR 75.1725",
-        "29 CFR 75.1725",  # such a number is specific enough by itself
+        "29 CFR 75.1725",  # specific enough by itself
         "802.3",
         "max-connections",
         "maxConnections",
@@ -138,7 +138,7 @@ def test_quantities_in_sentences_name_nothing(query: str, named: tuple[str, ...]
 
 
 def test_for_a_long_query_no_passage_is_read() -> None:
-    # All parts of the latter exist, and reading would show that the whole does not.
+    # The parts of the latter exist; reading chunks would show that the whole does not.
     names = "D41 PII-2024-0043"
     assert unknown(f"leaks of {names}") == ("D41", "PII-2024-0043")
     padding = " " * MAX_PATTERN_INPUT
@@ -242,7 +242,7 @@ PATHS = make_index(
         ("https://tools/destroy", ()),
         ("ask/tools/x/destroy", ()),
         ("ask/tools", ()),
-        ("tools/destroy.md", ("tools/destroy.md",)),  # a file, whatever it begins with
+        ("tools/destroy.md", ("tools/destroy.md",)),  # always a file
         ("tools/up", ()),
         ("up/destroy", ()),
         ("tools/gr\u00f6\u00dfe", ("tools/gr\u00f6\u00dfe",)),

@@ -112,7 +112,7 @@ def test_an_address_of_ipv4_is_one_caller_however_it_comes() -> None:
 @pytest.mark.parametrize(
     ("tokens", "others"),
     [
-        # The address counts, whatever tokens a client invents.
+        # The address counts, even if a client invents tokens.
         ("", [sent(address="10.0.0.2"), {"headers": [], "client": None}]),
         # For open paths, clients without a token are identified by address too.
         (TOKEN, [sent(f"Bearer {TOKEN}"), sent(f"Bearer {OTHER_TOKEN}"), sent(address="10.0.0.2")]),

@@ -1,4 +1,4 @@
-"""What is counted, timed and logged for requests and searches."""
+"""The counts, times and log lines of requests and searches."""
 
 import logging
 import math

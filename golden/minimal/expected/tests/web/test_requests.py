@@ -1,4 +1,4 @@
-"""What a request may contain, and how its schema describes it."""
+"""The allowed contents of a request, and their schema."""
 
 from types import SimpleNamespace
 from typing import Any

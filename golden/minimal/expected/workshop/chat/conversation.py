@@ -178,6 +178,6 @@ def _goes_on(text: str, index: Index, language: LanguageWords) -> bool:
     return (
         (len(own) <= MAX_ADDED_WORDS or is_asking is None)
         and not any(token.is_identifier for token in index.tokenizer.tokenize(text))
-        # Otherwise, finding nothing is the honest result.
+        # If no document has its words, it is searched for alone, and nothing is found.
         and any(map(index.keyword_lane.frequency, index.tokenizer.terms(" ".join(own))))
     )

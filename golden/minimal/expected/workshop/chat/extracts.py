@@ -33,7 +33,8 @@ ANSWER_SHARE = 0.8  # As HEADING_SHARE, for what follows the same question in a 
 MIN_SHARE_OF_ANSWER = 0.75  # As MIN_SHARE_OF_BEST, if the best sentence follows a question
 MIN_SHARE_ASKED = 0.7  # Share of terms at which a question in a document counts as the same
 OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question says "off"
-MIN_ANSWERED = 0.6  # For one sentence with its headings; with less, it may answer something else
+# For one sentence with its headings; with less, it may answer a different question
+MIN_ANSWERED = 0.6
 MIN_ALIKE = 0.6  # Shared terms of sentences that may contradict each other
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
@@ -79,12 +80,12 @@ class Chat:
 def extract_answer(
     sources: Sources,
     passages: Sequence[NumberedPassage],
-    failure: str = "",  # Why no model wrote it, if one was asked
+    failure: str = "",  # Why no model wrote it, if one was called
     language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
     """Return an answer made of sentences from the passages, or one that only lists passages."""
     if sources.unknown_identifiers:
-        # Sentences that resemble a question about an unknown identifier are about something else.
+        # Sentences that resemble a question about an unknown identifier are off topic.
         text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
         return text, _done("nothing_found", notice=text, cited=[])
     if sources.match == "none" or not passages:
@@ -119,13 +120,13 @@ def extract_answer(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """A unit that may be quoted, with its score, and the terms of what is quoted with it."""
+    """A unit that may be quoted, with its score, and the terms of its quotation."""
 
     worth: float
     passage: NumberedPassage
     unit: Unit
     terms: frozenset[str]
-    share: float  # Of the question, including headings and what is quoted with it
+    share: float  # Of the question, including headings and quoted context
 
 
 def extract(
@@ -187,7 +188,7 @@ def extract(
 
 
 def _choose(found: Sequence[_Found]) -> list[_Found]:
-    """Return the best units that each add something new, or contradict what was said."""
+    """Return the best units that each add something new, or contradict the chosen ones."""
     ranked = sorted(found, key=lambda one: -one.worth)
     chosen: list[_Found] = []
     said: set[str] = set()

@@ -144,7 +144,7 @@ def chat_routes(answer: Answer, events: Any) -> APIRouter:
 async def until_stopped(
     answer: AsyncGenerator[ChatEvent, None],
 ) -> AsyncGenerator[ChatEvent, None]:
-    """Yield the events of an answer; if the server stops meanwhile, the last one reports it.
+    """Yield the events of an answer; if the server stops, the last one reports it.
 
     Raises ServerStoppingError if it stops before the first event.
     """

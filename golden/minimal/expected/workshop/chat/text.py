@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ..index.records import GOES_ON
 
-MIN_SENTENCE = 20  # Characters
+MIN_SENTENCE = 20  # Maximum length in characters
 
 _CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
 # After a full stop and a space, a Chinese or Japanese full stop, a paragraph or an item.

@@ -122,7 +122,7 @@ def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     for mode, ask in _searches(index, search, chosen.mode).items():
         responses = [ask(question.query, MAX_TOP_K) for question in questions]
         metrics[mode] = _means(index, questions, responses)
-        # A server without vectors does not report this.
+        # Responses of a server without vectors have no `degraded`.
         degraded[mode] = sum(getattr(each, "degraded", False) for each in responses)
     report = {
         "index_version": index.version,

@@ -1,8 +1,8 @@
 """Resolves the names in questions to documents, and ranks the documents of a search.
 
-A name is a document id, a chunk id, which stands for the chunk's document, or a path, which stands
-for every document with that path. An unindexed copy has the id and path of its original. A document
-gets the highest grade of its names.
+A name is a document id, a chunk id, which means the chunk's document, or a path, which means every
+document with that path. An unindexed copy has the id and path of its original. A document gets the
+highest grade of its names.
 """
 
 from collections.abc import Sequence

@@ -29,7 +29,7 @@ STATISTICS = "statistics"  # Folder of the inputs of BM25:
 POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): count of a term in its chunk
 CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): number of terms of each chunk
 MEAN_LENGTH = "mean_length.npy"  # float64 (1,): their mean
-TERMS_APART = 64  # Every 64th term stays in memory once a lookup has read it.
+TERMS_APART = 64  # Every 64th term is cached once a lookup has read it.
 OTHER_VERSION_HINT = "rebuild the index with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"
 
@@ -123,7 +123,7 @@ class Manifest:
             if content["format"] != FORMAT_VERSION:
                 versions = f"format {content['format']}, this server reads format {FORMAT_VERSION}"
                 raise IndexUnusableError(f"{path}: index {versions}", hint=OTHER_VERSION_HINT)
-            # The other fields are trusted: the hash shows that the builder wrote them.
+            # The other fields are trusted, since the hash shows that the builder wrote them.
             digest = str(content.pop("sha256", "")).encode()
             if written != _with_hash(written[:-1].replace(_HASH + digest, _HASH, 1)):
                 raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
@@ -296,4 +296,5 @@ class Vocabulary(Sequence[bytes]):
         """Return the numbers of the first term with a prefix, and of the first one after them."""
         encoded = prefix.encode("utf-8", "replace")
         first = bisect_left(self, encoded)
-        return first, bisect_left(self, encoded + b"\xff", first)  # No byte of UTF-8.
+        # A byte that does not occur in UTF-8.
+        return first, bisect_left(self, encoded + b"\xff", first)

@@ -37,7 +37,7 @@ _SUFFIX = (
     r"|[*+](?<![\w*+][A-Za-z][*+])(?<=[A-Za-z][*+])(?![\w*+])"
     r"|&[A-Za-z](?<!\w[A-Za-z]&[A-Za-z])(?<=[A-Za-z]&[A-Za-z])(?!\w)"
     r"|[ ](?<=A[ ])(?<!\wA[ ])(?=[0-9]+(?![\w%-]|[.,][0-9]|[ ]+[a-z]))"
-    # After a number: cited paragraphs.
+    # After a number: paragraphs, as in citations.
     r"|\((?<=[0-9]\()(?:(?:[A-Za-z]{1,2}|[ivx]{3,5}|[0-9]{1,3})\)\(?)+(?<=\))(?!\w))?"
 )
 JOINT = r"(?:::|[-.:/@])"

@@ -30,7 +30,7 @@ class LaneHits:
     scores: Scores
     missing_score: float = 0.0
     coverage: float | None = None
-    doubted: bool = False  # Too many query terms occur in no chunk.
+    doubted: bool = False  # True if too many query terms occur in no chunk.
     score_of: Callable[[Numbers], Scores] | None = None
 
     def __len__(self) -> int:

@@ -129,7 +129,7 @@ class OpenedIndex(Index):
                 files = IndexFiles.open(version)
                 return cls(files, *(open_lane(files) for open_lane in lanes), parts=parts)
             except IndexUnusableError:
-                # Otherwise a build has replaced, and perhaps removed, this version meanwhile.
+                # Otherwise a build has replaced, and perhaps removed, this version in the meantime.
                 if resolve_version(directory) == version:
                     raise
 
@@ -155,7 +155,7 @@ class Viewer(Protocol):
     """Selects the view of the index that a caller gets."""
 
     def prepare(self, index: OpenedIndex) -> None:
-        """Open whatever views need now, since files may be removed. Raises IndexUnusableError."""
+        """Open all inputs of views now, since files may be removed. Raises IndexUnusableError."""
 
     def view(self, index: OpenedIndex) -> Index:
         """Return the view of the current caller."""

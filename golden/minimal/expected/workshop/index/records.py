@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-GOES_ON = "\u2026"  # Ends a title that was cut from the text.
+GOES_ON = "\u2026"  # The end of a title that was cut from the text.
 
 if TYPE_CHECKING:
     from typing import TypedDict
@@ -110,6 +110,6 @@ class ChunkRecord(Record):
         return [*informative_title(self.title, self.document_id, self.section), *self.section]
 
     def titled_section(self) -> list[str]:
-        """Return the title, then the headings, of which the first is skipped if it is the title."""
+        """Return the title, then the headings, without a first heading that equals the title."""
         section = self.section[1:] if self.section[:1] == [self.title] else self.section
         return [self.title, *section]

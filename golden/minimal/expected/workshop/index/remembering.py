@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-MAX_REMEMBERED_LENGTH = 64  # Bounds the memory that long query words can take.
+MAX_REMEMBERED_LENGTH = 64  # Limits the memory that long query words can take.
 
 Value = TypeVar("Value")
 

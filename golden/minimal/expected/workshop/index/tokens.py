@@ -57,7 +57,7 @@ _ASKING_WORDS = frozenset("define definition mean meaning means page reference".
 _JOINTS = re.compile(rf"{JOINT}|(?<=[0-9])(?<!\b0)x(?=[0-9])|_+|[+#*]+$|&")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){1,2}")
 _ENDING = re.compile(r"'(?:s|d|m|ll|re|ve)\Z", re.IGNORECASE)
-_QUANTITY = re.compile(r"([0-9]+\.[0-9]+)([^\W\d_]+)")  # `2.5mm`
+_QUANTITY = re.compile(r"([0-9]+\.[0-9]+)([^\W\d_]+)")  # A number with a unit: `2.5mm`
 _VERSION = re.compile(r"(?P<name>[A-Za-z]{2,})?[vV]?(?P<number>[0-9]+(?:\.[0-9]+)+)")
 _PARAGRAPH = re.compile(r"\(\w+\)$")
 _SERIES = re.compile(r"[A-Za-z]{2,}(?=[0-9])")
@@ -113,7 +113,8 @@ class Tokenizer:
 
     def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
         """Return the query, cut if it exceeds a limit (then in NFKC), and its tokens."""
-        if query.isascii() and len(query) <= MAX_QUERY_TERMS:  # Few characters have few terms.
+        # A short query cannot exceed the limit on terms.
+        if query.isascii() and len(query) <= MAX_QUERY_TERMS:
             return query, self.tokenize(query)
         normal = normalise(query[:MAX_QUERY_CHARACTERS])
         beginning = normal[:MAX_QUERY_CHARACTERS]
@@ -215,7 +216,7 @@ class Tokenizer:
     def _identifier_terms(self, surface: str, pieces: list[str], parts: list[str]) -> list[str]:
         whole = bare(surface.replace("-", "").replace("_", "").casefold())
         terms = [whole] if whole else []
-        # A lone letter, or a number split from its letter (the 40 of D40), means nothing by itself.
+        # A lone letter, or a number split from its letter (the 40 of D40), is not meaningful.
         numbers = {piece.casefold() for piece in pieces}
         is_with_symbol = "&" in surface or (surface[-1] in "*+" and len(surface) == 2)
         for part in dict.fromkeys(parts):

@@ -33,8 +33,8 @@ class Entry:
 
     path: str
     kind: str
-    size: int = 0  # In bytes.
-    is_folder: bool = False  # One that could not be listed.
+    size: int = 0  # Size in bytes.
+    is_folder: bool = False  # True for a folder that could not be listed.
 
 
 def walk(root: Path, passed_over: Container[str] = ()) -> Iterator[Entry]:
@@ -56,7 +56,7 @@ def walk(root: Path, passed_over: Container[str] = ()) -> Iterator[Entry]:
             elif path.rpartition("/")[2] not in passed_over:
                 waiting += [(name, depth + 1) for name in _names(root, f"{path}/")]
         except FileNotFoundError:
-            continue  # Removed meanwhile.
+            continue  # Removed in the meantime.
         except OSError as error:
             yield Entry(path, f"folder that cannot be read ({error.strerror})", is_folder=True)
 

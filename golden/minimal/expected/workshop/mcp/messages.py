@@ -61,7 +61,7 @@ def read_json(text: str) -> Any:
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
         if "\\" in text:
-            # Only escapes can produce a lone surrogate.
+            # Lone surrogates can only come from escapes.
             to_bytes(value)
     except RecursionError:
         raise ValueError("too deeply nested") from None

@@ -15,7 +15,7 @@ function save() {
   try {
     sessionStorage.setItem(CONVERSATION, JSON.stringify(turns));
   } catch {
-    // Too long to be stored; the conversation continues anyway.
+    // If it is too long to be stored, the conversation continues anyway.
   }
 }
 

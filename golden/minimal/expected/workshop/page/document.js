@@ -74,7 +74,7 @@ async function begin() {
     link = makeLinker(record, found.links);
     showHead(record, about);
     showContents(record).catch(() => {
-      // The document is readable without them.
+      // If they cannot be loaded, the document is readable without them.
     });
     first = end = found.offset;
     append(found.chunks);

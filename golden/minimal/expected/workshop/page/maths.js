@@ -84,7 +84,7 @@ class Formula {
   argument(font = null) {
     if (this.peek() !== "{") {
       const token = this.peek();
-      // `x^12` raises only the first digit.
+      // In `x^12`, only the first digit is superscript.
       if (/^\d\d/.test(token ?? "")) {
         this.tokens.splice(this.at, 1, token[0], token.slice(1));
       }

@@ -1,7 +1,7 @@
 "use strict";
 
 // Shared by all pages. Content from the server, a model or a document becomes text nodes, never markup; the
-// Content-Security-Policy makes browsers refuse anything else.
+// Content-Security-Policy makes browsers refuse everything else.
 
 const byId = (id) => document.getElementById(id);
 
@@ -193,7 +193,7 @@ async function ask(path, { headers = {}, ...options } = {}) {
     if (response.ok) return response;
     const problem = await response.json().catch(() => ({}));
     if (response.status === 401) {
-      // Another request may have set a new token meanwhile.
+      // Another request may have set a new token in the meantime.
       if (token === sessionStorage.getItem(TOKEN)) {
         sessionStorage.removeItem(TOKEN);
         await askToken(token !== null);

@@ -62,7 +62,7 @@ const wholeNode = (text, language = "") =>
 /** A block quote or callout; a label such as `Note:`, or a bold one, is styled as a label. */
 function quoteNode(nodes) {
   const [first, ...rest] = nodes;
-  // A labelled paragraph labels the whole quote.
+  // The label of a labelled paragraph applies to the whole quote.
   if (first?.isLabelled) {
     first.append(...rest);
     return first;

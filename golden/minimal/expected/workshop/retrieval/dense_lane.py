@@ -18,7 +18,7 @@ from ..index.layout import IndexFiles, IndexLayout, open_array, require_vectors
 from ..index.protocols import LaneHits, Mask, Numbers, Scores, Vector
 from .candidates import best, distance_from, stage
 
-EXACT_SCAN_LIMIT = 2_000  # Up to this many chunks, a full scan is as fast as both passes.
+EXACT_SCAN_LIMIT = 2_000  # Up to this many chunks, comparing all vectors is as fast as both passes.
 # Small enough that intermediate results stay in the processor's cache.
 WORDS_AT_ONCE, ROWS_AT_ONCE = 60_000, 256
 PICKED_SHARE = 8  # If a filter passes less than an eighth of chunks, only their sketches are read.

@@ -25,7 +25,7 @@ from .values import ValueTable, find_entries
 Filters: TypeAlias = Mapping[str, object]
 """Filter names with strings or lists of strings; None and empty lists filter nothing."""
 
-UNKNOWN_TIME = np.iinfo(np.int64).min  # Fails every date filter.
+UNKNOWN_TIME = np.iinfo(np.int64).min  # A time that fails every date filter.
 MAX_TOLD_VALUES = 20  # Above this, error messages do not list the known values.
 
 # Filters that every index has; others are metadata columns.

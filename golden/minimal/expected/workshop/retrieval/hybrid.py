@@ -144,7 +144,7 @@ def fuse_linear(
 
 
 def prefer_named(candidates: Candidates, index: Index, terms: Sequence[str]) -> Candidates:
-    """Raise the best match by name by `NAME_GAIN` of its distance to 1, others in proportion."""
+    """Raise the best match by name by `NAME_GAIN` of its distance to 1, and others less."""
     names = [term for term in terms if term.startswith(HEADING_MARK)]
     found = index.keyword_lane.scores(names, candidates.chunks)
     shares = NAME_GAIN * found / (found.max(initial=0.0) or 1.0)
@@ -156,7 +156,7 @@ def judge(index: Index, candidates: Candidates) -> Match:
     coverage, dense = candidates.coverage, index.manifest.dense
     if candidates.semantic is None or dense is None or not len(candidates.chunks):
         return judge_terms(candidates)
-    cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # Ignores NaN.
+    cosine = float(np.fmax.reduce(candidates.semantic, initial=0.0))  # fmax ignores NaN.
     nearness = (cosine - dense["background"]) / (1 - dense["background"])
     if coverage is None:
         return grade(nearness, STRONG_NEARNESS, WEAK_NEARNESS)

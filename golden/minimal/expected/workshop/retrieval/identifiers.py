@@ -160,7 +160,7 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
     frequency, terms_of = index.keyword_lane.frequency, index.tokenizer.terms
     text, terms = identifier.text, identifier.terms or tuple(terms_of(identifier.text))
     if identifier.is_told_by_terms:
-        # Also in lower or upper case, as a word that is stemmed: `Powershell` for `PowerShell`.
+        # In another case it is an ordinary, stemmed word: `Powershell` for `PowerShell`.
         if all(map(frequency, terms)) or all(map(frequency, terms_of(text.casefold()))):
             return True
         terms = tuple(term for term in terms_of(text) if term != terms[0])

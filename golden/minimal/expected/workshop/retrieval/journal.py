@@ -18,12 +18,12 @@ Group = Literal["document"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 GROUPS: tuple[Group, ...] = get_args(Group)
 MAX_TOP_K, MAX_RESULTS = 100, 1_000  # Per page, and per query over all pages.
-MAX_QUERY_LENGTH = 2_000  # Characters.
+MAX_QUERY_LENGTH = 2_000  # Maximum length in characters.
 # All stages of a query share one work budget. Work is counted, not timed, so that every process
 # leaves out the same. One unit is the reading of one posting, about 20 ns.
 MIN_UNITS, UNITS_OF_CHUNK = 80_000, 1.5
 TERM_UNITS, TEXT_UNITS = 500, 1_000  # Looking up a term; reading the text of a chunk.
-CHARACTER_UNITS = 30  # Per character of a query: long ones take time themselves.
+CHARACTER_UNITS = 30  # Units per character of a query, since long queries take time by themselves.
 MAX_SECONDS = 5.0  # Processor time after which a query stops even if units are left.
 TOO_MUCH = "This query takes too much work, so part of it was skipped."
 
@@ -42,7 +42,7 @@ class Journal:
     stages: dict[str, dict[str, Any]] = field(default_factory=dict)
     told: dict[str, tuple[str, ...]] = field(default_factory=dict)  # Sentences, by stage
     apart: dict[str, Token | None] = field(default_factory=dict)  # Words split by `respell`.
-    units: int = MIN_UNITS  # Units left.
+    units: int = MIN_UNITS  # Units that are left.
     begun: float = field(default_factory=time.thread_time)
     offset: int = 0  # First hit to return
 

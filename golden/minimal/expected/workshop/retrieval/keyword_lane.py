@@ -27,7 +27,7 @@ KEPT_BYTES = 64  # Per chunk, for the arrays of a search for a term that every c
 MOST_KEPT_BYTES = 24 * 2**20  # glibc ignores blocks above 32 MiB.
 RARE_PART = 8  # Rare terms have under an eighth of the query's postings each, a quarter together.
 MANY_POSTINGS = 4_000  # If an eighth is no more than this, all postings are summed.
-FULL_PART = 8  # A dense array is faster if postings exceed an eighth of all chunks.
+FULL_PART = 8  # If postings exceed an eighth of all chunks, a dense array is faster.
 
 
 class PostingsLane(ABC):

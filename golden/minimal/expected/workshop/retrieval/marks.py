@@ -52,7 +52,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
             literals.update(_literals(token))
             # The numbers in `PII-2024-0042` mean something else elsewhere.
             terms.update(t for t in token.terms if len(t) > 1 and not t[0].isdigit())
-    # The first half of each term, since a stem may end differently from its words.
+    # Only the first half of each term, since words may end differently from their stem.
     needles = {term[: min(MAX_NEEDLE, max(3, len(term) // 2 + 1))] for term in terms}
     beginnings = {term[:end] for term in terms for end in range(2, len(term))}
 
@@ -111,7 +111,7 @@ def _fold(text: str) -> str:
 def _literals(token: Token) -> Iterator[str]:
     """Yield the forms of an identifier in a folded text."""
     for text in (token.text.lower(), token.terms[0], *token.terms):
-        # Only the whole term, and numbers that contain a dot.
+        # Only whole terms, and numbers that contain a dot.
         if text in (token.text.lower(), token.terms[0]) or ("." in text and text[0].isdigit()):
             yield bare(text)
     parts = LETTER_BESIDE_DIGIT.split(token.text) if token.is_identifier else token.text.split(" ")

@@ -1,4 +1,4 @@
-"""Knows opposites, and detects texts with nearly the same words of which one contradicts the other.
+"""Lists opposites, and detects contradictions between texts with nearly the same words.
 
 An entry of the tables has two sides; each word of one is an opposite of each word of the other.
 """
@@ -91,7 +91,7 @@ widen/narrow tighten/loosen fill/empty load/unload wrap/unwrap fold/unfold compr
 show,display,reveal/hide,conceal publish/unpublish subscribe/unsubscribe float/sink
 deposit/withdraw inherit/override wake/sleep protect/expose,endanger cause/prevent require/forbid
 """
-# Opposites in nearly the same words only: elsewhere they say little.
+# Opposites only in texts with nearly the same words; elsewhere they prove little.
 _FUNCTION_WORDS = """
 in/out into/from over/under with/without yes/no must/may shall/may all/none least/most
 first/last front/back read/write

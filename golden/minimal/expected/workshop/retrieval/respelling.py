@@ -22,8 +22,8 @@ from .journal import TEXT_UNITS, Journal
 STAGE = "spelling"
 SAMPLED = 64  # Chunks with the closed form that are checked for its parts.
 LEAST_WITHOUT = 0.1  # Minimum share of them without the parts, for the closed form to count.
-MAX_APART = 2  # Unknown words of a query that may be split in two.
-READ_CHUNKS = 10  # To check whether two words occur side by side.
+MAX_APART = 2  # Maximum number of unknown words of a query that are split in two.
+READ_CHUNKS = 10  # Number of chunks read to check whether two words are adjacent.
 SEARCH_UNITS = 2_000
 MIN_PART, MIN_WHOLE, MAX_WHOLE = 3, 6, 24  # Letters
 
@@ -122,7 +122,7 @@ def _cuts(token: Token) -> Iterator[tuple[str, str]]:
     elif token.is_identifier:
         for match in LETTER_BESIDE_DIGIT.finditer(text):
             first = text[: match.start()]
-            # Of a version such as `TLSv1.3`.
+            # Only a version such as `TLSv1.3`.
             yield (first[:-1] if first[-1] in "vV" and len(first) > 2 else first), text[
                 match.end() :
             ]

@@ -186,8 +186,8 @@ def compare_with_terms(
         return keyword
     theirs = {term for text in unknown for term in index.tokenizer.terms(text)}
     missing = [t for t in terms if t in theirs and not index.keyword_lane.frequency(t)]
-    # If every term exists, the whole identifier counts as one missing term: the chunks that have
-    # its terms were read, and it was not found in them.
+    # If every term exists, the whole identifier counts as one missing term, since no chunk with all
+    # its terms contains it.
     return replace(keyword, missing_score=max(1, len(missing)) * _weight(index, 0))
 
 
@@ -205,7 +205,7 @@ def grade(evidence: float, strong: float, weak: float, doubted: bool = False) ->
 
 def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
     """Return the response with `top_k` hits from the offset on."""
-    # Stages that select among hits write to the journal while these are read.
+    # Selecting stages write to the journal while these hits are read.
     results = tuple(islice(hits, journal.offset, journal.wanted))
     if journal.reason == "identifier":
         match = "strong"

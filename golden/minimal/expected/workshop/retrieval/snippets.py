@@ -22,7 +22,7 @@ from .results import Highlights, Hit, SearchResponse
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # Slightly longer texts are not cut.
 MAX_REPEATS = 6  # A word that is more frequent in a text does not help to choose a beginning.
 MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
-BEGINNINGS = ("\n", ". ", "\u3002")  # What may come before a snippet
+BEGINNINGS = ("\n", ". ", "\u3002")  # Text that may precede a snippet
 
 # In these files `#` starts a comment and `<` no tag; all others are read as Markdown.
 _CODE_SUFFIXES = frozenset(
@@ -35,7 +35,7 @@ _QUOTED = re.compile(rf"{_FENCE.pattern}|(?<=\n)[ \t]*(?:>[ \t]?)+")
 _CLICKED = re.compile(r"^(?:\u25b8 |\*\*\[(?P<tab>.+)\]\*\*$)", re.MULTILINE)
 # A table's header row and delimiter row; longer ones leave no room for data.
 _COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
-# A whole rule or MDX import, else the beginning of a line that may carry markup.
+# A whole rule or MDX import, or the beginning of a line that may contain markup.
 _LINE = re.compile(
     r"\n[ \t]*+(?=[-=*_|:+#>i])(?:"
     r"(?P<rule>[-=*_|:+][-=*_|:+ \t]*+(?=\n|\Z)|import [^\n]*['\"];?(?=\n|\Z))"
@@ -47,7 +47,7 @@ _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\
 
 def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
     """Add snippets to the hits of a response; `tokenizer` is the index's."""
-    # Highlight what was searched for, which may be a corrected query.
+    # Highlight the query that was searched for, which may be a corrected one.
     searched = response.stages.get("correction", {}).get("query", response.query)
     find = word_finder(searched, tokenizer)
     # Hits of one document share its title, and some also headings.

@@ -40,7 +40,7 @@ class ValueTable:
         marked = 0
         for key in sorted({encode_value(field, value) for value in values}):
             first, last = self._range(key, AFTER_ALL if as_beginnings else b"\0")
-            # A shorter prefix already matches whatever a longer one does.
+            # A shorter prefix already covers a longer one.
             if last > marked:
                 mask[self.documents[int(self.starts[first]) : int(self.starts[last])]] = True
                 marked = last

@@ -43,7 +43,7 @@ def token_digest(scope: Scope) -> bytes:
 
 
 def token_check(
-    is_open: Callable[[Scope], bool] = lambda _scope: False,  # Needs no token.
+    is_open: Callable[[Scope], bool] = lambda _scope: False,  # Paths that need no token.
 ) -> Check | None:
     """Return a check that raises HTTPException 401 without a valid token; None if none are set."""
     known = read_tokens()

@@ -101,7 +101,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self._shared.idle[self] = None
 
     def pause_writing(self) -> None:
-        """Start the timeout of READING_SECONDS for the client to read what was written."""
+        """Start the timeout of READING_SECONDS for the client to read the written data."""
         super().pause_writing()
         self._reading_timer = self.loop.call_later(READING_SECONDS, self.transport.abort)
         self._shared.keep_unread(self, self.transport.get_write_buffer_size())

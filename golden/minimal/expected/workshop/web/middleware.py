@@ -68,7 +68,7 @@ class Middleware:
     max_body_bytes: int
     answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure
     observe: Observe = lambda _scope, _request_id: nullcontext(Outcome())
-    # The kind of slot that a POST to a path takes, `chat` or `mcp`; everything else takes `search`.
+    # Slots for POST requests by path, `chat` or `mcp`; all other requests take a `search` slot.
     queues: Mapping[str, str] = field(default_factory=dict)
     check_token: Check | None = None
     check_rates: Mapping[str, Check] = field(default_factory=dict)  # By kind of slot
@@ -96,7 +96,7 @@ class Middleware:
             except ClientDisconnect:
                 failure = answer.refusal
             except asyncio.CancelledError:
-                # The server has stopped and closed the connection, so nobody can be answered.
+                # The server has stopped and closed the connection, so no response can be sent.
                 if not stopping.has_begun:
                     raise
             except Exception as error:
@@ -127,7 +127,7 @@ class Middleware:
             if kind in self.check_rates:
                 self.check_rates[kind](scope)
             await answer.take(self._slots[kind])
-            # A chat works until its response ends.
+            # A chat occupies its slot until the response ends.
             answer.streams = None if kind == "chat" else self._streams
         inner = scope
         if scope["method"] == "HEAD":
@@ -253,7 +253,7 @@ class _Answer:
             await self.send_on({**self.head, "headers": self._headers()})
         if self.is_head and message.get("more_body", False):
             await self.send_on({"type": "http.response.body"})
-            # Stops the application, which would otherwise produce a body that nobody receives.
+            # Stops the application, which would otherwise produce a body without a receiver.
             raise ClientDisconnect
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)

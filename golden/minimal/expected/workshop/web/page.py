@@ -47,7 +47,7 @@ MAX_EXAMPLES = 4
 MAX_VALUES = 50  # A filter with more values gets a text field instead of a list.
 MAX_LISTED = 1_000
 MAX_LINKED = 500  # Linked documents to return
-PIECES_PER_BLOCK = 64  # Per block, a thread pool thread is used once.
+PIECES_PER_BLOCK = 64  # Each block of a streamed document takes one call in the thread pool.
 
 MARKDOWN = "text/markdown"
 
@@ -142,7 +142,8 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
         names = document_id, document_id.removesuffix(".md")
         if is_page(request.scope):
             answer = page.response()
-            # Browsers send no token here, and without one, nobody may learn which documents exist.
+            # Browsers send no token here, and callers without one may not learn which documents
+            # exist.
             if not asks_for_tokens and not any(map(documents.find, names)):
                 answer.status_code = 404
             return answer

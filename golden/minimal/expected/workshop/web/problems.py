@@ -20,7 +20,8 @@ from ..index.records import Record
 
 PROBLEM_MEDIA_TYPE = "application/problem+json"
 
-FAILURES = (HTTPException, RequestValidationError, ServerError)  # See `answer_failure`.
+# The exceptions that `answer_failure` handles.
+FAILURES = (HTTPException, RequestValidationError, ServerError)
 
 _logger = logging.getLogger(__name__)
 
@@ -110,7 +111,7 @@ def describe_failure(request: Request, error: Exception) -> ProblemDocument:
 
 
 def _allowed_methods(request: Request) -> str:
-    # Starlette lists only the methods of the first matching route; RFC 9110, 15.5.6, wants all.
+    # Starlette lists only the methods of the first matching route; RFC 9110 (15.5.6) requires all.
     known = ("DELETE", "GET", "PATCH", "POST", "PUT")
     methods = {method for method in known if _matches(request, method=method)}
     return ", ".join(sorted(methods | ({"HEAD"} if "GET" in methods else set())))

@@ -28,7 +28,7 @@ def loading() -> Iterator[None]:
     """Load modules and an index, in the main thread of a command.
 
     SIGINT ends the process, since a KeyboardInterrupt during an import may turn into another error.
-    The garbage collector ignores what was loaded, so that forked workers keep sharing its memory.
+    The garbage collector ignores loaded objects, so that forked workers keep sharing their memory.
     """
     # Searches are too small for OpenBLAS's threads, which spin when idle.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

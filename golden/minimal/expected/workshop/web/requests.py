@@ -15,7 +15,7 @@ from .filtered import FilterValues, Pair, Several, Source, Time
 
 AsyncSearch = Callable[..., Awaitable[SearchResponse]]
 
-# JSON Schema validators differ in what they consider white space.
+# JSON Schema validators disagree on which characters are white space.
 _NOT_BLANK = r"[^\s\u0000-\u0020\u0085\u200b\u2060\ufeff]"
 QueryText = Annotated[
     str,

@@ -104,7 +104,7 @@ def search_routes(search: AsyncSearch, switches: Collection[str] = ()) -> APIRou
         has_snippets = arguments.pop("snippets")
         order = arguments.pop("sort")
         if not arguments["prefix"]:
-            del arguments["prefix"]  # Only wrapped searches accept it.
+            del arguments["prefix"]  # Only wrapped searches accept `prefix`.
         for name in SWITCHES.difference(switches):
             if arguments.pop(name):
                 raise InvalidRequestError("this server was exported without it", field=name)

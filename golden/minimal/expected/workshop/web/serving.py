@@ -32,7 +32,8 @@ from .process import (
 from .stopping import stopping
 
 DRAINING_SECONDS = 1.0
-STREAMS_SHARE, CONNECTIONS_SHARE = 0.8, 0.9  # When streams and connections are closed
+# Shares of the grace period after which streams and connections are closed
+STREAMS_SHARE, CONNECTIONS_SHARE = 0.8, 0.9
 
 _logger = logging.getLogger(__name__)
 
@@ -110,7 +111,7 @@ class Server(uvicorn.Server):
 
     def __init__(self, app: ASGIApp, max_connections: int, grace: float = 30.0) -> None:
         self._grace = grace
-        self.stops_at = 0.0  # Monotonic time, set when it stops
+        self.stops_at = 0.0  # The deadline in monotonic time; 0 until the server stops
         self._connections = Connections(limit_connections(max_connections))
         config = uvicorn.Config(
             app,

@@ -111,7 +111,7 @@ def _fork(run: Callable[[], None]) -> int:
     except BaseException:
         _logger.exception("a worker failed")
     finally:
-        # Not by an exception, which would run the parent's cleanup.
+        # Not with an exception, which would run the parent's cleanup.
         os._exit(1)
 
 

@@ -9,7 +9,7 @@ _MONTHS = (
 )
 MONTHS = {word: str(month) for month, word in enumerate(_MONTHS, start=1)}
 
-# Prepositions and similar words, which say little about the subject.
+# Function words, which say little about the subject.
 _LOOSE = frozenset(
     "in out into from over under with without yes no may must shall all none front back first last"
     " less more read write least most".split()

@@ -17,7 +17,7 @@ from .blocks import Code
 from .units import MAX_UNIT, Unit, row_of
 
 _POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
-MAX_CODE_LINES, MAX_MEMBERS = 10, 5  # Limits for what follows a sentence
+MAX_CODE_LINES, MAX_MEMBERS = 10, 5  # Limits for the text after a sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ...retrieval.markup import strip_marks
 from ..text import MIN_SENTENCE, find_sentence_ends, keep_plain, shorten
 from .blocks import Block, Code, Heading, Listing, Paragraph, Table, introduces, read_blocks
 
-MAX_UNIT, MAX_LABEL = 400, 40  # Characters.
+MAX_UNIT, MAX_LABEL = 400, 40  # Characters per unit.
 
 _CODE = r"(?<!`)(?P<code>`+)(?!`).{1,400}?(?<!`)(?P=code)(?!`)"
 _ENTITY_OR_SPACE = re.compile(rf"{_CODE}|&#?\w{{1,31}};|[^\S ]| {{2,}}")
@@ -52,13 +52,14 @@ class Unit:
     question: str = ""
     is_question: bool = False
     is_answer: bool = False
-    code: list[tuple[str, Code]] = field(default_factory=list)  # Each with its label
+    # Blocks of code, each with its label
+    code: list[tuple[str, Code]] = field(default_factory=list)
     members: "list[Unit]" = field(default_factory=list)  # Items or rows that it introduces
     next: "Unit | None" = None  # The sentence that its colon announces, if neither
 
     @property
     def is_quotable(self) -> bool:
-        """Whether it says enough by itself, or together with what belongs to it."""
+        """Whether it is informative by itself, or together with its context."""
         has_more = self.is_answer or self.code or self.members or self.next
         return not self.is_question and (bool(has_more) or len(self.words) >= MIN_SENTENCE)
 
