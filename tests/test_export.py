@@ -376,7 +376,7 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
             "[search.operators]\n[search.correction]\n[search.synonyms]\n[search.suggestions]\n"
             "[search.feedback]\n[search.heuristics]\n[search.near_duplicates]\n"
             "[search.document_cap]\nhits = 2\n[server]\nlanguage_model = true\nopenai = true\n"
-            "assistants = true\nquestion_log = true\n",
+            "assistants = true\n",
             True,
         ),
         ('[embedding]\nprovider = "none"\n', False),
