@@ -31,6 +31,7 @@ def rewrite_lines(text: str) -> str:
     for number, line in enumerate(lines):
         if in_code:
             if _CLOSING.match(line):
+                leave_out(Omission.ATTRIBUTE, line)
                 lines[number], in_code = f"{line[: len(line) - len(line.lstrip())]}```", False
             continue
         if mark := FENCE.match(line):
