@@ -234,16 +234,6 @@ function cite(chunkId, behavior = "auto") {
   byId("status").textContent = `Passage ${byId("place").textContent}`;
 }
 
-/** Open what is closed in a passage if words were found there, or if the passage has nothing else. */
-function openFound(node) {
-  const text = node.querySelector(".text");
-  let only = text;
-  while (only.children.length === 1) [only] = only.children;
-  reveal(only);
-  // Of tabs, the first with a word found is shown.
-  [...text.querySelectorAll("mark")].reverse().forEach(reveal);
-}
-
 /** The index of the cited passage among those shown; -1 if none is cited. */
 const shownPlace = () => [...passages.children].indexOf(nodes.get(cited));
 

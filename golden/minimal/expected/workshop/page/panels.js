@@ -111,6 +111,16 @@ function reveal(node) {
   }
 }
 
+/** Open what is closed in a passage if words were found there, or if the passage has nothing else. */
+function openFound(node) {
+  const text = node.querySelector(".text");
+  let only = text;
+  while (only.children.length === 1) [only] = only.children;
+  reveal(only);
+  // Of tabs, the first with a word found is shown.
+  [...text.querySelectorAll("mark")].reverse().forEach(reveal);
+}
+
 // Closed blocks are printed open.
 let closedInPrint = [];
 addEventListener("beforeprint", () => {
