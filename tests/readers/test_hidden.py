@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from foundry.documents import Document, RawDocument
 from foundry.readers import read
-from foundry.readers.decoding import normalise
+from foundry.readers.decoding import is_normalised, normalise
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 
@@ -58,6 +58,19 @@ def test_what_belongs_to_a_script_stays_beside_what_is_hidden() -> None:
 def test_lines_are_counted_from_the_first() -> None:
     (found,) = document("a.txt", "\nseal\u200bs\n").reading.hidden
     assert (found.line, found.count) == (2, 1)
+
+
+@given(
+    text=st.text(
+        st.sampled_from("a e\u0301\u00e9\u00ad\u200b\u202e\ufeff\u2126\n\r\0\ud800"), max_size=8
+    )
+)
+def test_parts_of_normalised_text_stay_as_they_are(text: str) -> None:
+    starts = range(len(text) + 1)
+    parts = [text[start:end] for start in starts for end in starts[start:]]
+    is_stable = all(normalise(part) == part for part in parts)
+    assert is_normalised(text) <= is_stable
+    assert is_normalised(text) or not text.isascii() or not is_stable
 
 
 def test_what_is_normalised_in_slices_is_composed_at_their_ends() -> None:

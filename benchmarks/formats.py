@@ -1,10 +1,12 @@
-"""What a page of a PDF costs to read: `python benchmarks/pdf.py FOLDER ...`.
+"""What files cost to read: `python benchmarks/formats.py pdf FOLDER ...`, or `docx`.
 
-Every PDF of the folders is read by us, by PDFium for its text alone, and by those peers that are
-installed (`pip install pdfplumber 'markitdown[pdf]'`, and pdftotext of poppler-utils), in turns.
+Every file of that kind in the folders is read by us and by those peers that are installed, in
+turns. PDF: PDFium for its text alone, pdfplumber and markitdown (`pip install pdfplumber
+'markitdown[pdf,docx]'`) and pdftotext of poppler-utils. Word: markitdown and pandoc.
 With `--before`, Foundry of another checkout reads them as well, by the same libraries.
 Files that one of them cannot read, or that have no text, are left out. Milliseconds are of
-processor, the least of the runs for each file; `to ours` compares them in the same run.
+processor, the least of the runs for each file; `to ours` compares them in the same run. Programs
+include their start.
 """
 
 import argparse
@@ -27,8 +29,12 @@ import foundry
 RUNS = 3
 _READ = """
 import sys, time
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from foundry.readers.formats.pdf.reader import read
+name = f"foundry.readers.formats.{sys.argv[1]}"
+is_package = find_spec(name).submodule_search_locations
+read = import_module(f"{name}.reader" if is_package else name).read
 for line in sys.stdin:
     begun = time.process_time()
     read(Path(line.strip()).read_bytes())
@@ -42,14 +48,16 @@ Reader = Callable[[Path], float]
 def main() -> int:
     """Print a row for each reader."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("format", choices=("pdf", "docx"))
     parser.add_argument("folders", type=Path, nargs="+", metavar="FOLDER")
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--before", type=Path, metavar="CHECKOUT")
     chosen = parser.parse_args()
     logging.disable()
-    readers = dict(_readers(chosen.before))
-    files = sorted(file for folder in chosen.folders for file in folder.rglob("*.pdf"))
-    pages, milliseconds = 0, dict.fromkeys(readers, 0.0)
+    readers = dict(_readers(chosen.format, chosen.before))
+    pattern = f"*.{chosen.format}"
+    files = sorted(file for folder in chosen.folders for file in folder.rglob(pattern))
+    count, milliseconds = 0, dict.fromkeys(readers, 0.0)
     for file in files:
         least = dict.fromkeys(readers, float("inf"))
         try:
@@ -59,27 +67,33 @@ def main() -> int:
         except Exception as error:
             print(f"{file.name}: left out: {type(error).__name__}", file=sys.stderr)
             continue
-        pages += len(pypdfium2.PdfDocument(file))
+        count += len(pypdfium2.PdfDocument(file)) if chosen.format == "pdf" else 1
         for name, seconds in least.items():
             milliseconds[name] += 1000 * seconds
+    if not count:
+        parser.error("every file was left out")
+    unit = "page" if chosen.format == "pdf" else "file"
     print(machine())
-    print(f"\n{pages} pages\n\n| reader | ms a page | to ours |\n|---|---|---|")
+    print(f"\n{count} {unit}s\n\n| reader | ms a {unit} | to ours |\n|---|---|---|")
     for name, spent in milliseconds.items():
-        print(f"| {name} | {spent / pages:.2f} | {spent / milliseconds['ours']:.2f} |")
+        print(f"| {name} | {spent / count:.2f} | {spent / milliseconds['ours']:.2f} |")
     return 0
 
 
-def _readers(before: Path | None) -> Iterator[tuple[str, Reader]]:
-    yield "ours", _ours(Path(foundry.__file__).parents[1])
+def _readers(kind: str, before: Path | None) -> Iterator[tuple[str, Reader]]:
+    name = "pdf" if kind == "pdf" else "word"
+    yield "ours", _ours(Path(foundry.__file__).parents[1], name)
     if before:
-        yield f"ours, {before.name}", _ours(before)
-    yield "PDFium, text alone", _timed(_pdfium)
-    if shutil.which("pdftotext"):
-        yield "pdftotext", _timed(_pdftotext)
+        yield f"ours, {before.name}", _ours(before, name)
     if find_spec("markitdown"):
         yield "markitdown", _timed(importlib.import_module("markitdown").MarkItDown().convert)
-    if find_spec("pdfplumber"):
-        yield "pdfplumber, text and tables", _timed(_pdfplumber)
+    if kind == "pdf":
+        yield "PDFium, text alone", _timed(_pdfium)
+        if find_spec("pdfplumber"):
+            yield "pdfplumber, text and tables", _timed(_pdfplumber)
+    program = ["pdftotext", "-layout"] if kind == "pdf" else ["pandoc", "--to=markdown"]
+    if shutil.which(program[0]):
+        yield program[0], _timed(lambda file: _run([*program, str(file)], kind))
 
 
 def _timed(reader: Callable[[Path], object]) -> Reader:
@@ -97,7 +111,7 @@ def _seconds() -> float:
     return time.process_time() + times.children_user + times.children_system
 
 
-def _ours(checkout: Path) -> Reader:
+def _ours(checkout: Path, name: str) -> Reader:
     """Return a reader that is a process of its own, which ends where it cannot read a file."""
     process: subprocess.Popen[str] | None = None
 
@@ -105,7 +119,7 @@ def _ours(checkout: Path) -> Reader:
         nonlocal process
         if process is None or process.poll() is not None:
             process = subprocess.Popen(
-                [sys.executable, "-c", _READ],
+                [sys.executable, "-c", _READ, name],
                 cwd=checkout,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -129,8 +143,9 @@ def _pdfium(file: Path) -> None:
         page.close()
 
 
-def _pdftotext(file: Path) -> None:
-    subprocess.run(["pdftotext", "-layout", file, "-"], capture_output=True, check=True)
+def _run(command: list[str], kind: str) -> None:
+    to_output = ["-"] if kind == "pdf" else []
+    subprocess.run([*command, *to_output], capture_output=True, check=True)
 
 
 def _pdfplumber(file: Path) -> None:
