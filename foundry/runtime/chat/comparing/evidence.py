@@ -9,7 +9,7 @@ words). The more the rest of the two sentences agrees, the higher these are.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ...index.reader import Index
@@ -133,18 +133,20 @@ class Evidence:
         unfounded = _unfounded(weights, known)
         if not places:
             return Lacks(number=number, name=name, unfounded=unfounded, missing=missing)
-        values = [f"#{one.value}" for one in tokens if one.value]
+        found = self._compare(said, tokens, places, weights, known)
+        return replace(found, number=number, name=name, unfounded=unfounded, missing=missing)
+
+    def _compare(
+        self,
+        said: str,
+        tokens: Sequence[Token],
+        places: Sequence[_Place],
+        weights: Mapping[str, float],
+        known: frozenset[str],
+    ) -> Lacks:
+        """Compare a sentence with the most similar one."""
         shares = [share_of(weights, place.stems) for place in places]
-
-        def likeness(at: int) -> float:
-            held = sum(value in places[at].keys for value in values)
-            cost = WORDY * len(places[at].keys)
-            total = sum(weights.values()) + NUMBER * len(values) or 1.0
-            return shares[at] * (total - NUMBER * len(values)) / total + (
-                (NUMBER * held - cost) / total
-            )
-
-        best = max(range(len(places)), key=likeness)
+        best = _most_similar(tokens, places, weights, shares)
         place, aligned = places[best], max(0.0, (shares[best] - ALIGNED) / (1 - ALIGNED))
         edits = find_edits(tokens, place.tokens, known)
         mine, theirs = self._quantities(said), self._quantities(place.text)
@@ -159,19 +161,15 @@ class Evidence:
             if share >= shares[best] - ABOUT_AS_NEAR
         ]
         return Lacks(
-            number=number,
             changed_number=max(
                 0.0 if is_converted else edits.number,
                 self._other_number(mine, places, plain),
             ),
-            name=name,
             opposite=edits.opposite,
             denial=aligned * self._denials.differ(said, place.text),
             denied_clause=self._denials.in_clause(said, place.text, near, weights),
             changed_word=edits.word,
             exchange=edits.exchange,
-            unfounded=unfounded,
-            missing=missing,
         )
 
     def _missing_numbers(self, text: str, passages: Sequence[Passage]) -> list[str]:
@@ -206,13 +204,11 @@ class Evidence:
         found = 0.0
         for one in quantities:
             others = [other for other in quantities if other is not one]
-
-            def likeness(at: int, others: Sequence[Quantity] = others) -> float:
-                theirs = self._quantities(places[at].text)
-                held = sum(any(map(other.equals, theirs)) for other in others)
-                return shares[at] + HELD * held
-
-            nearest = max(range(len(places)), key=likeness)
+            scores = []
+            for place, share in zip(places, shares, strict=True):
+                theirs = self._quantities(place.text)
+                scores.append(share + HELD * sum(any(map(each.equals, theirs)) for each in others))
+            nearest = scores.index(max(scores))
             theirs = self._quantities(places[nearest].text)
             rivals = [other for other in theirs if one.kind and other.kind == one.kind]
             if rivals and not any(map(one.equals, theirs)):
@@ -238,6 +234,23 @@ class Evidence:
             stem: usual if weight is None else max(COMMON, weight)
             for stem, weight in weights.items()
         }
+
+
+def _most_similar(
+    tokens: Sequence[Token],
+    places: Sequence[_Place],
+    weights: Mapping[str, float],
+    shares: Sequence[float],
+) -> int:
+    """Return the position of the place with most of a sentence's words and numbers."""
+    values = [f"#{one.value}" for one in tokens if one.value]
+    total = sum(weights.values()) + NUMBER * len(values) or 1.0
+    scores = []
+    for place, share in zip(places, shares, strict=True):
+        held = sum(value in place.keys for value in values)
+        gain = NUMBER * held - WORDY * len(place.keys)
+        scores.append(share * (total - NUMBER * len(values)) / total + gain / total)
+    return scores.index(max(scores))
 
 
 def _unfounded(weights: Mapping[str, float], known: frozenset[str]) -> float:
