@@ -51,6 +51,7 @@ _COMMENT = re.compile(
 )
 _ATTRIBUTES = re.compile(r"\s[^=]*=|.*[/{]\Z", re.DOTALL)
 _NAME = re.compile(r"<(/?[A-Za-z][\w.:-]*)")
+_BEFORE_TAGS = " \t>|-*+"  # Of quotations, tables and lists
 
 
 def strip_comments(text: str) -> str:
@@ -108,8 +109,9 @@ def _is_tag(mark: re.Match[str], names: frozenset[str]) -> bool:
     if name.lower() in _EMPTY_TAGS or (name in names and f"/{name}" in names):
         return True
     start, end = mark.span()
-    before = mark.string[start - 1 : start]
-    line_end = mark.string[end : end + 1]
-    is_alone = before in ("", "\n") and line_end in ("", "\n")
-    is_known = name.lower() in _TAGS and not before.isalnum()
-    return is_known or (is_alone and name[0].isupper())
+    before = mark.string[mark.string.rfind("\n", 0, start) + 1 : start]
+    after = mark.string[end:].partition("\n")[0]
+    if name.lower() in _TAGS:
+        # Between words, a tag without its partner is named, as in "the <table> element".
+        return not before.strip(_BEFORE_TAGS) or before[-1] == ">" or after.strip()[:1] in ("", "<")
+    return not before and not after and name[0].isupper()
