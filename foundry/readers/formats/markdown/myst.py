@@ -6,13 +6,15 @@ executable code in the same way.
 
 import re
 from dataclasses import dataclass
+from itertools import groupby
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
+from foundry.readers.formats.markdown.links import CODE_SPAN
 from foundry.readers.notes import leave_out
 
 _IS_MYST = re.compile(
-    r"(?m)^[ \t]*(?:`{3,}|~{3,}|:{3,})\{(?:[a-z]+:)?[a-z-]+\}|\{[a-z][\w:.+-]{1,30}\}`[^`\n]+`"
+    r"(?m)^[ \t]*(?:`{3,}|~{3,}|:{3,})\{(?:[a-z]+:)?[a-z-]+\}|\{[a-z][\w:.+-]{1,30}\}`[^`]+`"
     r"|^\([\w:./ -]{1,100}\)=$"
 )
 # Tested first, since most texts use no MyST.
@@ -26,8 +28,12 @@ _COMMENT = re.compile(r"%(?!%)(.*)$")
 _BREAK = re.compile(r"\+\+\+(?:[ \t].*)?$")
 # Between the header of a card and its content
 _SEPARATOR = re.compile(r"[ \t>]*\^{3,}[ \t]*$")
-_ROLE = re.compile(r"(?<!`)\{([a-z][\w:.+-]{1,30})\}(`{1,3})([^`\n]{1,500})\2(?!`)")
-_TITLED = re.compile(r"(.{1,300}?)[ \t]*<([^<>]{1,300})>$")
+# A role or, before it, code that may contain a brace: "`/items/{id}` and `x`" has no role.
+_ROLE = re.compile(
+    rf"{CODE_SPAN.pattern}|(?<!`)\{{(?P<name>[a-z][\w:.+-]{{0,30}})\}}(?P<mark>`{{1,3}})"
+    r"(?P<text>[^`]{1,500})(?P=mark)(?!`)"
+)
+_TITLED = re.compile(r"([^<>]{1,300}?)\s*<([^<>]{1,300})>$")
 _ROW = re.compile(r"[ \t]*[*+-][ \t]+[*+-][ \t]*(.*)$")
 _CELL = re.compile(r"[ \t]+[*+-](?:[ \t]+(.*))?$")
 
@@ -70,6 +76,7 @@ class _Opener:
         self._code = ""
         self._rows: list[list[str]] | None = None
         self._begin = 0
+        self._prose_lines: list[int] = []
 
     def take(self, line: str) -> None:
         """Take the next line."""
@@ -103,6 +110,7 @@ class _Opener:
         before, mark, name, rest = opening.groups()
         short = name.rpartition(":")[2]
         kind = _kind_of(name, short)
+        leave_out(Omission.MACRO, name)
         if kind is None:
             # An admonition with a custom title, or executable code.
             if mark[0] == ":" or name in PROSE_FENCES:
@@ -113,7 +121,6 @@ class _Opener:
             return
         fence = _Fence(mark, kind)
         self._fences.append(fence)
-        leave_out(Omission.MACRO, name)
         said = ""
         if kind == "code":
             fence.language = rest.split(" ")[0]
@@ -201,7 +208,18 @@ class _Opener:
             leave_out(Omission.METADATA, line)
             self.lines.append("")
         else:
-            self.lines.append(_roles(line) if "`" in line else line)
+            if line.strip():
+                self._prose_lines.append(len(self.lines))
+            self.lines.append(line)
+
+    def finish(self) -> str:
+        """Return all lines; roles may continue on the next line of their paragraph."""
+        for _, run in groupby(enumerate(self._prose_lines), lambda each: each[1] - each[0]):
+            numbers = [number for _, number in run]
+            paragraph = "\n".join(self.lines[numbers[0] : numbers[-1] + 1])
+            if "`" in paragraph:
+                self.lines[numbers[0] : numbers[-1] + 1] = _roles(paragraph).split("\n")
+        return "\n".join(self.lines)
 
 
 def open_myst(text: str) -> str:
@@ -211,7 +229,7 @@ def open_myst(text: str) -> str:
     opener = _Opener()
     for line in text.split("\n"):
         opener.take(line)
-    return "\n".join(opener.lines)
+    return opener.finish()
 
 
 def _kind_of(name: str, short: str) -> str | None:
@@ -241,7 +259,10 @@ def _roles(line: str) -> str:
 
 
 def _write_role(match: re.Match[str]) -> str:
-    name, text = match[1], match[3].strip()
+    name = match["name"]
+    if name is None:
+        return match[0]
+    text = match["text"].strip()
     leave_out(Omission.MACRO, name)
     if _CITED.match(name):
         return f"[{text}]"

@@ -64,3 +64,13 @@ def test_code_that_is_run_stays_code() -> None:
 def test_lines_stay_lines() -> None:
     source = "(a)=\n# T\n\n:::{warning} Step\n:class: big\nHot.\n:::\n\nLine nine.\n"
     assert text_of(source).split("\n")[8] == "Line nine."
+
+
+def test_braces_in_code_are_no_roles() -> None:
+    said = "Read `/items/{item_id}` with `x`, and `/a/{b}`\nor `\\begin{verbatim}` or `y`."
+    assert text_of(f"{{ref}}`top`\n\n{said}\n").strip() == f"top\n\n{said}"
+
+
+def test_roles_may_go_on_in_the_next_line() -> None:
+    source = "(a)=\n# T\n\nSee {ref}`the long\nlabel <a>`, {u}`under`.\n\n{doc}`x\n\ny`\n"
+    assert "See the long\nlabel, under.\n\n{doc}`x\n\ny`" in text_of(source)
