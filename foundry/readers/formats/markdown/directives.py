@@ -14,9 +14,10 @@ from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.emoji import EMOJI
 from foundry.readers.formats.markdown.tags import ADMONITIONS
 from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
+from foundry.readers.notes import leave_out
 
 _INDENTED = re.compile(
-    r"([ \t]*)(?:(!!!|\?\?\?\+?)[ \t]+([\w-]++)[\w \t-]*+|(===[!+]?)[ \t]+)(?:\"(.*)\")?[ \t]*$"
+    r"([ \t]*)(?:(!!!|\?\?\?\+?)[ \t]+([\w-]++)([\w \t-]*+)|===[!+]?[ \t]+)(?:\"(.*)\")?[ \t]*$"
 )
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 FENCE = re.compile(r"([ \t>]*)(`{3,}|~{3,})[ \t]*(?:\{([\w-]+)\})?[ \t]*(.*)$")
@@ -27,7 +28,8 @@ COLONS = re.compile(
 )
 _CLASS = re.compile(r"\.(?:callout-)?([a-z]{3,20})(?![\w-])")
 _ALERT = re.compile(r"^([ \t>]*>[ \t]*)\[!(\w+)\](-)?\+?", re.MULTILINE)
-_SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+)(?<=[>%])\}\}")
+SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+)(?<=[>%])\}\}")
+"""Tags of Liquid and Hugo."""
 _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
 _VALUE = re.compile(r"(?:(?<![\w-])([\w-]++)[ \t]{0,9}+[=:][ \t]{0,9}+)?(?:\"([^\"]*)\"|'([^']*)')")
 _ATTRIBUTE = (
@@ -124,6 +126,7 @@ def open_indented(text: str) -> str:
                 elif found[2] == "???":
                     said = f"{CLOSED_SIGN} {said}"
                 line = found[1] + said
+                leave_out(Omission.ATTRIBUTE, found[4] or "")
         lines.append(_quote(line, around))
     return "\n".join([*lines, *[""] * blank])
 
@@ -169,7 +172,9 @@ def remove_directives(edits: Edits) -> None:
         sign = f"{CLOSED_SIGN} "
         edits.replace_all(_ALERT, lambda m: f"{m[1]}{sign if m[3] else ''}{m[2].capitalize()}:")
     if "{" in text:
-        edits.replace_all(_SHORTCODE, lambda m: _shortcode(part(m, 1) or part(m, 2)))
+        edits.replace_all(
+            SHORTCODE, lambda m: _apart(say_shortcode(part(m, 1) or part(m, 2)), m, text)
+        )
         edits.replace_all(_TEMPLATE, lambda m: _arguments(part(m, 1)))
         edits.replace_all(_ATTRIBUTES, _unless_heading(edits))
     if ":" in text:
@@ -207,11 +212,22 @@ def _say(kind: str, title: str) -> str:
     return f"{name} {title}".strip()
 
 
-def _shortcode(written: str) -> str:
-    """Return the values of a shortcode for people, of a tab as its label."""
-    name = written.strip(" \t-%<>").partition(" ")[0]
-    said, sign = _values(written), _SIGNS.get(name)
+def say_shortcode(written: str) -> str:
+    """Return the words of a shortcode for people: a tab's label, titles, keys to press."""
+    name, _, rest = written.strip(" \t-%<>").partition(" ")
+    if name == "highlight":
+        # Its value lists options of the code that follows.
+        return ""
+    said = rest.strip() if name == "kbd" and "=" not in rest else _values(written)
+    sign = _SIGNS.get(name)
     return sign.format(said) if said and sign else said
+
+
+def _apart(said: str, match: re.Match[str], text: str) -> str:
+    """Return what a shortcode says, with spaces if it would join words around it."""
+    before = " " if said[:1].isalnum() and text[match.start() - 1 : match.start()].isalnum() else ""
+    after = " " if said[-1:].isalnum() and text[match.end() : match.end() + 1].isalnum() else ""
+    return before + said + after
 
 
 def _values(written: str) -> str:

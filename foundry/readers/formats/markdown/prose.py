@@ -6,13 +6,19 @@ from collections.abc import Callable
 from functools import partial
 from itertools import accumulate
 from typing import Any
+from urllib.parse import unquote
 
 from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import html as pages
 from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown.boxes import quote_boxes
-from foundry.readers.formats.markdown.directives import open_indented, remove_directives
+from foundry.readers.formats.markdown.directives import (
+    SHORTCODE,
+    open_indented,
+    remove_directives,
+    say_shortcode,
+)
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.lines import rewrite_lines
 from foundry.readers.formats.markdown.links import (
@@ -25,6 +31,7 @@ from foundry.readers.formats.markdown.links import (
 from foundry.readers.formats.markdown.myst import open_myst
 from foundry.readers.formats.markdown.panels import quote_panels
 from foundry.readers.formats.markdown.tags import remove_tags
+from foundry.readers.formats.pages.numbers import apart, lowered
 from foundry.readers.notes import leave_out
 
 MAX_EXPORT_CHARS = 20_000
@@ -42,7 +49,12 @@ _PERCENT = re.compile(
     re.MULTILINE,
 )
 _EMPHASIS = re.compile(r"\*(?<![*\\]\*)(\*{0,2}+)(?![*\s])([^*\n\\]{1,200}+)(?<!\s)\*\1(?!\*)")
-_ELEMENT = re.compile(r"<(pre|script|style|svg|table|template)\b[^<>]{0,1000}+>", re.IGNORECASE)
+# Vue shows templates that are conditions or slots.
+# Pandoc, Quarto and Python-Markdown.
+_SUBSCRIPT = re.compile(r"~(?<=[A-Za-z)\]]~)(\d{1,4}+|[a-z]{1,3}+)~(?!~)")
+_ELEMENT = re.compile(
+    r"<(pre|script|style|svg|table|template(?![^<>]*\s(?:v-|\#)))\b[^<>]{0,1000}+>", re.IGNORECASE
+)
 _ELEMENT_ENDS = {
     name: re.compile(rf"</{name}\s{{0,99}}>", re.IGNORECASE)
     for name in ("pre", "script", "style", "svg", "table", "template")
@@ -114,6 +126,8 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     edits.refresh()
     if "$" in text or "\\" in text:
         edits.hide_all(_MATH)
+    if "~" in text:
+        edits.replace_all(_SUBSCRIPT, partial(_subscript, text))
     if is_mdx:
         _take_out_modules(edits)
     remove_directives(edits)
@@ -148,6 +162,13 @@ def _replace_enclosed(
             edits.replace(match.start(), ending.end(), made, _REASONS.get(name))
         position = ending.end()
     edits.refresh()
+
+
+def _subscript(text: str, match: re.Match[str]) -> str:
+    """Return a subscript in the form that fits the text around it."""
+    before = text[max(match.start() - 24, 0) : match.start()]
+    after = text[match.end() : match.end() + 1]
+    return apart(lowered(match[1], before), after)
 
 
 def _join_word(edits: Edits, match: re.Match[str]) -> str | None:
@@ -216,12 +237,19 @@ def _end_of_export(mask: str, start: int) -> int | None:
     return None
 
 
+def _without_shortcodes(address: str) -> str:
+    """Return an address in which shortcodes are replaced by the pages that they name."""
+    if "%7B%7B" not in address:
+        return address
+    return SHORTCODE.sub(lambda match: say_shortcode(match[1] or match[2]), unquote(address))
+
+
 def _inline_references(
     edits: Edits, references: dict[str, Any], span: Callable[[list[int]], tuple[int, int]]
 ) -> None:
     """Convert reference links to inline links, and drop definitions; footnotes stay."""
     targets = {
-        normalise_label(label): reference["href"]
+        normalise_label(label): _without_shortcodes(reference["href"])
         for label, reference in references.items()
         if not label.startswith("^")
     }
@@ -240,9 +268,11 @@ def _inline_references(
         # Code and pictures are hidden in the mask, and may be the text of a link.
         label = edits.text[slice(*match.span(2 if match[2] else 1))]
         target = targets.get(normalise_label(_QUOTED.sub(" ", label)))
+        if target is None:
+            return None
         said = edits.text[slice(*match.span(1))]
         said = IMAGE_REFERENCE.sub(lambda shown: show(shown) or shown[0], said)
-        return f"[{said}]({target})" if target else None
+        return f"[{said}]({target})" if target else said
 
     edits.replace_all(IMAGE_REFERENCE, show)
     edits.hide_all(IMAGE)

@@ -190,7 +190,9 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
     if name == "summary" and partner and opening:
         return _title_mark(opening, tag if tag.is_closing else partner, edits.text, tag)
     if name in _INLINE or not name:
-        return ""
+        # What is deleted and what replaces it are two words.
+        is_replaced = tag.is_closing and edits.text.startswith("<ins", tag.end)
+        return " " if is_replaced and name in {"del", "s", "strike"} else ""
     if name in _HEADINGS and not tag.is_closing:
         return "#" * int(name[1]) + " " if _begins_line(tag, edits.text) else " "
     if name == "li" and not tag.is_closing:
@@ -222,7 +224,13 @@ def _describe(tag: Tag, text: str) -> str:
     """Return the prose in a component's attributes."""
     attributes = tag.attributes
     names = [attributes[name] for name in _NAMES if attributes.get(name)]
+    if tag.name.lower() in _TITLED and not names:
+        # Docusaurus shows the value of a tab without a label.
+        names = [attributes["value"]] if attributes.get("value") else []
     more = [attributes[name] for name in _MORE if attributes.get(name)]
+    if tag.name.lower() == "badge":
+        # The type of a badge is its colour.
+        more = []
     if attributes.get("version"):
         more.append(f"version {attributes['version']}")
     if attributes.get("default"):

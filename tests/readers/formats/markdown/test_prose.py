@@ -317,3 +317,29 @@ def test_words_and_numbers_stay_whole(written: str, expected: str) -> None:
 )
 def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> None:
     assert [each.text for each in read_text(f"{line}\n\nx").headings] == [heading]
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("H~2~O, CH~3~CH~2~OH and x~i~ of ~~old~~", "H2O, CH3CH2OH and x_i of ~~old~~"),
+        ("<del>one</del><ins>two</ins>", "one two"),
+        ("Press {{< kbd Ctrl-C >}}.", "Press Ctrl-C."),
+        ('So {{< highlight go "hl=true" >}}f(x){{< /highlight >}}.', "So f(x)."),
+        ('In{{< ref "a.md" >}}b', "In a.md b"),
+        ("See [it][s].\n\n[s]: <{{% eturl highlight %}}>", "See it."),
+        ('# Head <Badge type="info" text="new" />', "# Head new"),
+        ("<template #title>\nTeam\n</template>", "Team"),
+        ('<Tabs>\n<TabItem value="apple">\n\nRed.\n\n</TabItem>\n</Tabs>', "**apple**\n\nRed."),
+    ],
+)
+def test_generators_show(written: str, shown: str) -> None:
+    reading = read_text(f"{written}\n")
+    assert reading.text.strip() == shown
+    assert reading.words is not None and reading.words.unaccounted == 0
+
+
+def test_modifiers_of_an_admonition_are_left_out() -> None:
+    reading = read_text("!!! tip inline end\n    Words.\n")
+    assert reading.text.strip() == "> Tip:\n> Words."
+    assert reading.words is not None and reading.words.unaccounted == 0
