@@ -157,3 +157,30 @@ def test_what_is_not_printed_is_told() -> None:
     told = " ".join(each.text for each in document.reading.left_out)
     assert {"short", "brief", "4mm", "3"} <= set(told.split())
     assert document.reading.unaccounted == ()
+
+
+@pytest.mark.parametrize(
+    ("written", "printed"),
+    [
+        ("A \\emph{type}\n\\indexsee{kind}{type}%\nof things.", "A type\nof things."),
+        ("a type \\index{type}of it~\\cite{x}, so", "a type of it, so"),
+        ("\\mark{blank}%\nWe may", "blank We may"),
+        ("\\ifx\\a\\b Cond\\fi", "Cond"),
+        ("\\only<1-2>{Shown} \\SIrange{1}{2}{\\metre}", "Shown 1 to 2 metre"),
+        ("\\begin{minipage}[t]{3cm}Mini\\end{minipage}", "Mini"),
+        ("\\begin{tcolorbox}[title=Box title]\nIn it\n\\end{tcolorbox}", "Box title\n\nIn it"),
+    ],
+)
+def test_options_and_index_entries_are_no_words(written: str, printed: str) -> None:
+    document = read_body(written)
+    assert document.reading.text == printed
+    assert document.reading.words is not None and document.reading.words.unaccounted == 0
+
+
+def test_a_long_table_has_one_header() -> None:
+    source = (
+        "\\begin{longtable}{ll}\\caption{Prices}\\\\ Fruit & Kg \\\\ \\endfirsthead\n"
+        "Fruit & Kg \\\\ \\endhead\nPlum & 1 \\\\ \\end{longtable}"
+    )
+    shown = "Prices\n\n| Fruit | Kg |\n| --- | --- |\n| Plum | 1 |"
+    assert read_body(source).reading.text == shown

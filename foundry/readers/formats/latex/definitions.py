@@ -126,8 +126,13 @@ class Definitions(Cursor, ABC):
         for _ in range(DROPPED.get(name, 1)):
             leave_out(Omission.ATTRIBUTE, self.source())
             leave_out(Omission.ATTRIBUTE, self.option())
+        # `\indexsee` of many documents has two.
+        while "index" in name and self.is_open() and self.place in self.pairs:
+            leave_out(Omission.ATTRIBUTE, self.source())
         # "as said~\cite{x}, so" has no space before its comma.
-        if self.parts and (name in REFERENCES or CITED.match(name)):
+        following = self.tokens[self.place].text[:1] if self.place < len(self.tokens) else ""
+        is_cited = name in REFERENCES or CITED.match(name)
+        if self.parts and is_cited and following in {".", ",", ";", ":", "!", "?", ")"}:
             self.parts[-1] = self.parts[-1].rstrip(" \u00a0")
 
     def expand(self, macro: Macro) -> None:

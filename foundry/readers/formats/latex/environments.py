@@ -10,6 +10,11 @@ from foundry.readers.formats.latex.tokens import Kind, Token
 from foundry.readers.notes import leave_out
 
 _START = re.compile(r"\bstart[ \t]*=[ \t]*(\d{1,6})")
+_CAPTION = re.compile(
+    r"\b(?:caption|title)=(?:\{((?:[^{}]|\{[^{}]{0,200}\}){1,500})\}|([^,\[\]{}]{1,500}))"
+)
+_PLACEMENT = re.compile(r"[\d.,!htbpHTBPclr]*|.*=.*", re.DOTALL)
+_OVERLAY = re.compile(r"<[\d+,.|:a-z-]{1,30}>")
 INDENT = "\ue000"
 _RULES = frozenset(
     "hline toprule midrule bottomrule endhead endfirsthead endfoot endlastfoot".split()
@@ -31,8 +36,24 @@ class Environments(Definitions):
     def flush(self) -> None:
         """Add the pending paragraphs to the document."""
 
+    def say_title(self, options: str) -> None:
+        """Write the title or caption among options, and leave out the others."""
+        if caption := _CAPTION.search(options):
+            said = caption[1] or caption[2] or ""
+            options = options.replace(said, "", 1)
+            self.parts.append(f"\n\n{self.inline(said)}\n\n")
+        leave_out(Omission.ATTRIBUTE, options)
+
+    def drop_overlay(self) -> None:
+        """Skip the slides of an overlay, as in `\\only<1-2>`."""
+        if self.is_option("<") and (found := _OVERLAY.match(self.tokens[self.place].text)):
+            leave_out(Omission.ATTRIBUTE, found[0])
+            self.tokens[self.place] = Token(Kind.TEXT, self.tokens[self.place].text[found.end() :])
+            self.place += not self.tokens[self.place].text
+
     def item(self) -> None:
         """Begin an item of a list."""
+        self.drop_overlay()
         lists = self.state.lists
         term = self.option()
         mark: str | int = lists[-1][0] if lists else "-"
@@ -70,10 +91,10 @@ class Environments(Definitions):
             if self.is_open():
                 self.parts.append(f"\n\n{self.argument()}\n\n")
         else:
-            if plain not in FLOATS and option.strip():
+            if plain not in FLOATS and not _PLACEMENT.fullmatch(option):
                 self.parts.append(f"\n\n{self.inline(option)}\n")
             else:
-                leave_out(Omission.ATTRIBUTE, option)
+                self.say_title(option)
             self.parts.append("\n\n")
 
     def end_environment(self, name: str) -> None:
@@ -90,6 +111,8 @@ class Environments(Definitions):
         for _ in range(ARGUMENTS[name]):
             leave_out(Omission.ATTRIBUTE, self.source())
         rows: list[list[str]] = [[]]
+        captions: list[str] = []
+        first_head: int | None = None
         below: dict[int, tuple[str, int]] = {}
         outer, self.parts = self.parts, []
         is_inline, self.is_inline = self.is_inline, True
@@ -121,16 +144,28 @@ class Environments(Definitions):
                 self.parts.append(text)
                 if count.isdigit():
                     below[len(rows[-1])] = (text, min(int(count), 1_000))
+            elif token.kind == Kind.COMMAND and token.text == "caption":
+                leave_out(Omission.ATTRIBUTE, self.option())
+                captions.append(self.argument())
             elif token.kind == Kind.COMMAND and token.text in _RULES:
+                if token.text == "endfirsthead":
+                    first_head = len(rows)
+                elif token.text == "endhead" and first_head is not None:
+                    # Said again on the pages that follow.
+                    repeated = rows[first_head - 1 : -1]
+                    leave_out(Omission.DUPLICATE, "\n".join(map(" ".join, repeated)))
+                    del rows[first_head - 1 : -1]
                 leave_out(Omission.ATTRIBUTE, self.option("(", ")"))
             else:
                 self.write_token(token)
         self.parts, self.is_inline = outer, is_inline
         filled = [row for row in rows if any(each.strip() for each in row)]
         if self.is_inline:
+            self.parts += [f"{caption}\n" for caption in captions]
             self.parts.append("\n".join(" | ".join(row) for row in filled))
         elif filled:
             self.flush()
+            self.state.composer.text("\n\n".join(captions))
             self.state.composer.table(filled)
 
 

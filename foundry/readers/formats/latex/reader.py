@@ -25,9 +25,6 @@ from foundry.readers.notes import leave_out
 
 _BEGIN_DOCUMENT, _END_DOCUMENT = r"\begin{document}", r"\end{document}"
 _LANGUAGE = re.compile(r"language=\{?([\w+-]+)")
-_CAPTION = re.compile(
-    r"\b(?:caption|title)=(?:\{((?:[^{}]|\{[^{}]{0,200}\}){1,500})\}|([^,\[\]{}]{1,500}))"
-)
 _UNIT = re.compile(r"\\([a-zA-Z]+)")
 _ESCAPED = re.compile(r"\\([#%&_~{}])")
 
@@ -114,11 +111,7 @@ class _Writer(Environments):
         name = language[1] if language else ""
         if token.name == "minted":
             name = options.rpartition("{")[2].strip(" }")
-        if caption := _CAPTION.search(options):
-            said = caption[1] or caption[2] or ""
-            options = options.replace(said, "", 1)
-            self.parts.append(f"\n\n{self.inline(said)}\n\n")
-        leave_out(Omission.ATTRIBUTE, options)
+        self.say_title(options)
         self._block(fence(body.strip("\n"), name.lower()))
 
     def _sign(self, sign: str) -> None:
@@ -150,6 +143,8 @@ class _Writer(Environments):
             self.note(name)
         elif name == "iffalse":
             self.skip_branch()
+        elif name == "ifx":
+            leave_out(Omission.ATTRIBUTE, f"{self.source()} {self.source()}")
         elif name in {"setcounter", "addtocounter"}:
             self.count(name)
         elif name in DROPPED or CITED.match(name):
@@ -167,10 +162,12 @@ class _Writer(Environments):
             self.parts.append(f"[{text}]({address})")
         elif name in {"url", "path", "nolinkurl"}:
             self.parts.append(self.source())
-        elif name in {"SI", "qty", "SIrange"}:
+        elif name in {"SI", "qty", "SIrange", "qtyrange"}:
             self.option()
-            number, unit = self.argument(), self.source()
-            self.parts.append(f"{number} {_unit(unit)}")
+            number = self.argument()
+            if name.endswith("range"):
+                number += f" to {self.argument()}"
+            self.parts.append(f"{number} {_unit(self.source())}")
         elif name == "si":
             self.parts.append(_unit(self.source()))
         elif name == "textsuperscript":
@@ -181,6 +178,7 @@ class _Writer(Environments):
             leave_out(Omission.ATTRIBUTE, self.option())
             self.parts.append(f"\n\n{self.argument()}\n\n")
         else:
+            self.drop_overlay()
             while option := self.option():
                 leave_out(Omission.ATTRIBUTE, option)
             # Arguments are separate groups; two of them are two words.
@@ -189,7 +187,8 @@ class _Writer(Environments):
     def _arguments_apart(self) -> None:
         while self.is_open() and self.pairs.get(self.place):
             self.parts.append(self.argument())
-            if self.is_open():
+            # `\mark{name}%` before a line prints no name, or the line would go on in it.
+            if self.place < len(self.tokens) and self.tokens[self.place].kind in _NO_WORD:
                 self.parts.append(" ")
 
     def _heading(self, level: int) -> None:
@@ -209,6 +208,7 @@ class _Writer(Environments):
 
 
 _TABS = frozenset("=><+-")
+_NO_WORD = frozenset((Kind.OPEN, Kind.COMMENT))
 _SPACES = (("---", "\u2014"), ("--", "\u2013"), ("``", "\u201c"), ("''", "\u201d"), ("~", " "))
 
 
@@ -223,5 +223,5 @@ def _typeset(text: str) -> str:
 
 
 READER = Reader(
-    "latex/4", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
+    "latex/5", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
 )
