@@ -177,6 +177,7 @@ def _cells(content: bytes, shared: list[str]) -> list[str]:
 _RUNNING = frozenset(
     f"{name}{side}" for name in ("header", "footer") for side in ("", "-left", "-first")
 )
+_PARAGRAPHS = frozenset(("p", "h", "mi", "mn", "mtext"))
 _NO_TEXT = frozenset(("creator", "date", "date-string", "sender-initials", "binary-data"))
 
 
@@ -185,7 +186,8 @@ def opendocument_texts(content: bytes) -> Iterator[str]:
     if not content.startswith(b"PK"):
         yield _paragraphs(content, everywhere=True)
         return
-    for member in _members(content, re.compile(r"content\.xml")):
+    # Formulas and charts are objects with their own content.
+    for member in _members(content, re.compile(r"(?:[^/]+/)?content\.xml")):
         yield _paragraphs(member, everywhere=True)
     for member in _members(content, re.compile(r"styles\.xml")):
         yield _paragraphs(member, everywhere=False)
@@ -200,7 +202,7 @@ def _paragraphs(content: bytes, *, everywhere: bool) -> str:
         nonlocal depth, running, other
         running += name in _RUNNING
         other += name in _NO_TEXT
-        if name in {"p", "h"}:
+        if name in _PARAGRAPHS:
             depth += 1
             parts.append("\n")
         elif name in {"s", "tab", "line-break", "note", "annotation", "note-body"}:
@@ -210,7 +212,7 @@ def _paragraphs(content: bytes, *, everywhere: bool) -> str:
         nonlocal depth, running, other
         running -= name in _RUNNING
         other -= name in _NO_TEXT
-        if name in {"p", "h"}:
+        if name in _PARAGRAPHS:
             depth -= 1
             parts.append("\n")
 

@@ -123,7 +123,7 @@ def test_boxes_formulas_and_pictures() -> None:
         "</math>"
     )
     more = {"Object 1/content.xml": mathml}
-    assert text_of(p(f"So {formula} holds."), **more) == "So a/(b+2) holds."
+    assert text_of(p(f"So {formula} holds."), **more) == "So a/(b + 2) holds."
     picture = frame('<draw:image xlink:href="a.png"/><svg:desc>A plum tree</svg:desc>')
     assert text_of(p(picture)) == "A plum tree"
 
@@ -207,3 +207,12 @@ def test_other_packings() -> None:
     basic = '<!DOCTYPE library:library PUBLIC "-//X" "library.dtd"><library xmlns="urn:x"/>'
     members = {"content.xml": content, "META-INF/manifest.xml": "<m/>", "Basic/a.xml": basic}
     assert read_odf(pack({**members, "mimetype": f"{KIND}.text"})).reading.text == "Again."
+
+
+def test_formulas_are_found_by_any_name_and_counted() -> None:
+    mathml = '<math xmlns="http://www.w3.org/1998/Math/MathML"><msup><mi>speed</mi><mn>2</mn></msup></math>'
+    link = '<draw:frame><draw:object xlink:href="{}"/></draw:frame>'
+    packed = odf("text", p(f"So {link.format('Formula-0/')}."), **{"Formula-0/content.xml": mathml})
+    assert read_odf(packed).reading.text == "So speed^2."
+    lost = odf("text", p(f"So {link.format('Other/')}."), **{"Formula-0/content.xml": mathml})
+    assert "speed" in read_odf(lost).reading.unaccounted

@@ -155,3 +155,50 @@ def test_terms_menus_and_keys_of_docbook(sandbox: Sandbox) -> None:
     text = read_file(source, "a.xml", sandbox).reading.text
     assert "Press Ctrl+S or File > Save." in text
     assert "one\nuno\n: The first." in text and "```\nrun\n```" in text
+
+
+def test_fields_of_records_are_separate_words(sandbox: Sandbox) -> None:
+    article = (
+        "<article><front><article-meta><pub-date><day>3</day><month>5</month><year>2024</year>"
+        "</pub-date><kwd-group><kwd>pear</kwd><kwd>plum</kwd></kwd-group></article-meta></front>"
+        "<body><p>Med<italic>l</italic>ar; <bold>q</bold><italic>uince</italic></p>"
+        "<p><italic>a</italic><sup>2</sup></p></body>"
+        "<back><ref-list><ref><element-citation><source>Fruit</source><year>1999</year>"
+        "<volume>2</volume></element-citation></ref></ref-list></back></article>"
+    )
+    text = read_file(article, "a.nxml", sandbox).reading.text
+    for said in ("3 5 2024", "pear plum", "Fruit 1999 2", "Medlar; quince", "a^2"):
+        assert said in text, text
+
+
+def test_docbook_lists_tables_and_names(sandbox: Sandbox) -> None:
+    book = (
+        "<article><title>T</title><orderedlist><listitem><para>a</para></listitem></orderedlist>"
+        "<orderedlist continuation='continues'><listitem><para>b</para></listitem></orderedlist>"
+        "<orderedlist startingnumber='7'><listitem><para>c</para></listitem></orderedlist>"
+        "<segmentedlist><segtitle>State</segtitle><segtitle>Capital</segtitle><seglistitem>"
+        "<seg>Alaska</seg><seg>Juneau</seg></seglistitem></segmentedlist>"
+        "<para><citerefentry><refentrytitle>ls</refentrytitle><manvolnum>1</manvolnum>"
+        "</citerefentry></para><cmdsynopsis><command>tool</command><arg>-x</arg></cmdsynopsis>"
+        "<bridgehead>Bridge</bridgehead><para>Below.</para>"
+        "<informaltable><tfoot><tr><td>Sum</td></tr></tfoot><tbody><tr><td>Head</td></tr>"
+        "<tr><td>One</td></tr></tbody></informaltable></article>"
+    )
+    document = read_file(book, "a.xml", sandbox)
+    text = document.reading.text
+    for said in (
+        *("1. a", "2. b", "7. c", "| State | Capital |\n| --- | --- |\n| Alaska | Juneau |"),
+        *("ls(1)", "tool -x", "| One |\n| Sum |"),
+    ):
+        assert said in text, text
+    assert (2, "Bridge") in outline(document)
+
+
+def test_of_two_forms_of_an_equation_one_is_read(sandbox: Sandbox) -> None:
+    both = (
+        "<article><title>T</title><disp-formula><alternatives><math><mfrac><mi>a</mi><mi>b</mi>"
+        "</mfrac></math><tex-math>\\frac{a}{b}</tex-math></alternatives></disp-formula>"
+        "<p><tex-math>\\documentclass{x}\\begin{document}$y^2$\\end{document}</tex-math></p></article>"
+    )
+    document = read_file(both, "a.nxml", sandbox)
+    assert document.reading.text == "# T\n\na/b\n\n$y^2$"

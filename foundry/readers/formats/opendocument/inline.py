@@ -6,11 +6,11 @@ from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.links import write_link
-from foundry.readers.formats.office.mathml import spell_mathml
 from foundry.readers.formats.office.parts import texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.opendocument.names import DRAW, LINK, MATHML, OFFICE, SVG, TEXT, number
 from foundry.readers.formats.opendocument.styles import Styles
+from foundry.readers.formats.pages.equations import spell
 from foundry.readers.notes import leave_out
 
 MAX_REPEATED = 100
@@ -86,7 +86,7 @@ class Inline:
         elif tag.startswith(DRAW):
             self._drawing(child)
         elif tag.startswith(MATHML):
-            self._line.put(spell_mathml(child))
+            self._line.put(spell(child))
         else:
             self._walk(child)
 
@@ -120,10 +120,10 @@ class Inline:
         """Read a formula in place; boxes and other shapes follow the paragraph."""
         for each in drawing.iter(f"{DRAW}object"):
             inner = each.find(f"{MATHML}math")
-            name = each.get(LINK, "").removeprefix("./")
+            name = each.get(LINK, "").removeprefix("./").rstrip("/")
             root = inner if inner is not None else self._load(name) if name else None
             if root is not None and root.tag == f"{MATHML}math":
-                self._line.put(spell_mathml(root))
+                self._line.put(spell(root))
                 return
         if shows_blocks(drawing):
             self._referred.append(drawing)

@@ -4,7 +4,11 @@ Equations are read once, though KaTeX and MathJax write them two or three times.
 """
 
 # ruff: noqa: RUF001 (signs that look like others are meant)
-from selectolax.lexbor import LexborNode
+import html
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 _TEX = ("application/x-tex", "TeX", "LaTeX", "application/x-latex")
 _SCRIPTS = {
@@ -16,9 +20,29 @@ _SCRIPTS = {
     "munderover": "_^",
     "mmultiscripts": "_^",
 }
+_SKIPPED = frozenset(("annotation", "annotation-xml", "mprescripts", "mphantom", "none"))
 _SILENT = frozenset("\u2061\u2062\u2063\u2064\u200b")
 _ACCENTS = frozenset("¯ˉ‾^ˆ~˜→⃗˙¨⏞⏟_")
 MAX_DEPTH = 100
+
+
+def spell(element: Element) -> str:
+    """Return the text of a `math` element of an XML document."""
+    node = LexborHTMLParser("".join(as_html(element))).css_first("math")
+    return "" if node is None else equation(node)
+
+
+def as_html(element: Element) -> Iterator[str]:
+    """Yield MathML of an XML document as a part of a page, without namespaces."""
+    # Comments and processing instructions have a function as their tag.
+    name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else "none"
+    given = (f' {key}="{html.escape(value)}"' for key, value in element.attrib.items())
+    shown = "" if name == "none" else element.text or ""
+    yield f"<{name}{''.join(given)}>{html.escape(shown, quote=False)}"
+    for child in element:
+        yield from as_html(child)
+        yield html.escape(child.tail or "", quote=False)
+    yield f"</{name}>"
 
 
 def equation(node: LexborNode) -> str:
@@ -37,7 +61,7 @@ def _say(node: LexborNode, depth: int) -> str:
     tag = node.tag or ""
     if node.is_text_node:
         return "".join(sign for sign in node.text_content or "" if sign not in _SILENT)
-    if tag in {"annotation", "annotation-xml", "mprescripts", "mphantom"} or depth > MAX_DEPTH:
+    if tag in _SKIPPED or depth > MAX_DEPTH:
         return ""
     children = [child for child in _children(node) if child.is_element_node]
     if not children:
@@ -50,6 +74,9 @@ def _say(node: LexborNode, depth: int) -> str:
         return f" {text} " if tag == "mo" and text in _RELATIONS else text
     said = [_say(child, depth + 1) for child in children]
     if tag == "mfrac" and len(said) == 2:
+        if node.attributes.get("linethickness") in {"0", "0pt", "0px"}:
+            # A binomial coefficient.
+            return f"{said[0].strip()} over {said[1].strip()}"
         return f"{_group(said[0])}/{_group(said[1])}"
     if tag == "msqrt":
         return f"√{_bracket(''.join(said))}"
@@ -58,7 +85,8 @@ def _say(node: LexborNode, depth: int) -> str:
         sign = {"2": "√", "3": "∛", "4": "∜"}.get(index)
         return f"{sign}{_bracket(said[0])}" if sign else f"root({index}){_bracket(said[0])}"
     if tag in _SCRIPTS:
-        return _with_scripts(said, _SCRIPTS[tag])
+        is_accent = node.attributes.get("accent") == "true" and len(said) == 2
+        return "".join(map(str.strip, said)) if is_accent else _with_scripts(said, _SCRIPTS[tag])
     if tag == "mfenced":
         attributes = node.attributes
         separator = (attributes.get("separators") or ",").strip()[:1] or ","

@@ -4,12 +4,13 @@
 """
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.files import read_beside
+from foundry.readers.formats.pages.equations import as_html
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 150
@@ -23,8 +24,8 @@ _TITLES = frozenset(_WORDS["titles"].split())
 _CODE = frozenset(_WORDS["code"].split())
 _NOTES = frozenset(_WORDS["notes"].split())
 _FOOTNOTES = frozenset(_WORDS["footnotes"].split())
-_SPACED = frozenset(_WORDS["spaced"].split())
 _LEFT_OUT = {name: reason for reason, names in _WORDS["left_out"].items() for name in names.split()}
+_STYLED = frozenset("b i em sup sub".split())
 _LINKS = ("{http://www.w3.org/1999/xlink}href", "url", "href", "l")
 
 
@@ -44,7 +45,21 @@ def to_html(root: Element) -> str:
     """Return a document as an HTML page."""
     if local_name(root) == "opml":
         return "".join(_outline(root))
+    _number_lists(root)
     return f"<html><body><main>{''.join(_children(root, 1, 0))}</main></body></html>"
+
+
+def _number_lists(root: Element) -> None:
+    """Give lists of DocBook that go on, or begin at a number, the attribute of HTML."""
+    ended = 0
+    for each in root.iter():
+        if local_name(each) == "orderedlist":
+            start = _number(each.get("startingnumber"))
+            if each.get("continuation") == "continues":
+                start = start or ended + 1
+            if start:
+                each.set("start", str(start))
+            ended = (start or 1) + sum(local_name(child) == "listitem" for child in each) - 1
 
 
 def _outline(root: Element) -> Iterator[str]:
@@ -72,12 +87,23 @@ def _outline(root: Element) -> Iterator[str]:
 
 def _children(parent: Element, level: int, depth: int) -> Iterator[str]:
     yield html.escape(parent.text or "", quote=False)
-    for child in parent:
+    is_text = _has_own_text(parent)
+    for place, child in enumerate(parent, 1):
         if depth >= MAX_DEPTH:
             yield html.escape("".join(child.itertext()), quote=False)
         else:
             yield from _write(child, parent, level, depth + 1)
-        yield html.escape(child.tail or "", quote=False)
+        # Between fields of a record, as in a citation, there may be no space.
+        is_between = place < len(parent) and local_name(parent[place]) != "manvolnum"
+        yield html.escape(child.tail or "", quote=False) if is_text else " " * is_between
+
+
+def _has_own_text(element: Element) -> bool:
+    """Return whether an element has text besides its children, or only parts of words in it."""
+    texts = (element.text, *(child.tail for child in element))
+    return any(text and text.strip() for text in texts) or all(
+        _TAGS.get(local_name(child)) in _STYLED for child in element
+    )
 
 
 def _write(element: Element, parent: Element, level: int, depth: int) -> Iterator[str]:
@@ -90,7 +116,8 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
         yield from _title(element, parent, level, depth)
     elif name in _CODE and not (name == "code" and _is_inline(parent)):
         language = html.escape(element.get("language") or element.get("code-type") or "")
-        code = html.escape("".join(element.itertext()), quote=False)
+        between = " " if name == "cmdsynopsis" else ""
+        code = html.escape(between.join(element.itertext()), quote=False)
         named = f' class="language-{language}"' if language else ""
         yield f"<pre><code{named}>{code}</code></pre>"
     elif name in _NOTES:
@@ -105,10 +132,18 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
     elif name in _JOINED and len(element):
         parts = (" ".join("".join(child.itertext()).split()) for child in element)
         yield html.escape(_JOINED[name].join(filter(None, parts)), quote=False)
-    elif name in _SPACED:
-        yield from (*_children(element, level, depth), " ")
     elif name == "math":
-        yield from _mathml(element)
+        yield from as_html(element)
+    elif name == "tex-math":
+        yield from _tex(element, parent)
+    elif name == "segmentedlist":
+        yield from _segments(element, level, depth)
+    elif name == "bridgehead":
+        below = _number(element.get("renderas")) + 1
+        shown = min(below if below > 1 else level + 1, 6)
+        yield from (f"<h{shown}>", *_children(element, level, depth), f"</h{shown}>")
+    elif name == "manvolnum":
+        yield from ("(", *_children(element, level, depth), ")")
     elif name == "alt" or _TAGS.get(name) == "img":
         said = element.get("alt") or " ".join("".join(element.itertext()).split())
         yield html.escape(said)
@@ -123,13 +158,37 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
             yield html.escape(address)
 
 
-def _mathml(element: Element) -> Iterator[str]:
-    name = html.escape(local_name(element))
-    yield f"<{name}>{html.escape(element.text or '', quote=False)}"
-    for child in element:
-        yield from _mathml(child)
-        yield html.escape(child.tail or "", quote=False)
-    yield f"</{name}>"
+def _tex(element: Element, parent: Element) -> Iterator[str]:
+    """Write TeX as a formula, unless there is MathML of it; journals put it into a document."""
+    written = "".join(element.itertext())
+    if any(local_name(each) == "math" for each in parent):
+        leave_out(Omission.DUPLICATE, written)
+        return
+    _, _, body = written.rpartition(r"\begin{document}")
+    formula = body.partition(r"\end{document}")[0].strip().strip("$").strip()
+    leave_out(Omission.METADATA, written.replace(formula, " ", 1))
+    yield html.escape(f"${formula}$", quote=False)
+
+
+def _segments(element: Element, level: int, depth: int) -> Iterator[str]:
+    """Write DocBook's list of records as a table."""
+    titles = [each for each in element if local_name(each) == "segtitle"]
+    rows = [each for each in element if local_name(each) == "seglistitem"]
+    for each in element:
+        if each not in titles and each not in rows:
+            yield from _write(each, element, level, depth + 1)
+
+    def row(tag: str, cells: Iterable[Element]) -> Iterator[str]:
+        yield "<tr>"
+        for cell in cells:
+            yield from (f"<{tag}>", *_children(cell, level, depth + 1), f"</{tag}>")
+        yield "</tr>"
+
+    yield "<table>"
+    yield from row("th", titles)
+    for each in rows:
+        yield from row("td", each)
+    yield "</table>"
 
 
 def _open(tag: str, element: Element) -> str:
