@@ -176,3 +176,20 @@ def test_items_have_the_numbers_that_are_shown(written: str, expected: str) -> N
 def test_a_note_with_a_name_is_its_text() -> None:
     for macro in ("footnoteref:[dry,Dry ones.]", "footnote:dry[Dry ones.]", "footnote:[Dry ones.]"):
         assert text_of(f"Plums{macro}") == "Plums (Dry ones.)"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ('xref:a.adoc["`OAuth2`" section], see', '["OAuth2" section](a.adoc), see'),
+        ('link:a["Q, \\"r\\"",role=ext]', '[Q, "r"](a)'),
+        ("Use +a*b*+ and 1+1+1.", "Use a*b* and 1+1+1."),
+        ("icon:heart[2x,role=red] Love", " Love"),
+        ('image:a.png[Alt,300,title="Title of it"]', "Alt Title of it"),
+        ("[[[pp]]] Hunt. [[[k,Knuth]]] Art.", "[pp] Hunt. [Knuth] Art."),
+    ],
+)
+def test_links_and_pictures_keep_their_words(written: str, shown: str) -> None:
+    document = read_text(f"= T\n\n{written}\n")
+    assert document.reading.text == f"# T\n\n{shown}".rstrip()
+    assert document.reading.words is not None and document.reading.words.unaccounted == 0

@@ -17,7 +17,8 @@ MAX_FILLED = 10_000
 
 _REFERENCE = re.compile(r"(?<!\\)\{([\w-]{1,60})\}")
 _INLINE = re.compile(
-    r"(?P<curly>(?P<quote>[\"'])`[^`\n]{1,300}`(?P=quote))|(?P<code>`[^`\n]{1,300}`|\+\+\+?[^+\n]{1,300}\+\+\+?)"
+    r"(?P<curly>(?P<quote>[\"'])`[^`\n]{1,300}`(?P=quote))|(?P<code>`[^`\n]{1,300}`|\+\+\+?[^+\n]{1,300}\+\+\+?"
+    r"|(?<![\w+`])\+[^+\s](?:[^+\n]{0,300}[^+\s])?\+(?![\w+`]))"
     r"|\b(?:link|xref):(?P<target>\+\+[^+\n]{1,500}\+\+|[^\s\[\]]{1,500}+)"
     r"\[(?P<label>[^\]\n]{0,300}+)\]"
     r"|(?P<unset>\{[\w-]{1,60}\}[^\s\[\]]{0,500}+)\[(?P<shown>[^\]\n]{1,300}+)\]"
@@ -41,7 +42,13 @@ _INLINE = re.compile(
     r"|(?P<entity>&(?:[a-zA-Z]{2,30}|#\d{1,7}|#[xX][\da-fA-F]{1,6});)"
     r"|(?<![#\w])#(?P<marked>[^\s#\n](?:[^#\n]{0,200}[^\s#\n])?)#(?![#\w])"
 )
+_PICTURE_TITLE = re.compile(r"\btitle=\"([^\"]+)\"")
+# An entry of a bibliography is cited by its name, or by the text after it.
+_ENTRY = re.compile(r"\[\[\[([^\[\],]+)(?:,([^\[\]]+))?\]\]\]")
 _LITERAL = re.compile(r"`\+([^+`]+)\+`")
+_OPTIONS = re.compile(r",[ \t]*(?:window|role|opts|id|title|rel|subs|xrefstyle)=.*$")
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"")
+_CURLY = re.compile(r"([\"'])`([^`\n]{1,300})`\1")
 _MACRO = re.compile(r"(?!https?:|ftp:|irc:|mailto:)[a-z]\w{1,30}(?=:)")
 _BREAK = re.compile(r"[ \t]\+$", re.MULTILINE)
 INTRINSIC = {
@@ -108,17 +115,22 @@ def _unwrap(pictures: str, match: re.Match[str]) -> str:
             leave_out(Omission.ATTRIBUTE, match["place"])
         return (match["reference"] or match["place"].lstrip("#")).strip()
     if match["picture"]:
-        alternative = match["alt"].strip('"')
-        # An icon is a sign, and a picture in a line without a text is mostly one too.
+        if match[0].startswith("icon"):
+            # It shows a sign, of the size that is named in its brackets.
+            leave_out(Omission.ATTRIBUTE, match[0])
+            return ""
+        alternative = "" if "=" in match["alt"] else match["alt"].strip('"')
+        titled = _PICTURE_TITLE.search(match[0])
+        # A picture in a line without a text is mostly a sign.
         is_picture = match[0].startswith("image::" if not alternative else "image:")
         place = match["picture"]
         place = (
             place if place.startswith("/") or not pictures else f"{pictures.rstrip('/')}/{place}"
         )
         shown = picture(alternative, place) if is_picture else None
-        if shown is None:
-            leave_out(Omission.ATTRIBUTE, match["picture"])
-        return shown or alternative
+        said = " ".join(filter(None, (shown or alternative, titled[1] if titled else "")))
+        leave_out(Omission.ATTRIBUTE, match[0])
+        return said
     if note := match["note"]:
         return f" ({note})"
     if match["keys"] is not None:
@@ -126,6 +138,9 @@ def _unwrap(pictures: str, match: re.Match[str]) -> str:
         return f"{menu} > {keys}" if menu and keys else menu or keys
     if match["macro"]:
         return _write_macro(match["object"], match["said"])
+    if match["anchor"] and (entry := _ENTRY.fullmatch(match["anchor"])):
+        leave_out(Omission.ATTRIBUTE, entry[1] if entry[2] else "")
+        return f"[{entry[2] or entry[1]}]"
     if left := match["hidden"] or match["anchor"] or match["role"]:
         leave_out(Omission.ATTRIBUTE, left)
         return ""
@@ -152,9 +167,12 @@ def _write_marks(match: re.Match[str]) -> str:
 
 def _label(written: str) -> str:
     """Return the text of a link without its options."""
-    text = written.strip()
-    if text.startswith('"') and '"' in text[1:]:
-        text = text[1 : text.index('"', 1)]
-    elif "," in text and re.search(r",[ \t]*(?:window|role|opts|id|title|rel)=", text):
-        text = text.partition(",")[0]
+    text, is_quoted = written.strip(), False
+    if options := _OPTIONS.search(text):
+        leave_out(Omission.ATTRIBUTE, options[0])
+        text = text[: options.start()]
+    if options or _QUOTED.fullmatch(text):
+        is_quoted = text.startswith('"') and text.endswith('"') and len(text) > 1
+    text = text[1:-1].replace('\\"', '"') if is_quoted else text
+    text = _CURLY.sub(r"\1\2\1", text)
     return text.rstrip("^").replace("\\]", "]")
