@@ -145,3 +145,24 @@ def test_conditions_of_terminals_hold() -> None:
     document = read_page(page)
     assert "shown also" in document.reading.text
     assert "printed" not in document.reading.text
+
+
+def test_lists_columns_and_sentences_of_mdoc() -> None:
+    source = (
+        ".Dd May 3, 2024\n.Dt PICK 3\n.Sh NAME\n.Nm pick\n.Bl -enum\n.It\nfirst\n.It\nsecond\n"
+        ".El\n.Bl -column a b\n.It Em A Ta Em B\n.It a1 Ta b1 b2\n.El\n"
+        '.Fn pick "int a" "char *b" .\n.Pp\n.Rv -std pick\n'
+    )
+    text = read_page(source, "pick.3").reading.text
+    for said in (
+        "1. first\n\n2. second",
+        "| A | B |\n| --- | --- |\n| a1 | b1 b2 |",
+        "pick(int a, char *b).",
+        "The pick() function returns the value 0 if successful; otherwise the value -1",
+    ):
+        assert said in text, text
+
+
+def test_items_keep_their_numbers() -> None:
+    source = ".TH A 1\n.SH B\n.IP 1. 4\nOne\n.RS\nInner\n.RE\n.IP (b)\nTwo\n"
+    assert "1. One\n\nInner\n\n(b) Two" in read_page(source).reading.text

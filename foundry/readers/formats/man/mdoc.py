@@ -8,14 +8,14 @@ from foundry.readers.notes import leave_out
 _BEFORE = {"Fl": "-", "Nd": "\u2014 "}
 _AROUND = {
     **{"Op": "[]", "Bq": "[]", "Brq": "{}", "Pq": "()", "Aq": "<>", "Dq": "\u201c\u201d"},
-    **{"Sq": "\u2018\u2019", "Qq": '""', "Ql": "\u2018\u2019", "Fn": ("", "()"), "In": ("<", ">")},
+    **{"Sq": "\u2018\u2019", "Qq": '""', "Ql": "\u2018\u2019", "In": ("<", ">")},
 }
 _OPENED = {"Oo": "[", "Bo": "[", "Bro": "{", "Po": "(", "Ao": "<", "Do": "\u201c", "So": "\u2018"}
 _CLOSED = {"Oc": "]", "Bc": "]", "Brc": "}", "Pc": ")", "Ac": ">", "Dc": "\u201d", "Sc": "\u2019"}
 _NAMED = {"Ux": "UNIX", "Bx": "BSD", "Fx": "FreeBSD", "Nx": "NetBSD", "Ox": "OpenBSD", "At": "AT&T"}
 _PLAIN = frozenset(
     "Ar Pa Ev Cm Li Ic Va Vt Fa Ft Em Sy No Tn An Ad Er Cd Dv Xo Xc Lb St Ms Fd Lk Mt Eo Ec Bk Ek"
-    " Xr Nm %A %T %B %J %V %N %D %I %R %O %P %U %Q %C".split()
+    " Xr Nm Fn %A %T %B %J %V %N %D %I %R %O %P %U %Q %C".split()
 )
 MACROS = frozenset((*_BEFORE, *_AROUND, *_OPENED, *_CLOSED, *_NAMED, *_PLAIN, "Ns", "Ap", "Sm"))
 _AFTER = frozenset(".,:;)]?!")
@@ -43,6 +43,12 @@ def say(macro: str, given: Sequence[str], name: str) -> str:
             is_joined = True
             continue
         said = _said(word, after, name, ends)
+        if word == "Fn" and place < len(words):
+            # The name, and each argument as one word.
+            rest = range(place, len(words))
+            last = next((each for each in rest if words[each] in _AFTER | MACROS), len(words))
+            said = f"{words[place]}({', '.join(words[place + 1 : last])})"
+            place = last
         if word == "Xr" and place < len(words):
             said, place = _reference(words, place)
         if said is None:

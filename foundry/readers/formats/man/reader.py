@@ -1,6 +1,7 @@
 """Reads manual pages (man and mdoc): the printed text, with sections as their outline."""
 
 import re
+from collections.abc import Iterator
 
 from foundry.documents import Reading
 from foundry.documents.left_out import Omission
@@ -19,9 +20,9 @@ _IS_PAGE = re.compile(r"(?m)^[.'][ \t]*(?:TH|Dd|SH|Sh)\b")
 _REQUEST = re.compile(r"[.'][ \t]*([A-Za-z%][A-Za-z0-9]{0,30}|\\\")[ \t]*(.*)")
 _FONTS = {"B", "I", "SM", "SB", "R"}
 _ALTERNATING = {"BR", "RB", "IR", "RI", "BI", "IB"}
-_PARAGRAPHS = {"PP", "P", "LP", "HP", "Pp", "sp"}
+_PARAGRAPHS = {"PP", "P", "LP", "HP", "Pp", "sp", "RS", "RE"}
 _SILENT = frozenset(
-    "RS RE ad hy nh ne nr in ti ta ft PD DT UC AT EQ EN Os fam ll pl ps vs na ce rs ns mk rt tr lf"
+    "ad hy nh ne nr in ti ta ft PD DT UC AT EQ EN Os fam ll pl ps vs na ce rs ns mk rt tr lf"
     " cc hw YS Bk Ek ev cs ss pc pn bp hc so mso nx INDENT UNINDENT"
     " PDFPIC URL".split()
 )
@@ -41,6 +42,9 @@ class _Writer:
         self._name = ""
         self._awaits_term = False
         self._was_true = True
+        self._mdoc_lists: list[str] = []
+        self._items = 0
+        self._columns: list[list[str]] = []
 
     def write(self) -> None:
         """Convert every line."""
@@ -138,10 +142,11 @@ class _Writer:
             self._text(say(name, given, self._name))
         elif name in {"Ex", "Rv"}:
             leave_out(Omission.MACRO, rest)
-            self._text(f"The {self._name} utility exits 0 on success, and >0 if an error occurs.")
+            self._text(_standard(name, given[1:] or [self._name]))
         elif name in {"Bl", "El", "Rs", "Re"}:
             self.flush()
             leave_out(Omission.ATTRIBUTE, rest)
+            self._list(name, given[0] if given else "")
         elif name in MACROS:
             self._text(say(name, given, self._name))
         elif name in _SILENT:
@@ -185,12 +190,29 @@ class _Writer:
         leave_out(Omission.ATTRIBUTE, " ".join(given[1:] if name == "IP" else given))
         if name in {"TP", "TQ"}:
             self._awaits_term = True
+        elif name == "It" and self._mdoc_lists[-1:] == ["-enum"]:
+            self._items += 1
+            self._held.append(f"{self._items}.")
+        elif name == "It" and self._mdoc_lists[-1:] == ["-column"]:
+            self._columns.append([*_cells(given, self._name)])
         elif name == "It":
             said = say(given[0], given[1:], self._name) if given else ""
             self._held += [f"{said}:", _END] if said else ["-"]
+        elif given and re.fullmatch(r"\(?[\da-z]{1,3}[.)]", given[0].strip()):
+            self._held.append(given[0].strip())
         elif given and given[0]:
             is_mark = given[0].strip() in {"\u2022", "-", "*", "o", "+"}
             self._held += ["-"] if is_mark else [f"{given[0]}:", _END]
+
+    def _list(self, name: str, kind: str) -> None:
+        """Begin or end a list of mdoc."""
+        if name == "Bl":
+            self._mdoc_lists.append(kind)
+            self._items = 0
+        elif name == "El" and self._mdoc_lists:
+            self._mdoc_lists.pop()
+            self.composer.table(self._columns)
+            self._columns = []
 
     def _end_code(self) -> None:
         if self._code is not None:
@@ -251,6 +273,31 @@ class _Writer:
         self.composer.table(rows)
 
 
+def _cells(given: list[str], name: str) -> Iterator[str]:
+    """Yield the cells of a row, which `Ta` separates."""
+    cell: list[str] = []
+    for word in [*given, "Ta"]:
+        if word == "Ta":
+            yield say(cell[0], cell[1:], name) if cell else ""
+            cell = []
+        else:
+            cell.append(word)
+
+
+def _standard(name: str, named: list[str]) -> str:
+    """Return the sentence that every page has about exit codes or returned values."""
+    if name == "Ex":
+        said = " and ".join(named)
+        verb = "utility exits" if len(named) < 2 else "utilities exit"
+        return f"The {said} {verb} 0 on success, and >0 if an error occurs."
+    said = " and ".join(f"{each}()" for each in named)
+    verb = "function returns" if len(named) < 2 else "functions return"
+    return (
+        f"The {said} {verb} the value 0 if successful; otherwise the value -1 is returned and the"
+        " global variable errno is set to indicate the error."
+    )
+
+
 def _is_continued(line: str) -> bool:
     return line.endswith("\\") and not line.endswith("\\\\")
 
@@ -293,4 +340,4 @@ _SECTIONS = [
     ".man",
     ".mdoc",
 ]
-READER = Reader("man/2", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
+READER = Reader("man/3", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
