@@ -30,8 +30,14 @@ class Composer:
         if len(title) > MAX_HEADING_CHARS:
             self.text(title)
         elif title:
+            self._forget_ends(min(max(level, 1), 6))
             start = self._append("#" * min(max(level, 1), 6) + " " + title)
             self._headings.append(Heading(min(max(level, 1), 6), title, start, self._end()))
+
+    def end_section(self, level: int) -> None:
+        """End sections of this level: what follows belongs to the section around them."""
+        self._forget_ends(level)
+        self._headings.append(Heading(level, "", self._length, self._length))
 
     def text(self, text: str, *, is_block: bool = False) -> None:
         """Add paragraphs; a block stays whole if it fits into a chunk."""
@@ -79,17 +85,25 @@ class Composer:
     ) -> Reading:
         """Return the reading; without a title, the first level 1 heading becomes the title."""
         text = "\n\n".join(self._parts)
-        first = next((heading.text for heading in self._headings if heading.level == 1), None)
+        headings = [each for each in self._headings if each.start < len(text)]
+        first = next((each.text for each in headings if each.level == 1 and each.text), None)
         return Reading(
             text=text,
             title=normalise_line(title or "") or first,
-            headings=tuple(self._headings),
+            headings=tuple(headings),
             blocks=tuple(self._blocks),
             links=tuple(dict.fromkeys((*self._links, *find_links(text, {})))),
             modified=modified,
             pages=tuple(min(offset, len(text)) for offset in self._pages),
             language=language,
         )
+
+    def _forget_ends(self, level: int) -> None:
+        """Drop the ends of sections that a heading of this level, at the same place, ends too."""
+        while self._headings and not self._headings[-1].text:
+            if self._headings[-1].start != self._length or self._headings[-1].level < level:
+                break
+            self._headings.pop()
 
     def _append(self, part: str) -> int:
         start = self._length

@@ -37,10 +37,14 @@ _TYPE = "application/epub+zip"
 
 
 class Point(NamedTuple):
-    """An entry of a book's navigation: its title, and its depth from 1."""
+    """An entry of a book's navigation: its title, and its depth from 1.
+
+    `above` are entries without a page of their own that begin with it, such as parts.
+    """
 
     title: str
     level: int
+    above: "tuple[Point, ...]" = ()
 
 
 Navigation = dict[str, dict[str, Point]]
@@ -101,11 +105,13 @@ class _Chapters:
         """Add a file of the spine."""
         points = self._navigation.get(name, {})
         text, _ = decode(content, declared_charset(content))
-        inner = {place: point for place, point in points.items() if place}
+        inner = {place: (point.title, point.level) for place, point in points.items() if place}
         reading = html.read(text, is_book=True, sections=inner)
         if not reading.text.strip():
             return
         leave_out(Omission.METADATA, reading.title or "", name)
+        for part in next((point.above for point in points.values()), ()):
+            self.composer.heading(part.level, part.title)
         first = points.get("") or (next(iter(points.values())) if len(points) == 1 else None)
         if not reading.headings:
             self._name(first, reading.title)
@@ -119,7 +125,7 @@ class _Chapters:
                 self._name(first, None)
                 # The navigation sets the levels of the headings that it lists.
                 shift = 0 if inner else shift
-            levels = {point.title: point.level for point in inner.values()}
+            levels = dict(inner.values())
             reading = _shifted(reading, shift, levels)
         self.composer.include(reading)
 
@@ -154,8 +160,11 @@ def _shifted(reading: Reading, shift: int, levels: Mapping[str, int]) -> Reading
             )
             composer.include(Reading(piece, blocks=moved))
         if heading:
-            level = levels.get(heading.text, heading.level + shift)
-            composer.heading(min(max(level, 1), 6), heading.text)
+            level = min(max(levels.get(heading.text, heading.level + shift), 1), 6)
+            if heading.text:
+                composer.heading(level, heading.text)
+            else:
+                composer.end_section(level)
             end = heading.end
     return composer.finish(title=reading.title)
 
@@ -195,10 +204,15 @@ def _points(root: LexborNode | None) -> Iterator[tuple[str, Point]]:
     for part in root.css("nav"):
         if "toc" not in (part.attributes.get(SEMANTICS) or "").split():
             continue
-        for link in part.css("li > a[href]"):
-            title = " ".join(link.text().split())
-            if title:
-                yield link.attributes.get("href") or "", Point(title, _depth(link, "ol"))
+        above: tuple[Point, ...] = ()
+        for entry in part.css("li > a[href], li > span"):
+            title = " ".join(entry.text().split())
+            if title and entry.tag == "span":
+                above += (Point(title, _depth(entry, "ol")),)
+            elif title:
+                target = entry.attributes.get("href") or ""
+                yield target, Point(title, _depth(entry, "ol"), above)
+                above = ()
 
 
 def _depth(node: LexborNode, tag: str) -> int:
@@ -261,4 +275,4 @@ def _modified(book: Element) -> str | None:
     return next(filter(None, map(normalise_date, found)), None)
 
 
-READER = FileReader("epub/3", {"EPUB": _TYPE}, {".epub": _TYPE}, read, texts=book_texts)
+READER = FileReader("epub/4", {"EPUB": _TYPE}, {".epub": _TYPE}, read, texts=book_texts)

@@ -127,3 +127,12 @@ def test_a_navigation_outside_the_text_is_told() -> None:
     assert (Omission.DUPLICATE, "One", "o/nav.xml") in {
         (each.reason, each.text.strip(), each.place) for each in notes.left_out
     }
+
+
+def test_parts_without_a_page_are_above_their_chapters() -> None:
+    navigation = NAVIGATION.format(
+        '<li><span>Part I</span><ol><li><a href="t/a.xhtml">One</a></li></ol>'
+        '</li><li><span>Part II</span><ol><li><a href="t/b.xhtml">Two</a></li></ol></li>'
+    )
+    reading = read({"a": "<h1>One</h1><p>x</p>", "b": "<p>y</p>"}, navigation)
+    assert outline(reading) == [(1, "Part I"), (2, "One"), (1, "Part II"), (2, "Two")]

@@ -1,12 +1,12 @@
 """Blocks of Markdown, and nesting them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from foundry.documents import Span
-from foundry.readers.composing import fence
+from foundry.documents import Reading, Span
+from foundry.readers.composing import Composer, fence
 from foundry.readers.decoding import normalise
 
 _MARKER = re.compile(r"(?:[-+*>]|#{1,6})(?=\s|$)|(?=```|~~~)")
@@ -21,7 +21,10 @@ TAB, CLOSED = "**[{}]**", f"{CLOSED_SIGN} **{{}}**"
 
 
 class Block(NamedTuple):
-    """A part of a page: Markdown, and spans that stay whole; a heading has a level."""
+    """A part of a page: Markdown, and spans that stay whole; a heading has a level.
+
+    A heading without text ends the sections of its level.
+    """
 
     text: str
     level: int = 0
@@ -35,6 +38,17 @@ def paragraph(text: str) -> str:
         return f"\\{text}" if _MARKER.match(text) else text
     lines = (" ".join(line.split()) for line in text.strip(" \n").split("\n"))
     return re.sub(r"\n{2,}", "\0", "\n".join(lines)).replace("\n", "  \n").replace("\0", "\n\n")
+
+
+def add_to(composer: Composer, blocks: Iterable[Block]) -> None:
+    """Add blocks to a document."""
+    for block in blocks:
+        if block.level and block.text:
+            composer.heading(block.level, block.text)
+        elif block.level:
+            composer.end_section(block.level)
+        else:
+            composer.include(Reading(block.text, blocks=block.spans))
 
 
 def fenced(code: str, language: str) -> list[Block]:
@@ -99,6 +113,7 @@ def nested(
     blocks: Sequence[Block], first: str, others: str, *, is_item: bool = False
 ) -> list[Block]:
     """Return blocks as one, with line prefixes for a quotation or a list item."""
+    blocks = [block for block in blocks if block.text]
     if not blocks:
         return []
     written = [

@@ -12,6 +12,7 @@ from foundry.readers.formats.pages.blocks import (
     CLOSED,
     TAB,
     Block,
+    add_to,
     fenced,
     flat,
     joined,
@@ -54,11 +55,7 @@ def write(content: Content, sections: Sections) -> Reading:
     """
     composer = Composer()
     if content.root is not None:
-        for block in _Writer(content, sections).page():
-            if block.level:
-                composer.heading(block.level, block.text)
-            else:
-                composer.include(Reading(block.text, blocks=block.spans))
+        add_to(composer, _Writer(content, sections).page())
     return composer.finish()
 
 
@@ -304,8 +301,9 @@ class _Writer(LineWriter):
                 line: list[str] = []
                 self.add_inline(child, line)
                 blocks += [Block(text) for text in [paragraph("".join(line))] if text]
+        ended = [Block("", self._level)] if self._level != outer else []
         self._level = outer
-        return [*blocks, *terms]
+        return [*blocks, *terms, *ended]
 
     def _is_term(self, node: LexborNode) -> bool:
         """Return whether a term is a line of text, not a heading of its definition."""
@@ -379,7 +377,7 @@ class _Writer(LineWriter):
 
     def _cell(self, node: LexborNode) -> str:
         blocks = self._blocks(node)
-        return " ".join(flat(block) for block in blocks)
+        return " ".join(flat(block) for block in blocks if block.text)
 
 
 def _task_box(item: LexborNode) -> LexborNode | None:

@@ -36,6 +36,7 @@ class panel(nodes.General, nodes.Element):  # noqa: N801
     """Content that a page shows after a click: `title` has inline markup, `sign` is its form."""
 
 
+_OWN = frozenset(("meta", "container"))
 _SHOWN_OPTIONS = (
     "title subtitle caption header footer alt summary heading type value default synopsis prog"
     " deprecated required canonical".split()
@@ -74,8 +75,8 @@ def find_directive(name: str, known: type[Directive] | None) -> type[Directive]:
         return _Glossary
     if kind in OBJECTS or (":" in name and known is None):
         return _Description
-    if known is None or kind in SETTINGS | INCLUDED | LEADING | INDEXES | UNSEEN:
-        own = kind not in {"class", "role", "meta", "title", "unicode", "date", "sectnum"}
+    if known is None or kind in _OWN | SETTINGS | INCLUDED | LEADING | INDEXES | UNSEEN:
+        own = kind not in {"class", "role", "title", "unicode", "date", "sectnum"}
         if known is None or own:
             return _Other
     options = _AnyOption(known.option_spec or {})
@@ -226,7 +227,9 @@ class _Glossary(_Lenient):
     def _entry(self, terms: list[str], lines: Any, place: int) -> nodes.Node:
         entry = nodes.definition_list_item()
         for term in terms:
-            entry += nodes.term(term, "", *self.inline(re.sub(r"\s+:\s+.*", "", term)))
+            named, _, kind = re.sub(r"\s+:\s+", "\n", term, count=1).partition("\n")
+            leave_out(Omission.ATTRIBUTE, kind)
+            entry += nodes.term(term, "", *self.inline(named))
         definition = nodes.definition()
         if lines is not None:
             self.state.nested_parse(lines, self.content_offset + place, definition)
@@ -271,6 +274,12 @@ class _Other(_Lenient):
             leave_out(Omission.MACRO, self.argument, place)
             shown = self.shown_options()
             return [*shown, *self.add_content(nodes.container()).children]
+        if self.kind in {"container", "compound"}:
+            leave_out(Omission.ATTRIBUTE, self.argument, place)
+            return self.add_content(nodes.container()).children
+        if self.kind == "meta":
+            leave_out(Omission.METADATA, "\n".join([text, *map(str, self.options.values())]), place)
+            return []
         return self._with_title()
 
     def _with_title(self) -> list[nodes.Node]:

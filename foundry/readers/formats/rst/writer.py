@@ -13,6 +13,7 @@ from foundry.readers.decoding import normalise
 from foundry.readers.formats import html
 from foundry.readers.formats.pages.blocks import (
     Block,
+    add_to,
     code_span,
     emphasised,
     fenced,
@@ -44,17 +45,14 @@ _LABELS = {
 _CODE_CLASSES = frozenset(("code", "literal-block"))
 _NUMBERING = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}
 _NAME = re.compile(r"(?:(?:async|class|exception|static|final|abstract|property)\s+)*([\w.]+)")
+_TAG = re.compile(r"<[^<>]+>")
 _FIELDS = {"return": "returns", "rtype": "return type", "raise": "raises"}
 
 
 def write(document: nodes.document) -> Reading:
     """Return a document as Markdown; its title is the first heading."""
     composer, writer = Composer(), _Writer()
-    for block in writer.blocks(document):
-        if block.level:
-            composer.heading(block.level, block.text)
-        else:
-            composer.include(Reading(block.text, blocks=block.spans))
+    add_to(composer, writer.blocks(document))
     for target, text in writer.labels:
         composer.link(Link(target, text, "wikilink"))
     reading = composer.finish()
@@ -140,6 +138,7 @@ class _Writer:
             name = _NAME.match(self._qualified(node["signatures"][0]))
             self._within = name[1] if name else ""
         found += self.blocks(node)
+        found.append(Block("", self._level))
         self._level, self._within = outer, within
         return found
 
@@ -211,6 +210,7 @@ class _Writer:
             leave_out(Omission.MACRO, text)
             return []
         made = html.read_part(normalise(text)) if text else None
+        leave_out(Omission.ATTRIBUTE, " ".join(_TAG.findall(text)))
         if made is None:
             leave_out(Omission.SCRIPT, text)
         return [Block(made)] if made else []

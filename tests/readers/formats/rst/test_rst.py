@@ -204,3 +204,35 @@ def test_what_is_left_out_is_told() -> None:
         (Omission.MACRO, "m"),
         (Omission.COMMENT, "a remark"),
     ]
+
+
+def test_what_follows_an_object_belongs_to_the_section_around_it() -> None:
+    reading = read(
+        "First.\n\nSub\n---\n\n.. class:: K\n\n   .. method:: m()\n\n      Of m.\n\n"
+        "   Of K.\n\nOf the section.\n\n.. function:: f()\n\n   Of f.\n"
+    )
+    told = [
+        (each.level, each.text, reading.text[each.end :].lstrip("\n").split("\n")[0])
+        for each in reading.headings
+    ]
+    assert told == [
+        (1, "Page", "First."),
+        (2, "Sub", "### K"),
+        (3, "K", "#### K.m()"),
+        (4, "K.m()", "Of m."),
+        (4, "", "Of K."),
+        (3, "", "Of the section."),
+        (3, "f()", "Of f."),
+    ]
+
+
+def test_tags_and_names_of_directives_are_told() -> None:
+    source = (
+        '.. meta::\n   :description: Fruit\n\n.. raw:: html\n\n   <p class="big">Raw</p>\n\n'
+        ".. container:: boxed\n\n   Inside.\n\n.. glossary::\n\n   pear : fruit\n      Green.\n"
+    )
+    with taking_notes() as notes:
+        text = body(source)
+    assert text == "Raw\n\nInside.\n\npear\n: Green."
+    told = " ".join(each.text for each in notes.left_out)
+    assert all(word in told for word in ("Fruit", 'class="big"', "boxed", "fruit"))
