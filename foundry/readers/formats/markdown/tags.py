@@ -224,7 +224,7 @@ def _describe(tag: Tag, text: str) -> str:
     """Return the prose in a component's attributes."""
     attributes = tag.attributes
     names = [attributes[name] for name in _NAMES if attributes.get(name)]
-    if tag.name.lower() in _TITLED and not names:
+    if tag.name.lower() in _SIGNS and not names:
         # Docusaurus shows the value of a tab without a label.
         names = [attributes["value"]] if attributes.get("value") else []
     more = [attributes[name] for name in _MORE if attributes.get(name)]

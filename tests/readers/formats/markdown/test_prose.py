@@ -330,7 +330,10 @@ def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> No
         ("See [it][s].\n\n[s]: <{{% eturl highlight %}}>", "See it."),
         ('# Head <Badge type="info" text="new" />', "# Head new"),
         ("<template #title>\nTeam\n</template>", "Team"),
-        ('<Tabs>\n<TabItem value="apple">\n\nRed.\n\n</TabItem>\n</Tabs>', "**apple**\n\nRed."),
+        (
+            '<Tabs>\n<TabItem value="apple">\n\nRed.\n\n</TabItem>\n</Tabs>',
+            "> **[apple]**\n>\n> Red.\n>",
+        ),
     ],
 )
 def test_generators_show(written: str, shown: str) -> None:
