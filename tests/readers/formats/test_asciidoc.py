@@ -185,7 +185,7 @@ def test_a_note_with_a_name_is_its_text() -> None:
         ('link:a["Q, \\"r\\"",role=ext]', '[Q, "r"](a)'),
         ("Use +a*b*+ and 1+1+1.", "Use a*b* and 1+1+1."),
         ("icon:heart[2x,role=red] Love", " Love"),
-        ('image:a.png[Alt,300,title="Title of it"]', "Alt Title of it"),
+        ('image:a.png[Alt,300,title="Title of it"]', "![Alt](a.png) Title of it"),
         ("[[[pp]]] Hunt. [[[k,Knuth]]] Art.", "[pp] Hunt. [Knuth] Art."),
     ],
 )
