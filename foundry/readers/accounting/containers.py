@@ -149,8 +149,8 @@ def roff_texts(source: str) -> list[str]:
 # Targets and options of links, names of templates and their arguments, table attributes.
 _WIKI = re.compile(
     r"<!--.*?-->|\[\[(?:File|Image|Media):[^|\[\]]*|\[\[[^|\[\]]*\|(?=[^|\[\]]*\]\])"
-    r"|\{\{[^{}|]*|\|\s*[^=|{}\[\]\n]{1,60}=|\[https?://\S*|__[A-Z]+__|(?m:^(?:\{\||\|-)[^\n]*)"
-    r"|(?:style|class|colspan|rowspan|align|scope|width)\s*=\s*(?:\"[^\"]*\"|\w+)",
+    r"|\|?\s*(?:style|class|colspan|rowspan|align|scope|width)\s*=\s*(?:\"[^\"]*\"|\w+)"
+    r"|\{\{[^{}|]*|\|\s*[^=|{}\[\]\n]{1,60}=|\[https?://\S*|__[A-Z]+__|(?m:^(?:\{\||\|-)[^\n]*)",
     re.IGNORECASE | re.DOTALL,
 )
 _QUOTES = re.compile("'{2,5}")

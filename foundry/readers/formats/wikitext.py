@@ -18,6 +18,7 @@ from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import decode, normalise
 from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.pages.numbers import ListNumbers
 from foundry.readers.formats.pages.tables import Cell, lay_out
 from foundry.readers.notes import leave_out
 
@@ -176,8 +177,9 @@ def _write_tag(node: Any, tag: str, notes: list[str], depth: int) -> str:
         pictures = _text(node.contents, notes, depth).split("\n")
         return "\n".join(each.partition("|")[2] for each in pictures)
     if tag == "ol":
-        items = (_text(each.contents, notes, depth) for each in _inner(node, "li"))
-        return "".join(f"\n# {item.strip()}" for item in items) + "\n"
+        numbers = ListNumbers({str(each.name): str(each.value) for each in node.attributes}, 0)
+        items = (_text(each.contents, notes, depth).strip() for each in _inner(node, "li"))
+        return "".join(f"\n{numbers.next({})} {item}" for item in items) + "\n"
     if tag not in _RAW:
         inner = _text(node.contents, notes, depth)
         return f"\n{inner}\n" if tag in {"p", "div", "blockquote"} else inner
@@ -294,4 +296,4 @@ def _number(lines: Iterable[str]) -> Iterator[str]:
 
 
 _TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
-READER = FileReader("wikitext/4", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)
+READER = FileReader("wikitext/5", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)

@@ -168,3 +168,9 @@ def test_words_after_a_table_are_counted(sandbox: Sandbox) -> None:
     assert document.reading.words.source == 8
     assert [each.text for each in document.reading.left_out] == ["old tub"]
     assert document.reading.unaccounted == ()
+
+
+def test_lists_in_html_keep_their_numbers(sandbox: Sandbox) -> None:
+    page = '<ol start="5" style="margin: 0"><li>five</li><li>six</li></ol>\n'
+    page += '<ol type="a"><li>x</li></ol>'
+    assert read_page(page, sandbox).reading.text == "5. five\n6. six\n\na. x"

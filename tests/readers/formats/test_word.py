@@ -353,3 +353,25 @@ def test_a_letter_over_several_lines_begins_its_word(sandbox: Sandbox) -> None:
     framed = line('<w:pPr><w:framePr w:w="20"/></w:pPr>', run("Beside")) + line(run("the text"))
     assert text_of(docx(framed), sandbox) == "Beside\n\nthe text"
     assert text_of(docx(line(run("Figs")) + line(drop, run("P"))), sandbox) == "Figs\n\nP"
+
+
+def test_author_and_date_are_no_headings(sandbox: Sandbox) -> None:
+    document = python_docx.Document()
+    for name in ("Author", "Part Title"):
+        document.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH).base_style = document.styles[
+            "Title"
+        ]
+    document.add_paragraph("The book", style="Title")
+    document.add_paragraph("Jane Doe", style="Author")
+    document.add_paragraph("First part", style="Part Title")
+    document.add_paragraph("Words.")
+    read = read_file(saved(document), sandbox)
+    assert outline(read) == [(1, "The book"), (1, "First part")]
+
+
+def test_a_blank_bullet_is_none(sandbox: Sandbox) -> None:
+    body = item("one") + item("still one", num=2)
+    nums = '<w:abstractNum w:abstractNumId="8"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/>'
+    nums += '<w:lvlText w:val=" "/></w:lvl></w:abstractNum>'
+    nums += '<w:num w:numId="2"><w:abstractNumId w:val="8"/></w:num>'
+    assert text_of(numbered(body, ("decimal", "%1."), nums=nums), sandbox) == "1. one\n\nstill one"

@@ -8,6 +8,7 @@ from foundry.readers.formats.office.headings import level_of_style
 from foundry.readers.formats.word.names import VAL, W, is_on, number
 
 _CODE = re.compile(r"source ?code|html preformatted|preformatted text|code(?: block)?$")
+_TITLE = re.compile(r"(?<!sub)title|heading")
 BODY_LEVEL = 9
 """The outline level of paragraphs that are not headings."""
 
@@ -68,6 +69,11 @@ class Styles:
             # Pages uses this name for its first heading; in LibreOffice, all headings are based on
             # it.
             style.heading = style.heading or 1
+        if any(_name_of(each) == "title" for each in chain[1:]) and not _TITLE.search(
+            _name_of(chain[0])
+        ):
+            # Pandoc derives the styles of subtitle, author and date from it.
+            style.heading = 0
         return style
 
 
