@@ -57,13 +57,13 @@ def zip_of(*names: str) -> bytes:
 @pytest.mark.parametrize(
     ("path", "reader", "media_type"),
     [
-        ("a.md", "markdown/4", "text/markdown"),
-        ("A.MD", "markdown/4", "text/markdown"),
-        ("a.mdx", "mdx/4", "text/markdown"),
-        ("a.html", "html/4", "text/html"),
-        ("a.rst", "rst/3", "text/x-rst"),
-        ("a.adoc", "asciidoc/3", "text/asciidoc"),
-        ("a.tex", "latex/4", "text/x-tex"),
+        ("a.md", "markdown/5", "text/markdown"),
+        ("A.MD", "markdown/5", "text/markdown"),
+        ("a.mdx", "mdx/5", "text/markdown"),
+        ("a.html", "html/5", "text/html"),
+        ("a.rst", "rst/4", "text/x-rst"),
+        ("a.adoc", "asciidoc/4", "text/asciidoc"),
+        ("a.tex", "latex/5", "text/x-tex"),
         ("a.yml", "yaml/1", "application/yaml"),
         ("a.py", "code-python/1", "text/x-python"),
         ("sub/Dockerfile", "code/1", "text/x-dockerfile"),
@@ -78,7 +78,7 @@ def test_the_name_chooses_the_reader(path: str, reader: str, media_type: str) ->
 
 def test_the_source_may_choose_the_reader() -> None:
     document = read_document("# A\n\ntext", "1", id="1", media_type="text/markdown")
-    assert (document.reader, document.title, document.id) == ("markdown/4", "A", "1")
+    assert (document.reader, document.title, document.id) == ("markdown/5", "A", "1")
     plain = read_document("<html>is a tag</html>", "1", id="1", media_type="text/plain")
     assert plain.reader == "text/1"
 
@@ -86,7 +86,7 @@ def test_the_source_may_choose_the_reader() -> None:
 @pytest.mark.parametrize("path", ["page.txt", "page.md", "page", "page.unknown"])
 def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
     document = read_document("\n<!-- x --><!DOCTYPE html><title>T</title><p>words", path)
-    assert (document.reader, document.title) == ("html/4", "T")
+    assert (document.reader, document.title) == ("html/5", "T")
 
 
 @pytest.mark.parametrize(

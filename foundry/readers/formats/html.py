@@ -155,5 +155,5 @@ def nesting_depth(page: str) -> int:
 
 
 READER = Reader(
-    "html/4", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
+    "html/5", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
 )

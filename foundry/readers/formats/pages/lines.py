@@ -103,6 +103,12 @@ class LineWriter:
         if tag == "i" and not text and "icon-" in (attributes.get("class") or ""):
             # Asciidoctor marks the kind of an admonition with an icon.
             return attributes.get("title") or ""
+        if _EMPHASIS.get(tag) == "~~" and text[-1:].isalnum():
+            # What is struck out, and a number or a text that replaces it.
+            after = node.next
+            is_replaced = after is not None and after.tag == "ins"
+            if is_replaced or (text[-1].isdigit() and following(node).isdigit()):
+                text += " "
         if tag in _EMPHASIS and not in_heading:
             return emphasised(text, _EMPHASIS[tag], before, following(node))
         if tag == "q":

@@ -18,6 +18,7 @@ _ORDINAL = re.compile(
     r"(?:st|nd|rd|th|er|re|[eè]re?|[eè]me|nde?|e|o|a|os|as|me|mes|lle|gr?|vo|[.]?[ºª°])\.?",
     re.IGNORECASE,
 )
+_DECIMAL = re.compile(r"\d[.,]\d+$")
 _SYMBOL = re.compile(r"[™®©†‡*§¶°′″℠]+|TM|SM|R")
 _PLAIN = re.compile(r"[+\-−–]?[\w.]+[+\-−–]?|[+\-−–*†‡′]+")
 _WORD_BEFORE = re.compile(
@@ -44,7 +45,8 @@ def raised(text: str, before: str) -> str:
         return text
     if _SYMBOL.fullmatch(text):
         return text
-    if _ORDINAL.fullmatch(text) and (before[-1].isalnum() or before[-1] in ".)"):
+    is_ordinal = _ORDINAL.fullmatch(text) and not _DECIMAL.search(before)
+    if is_ordinal and (before[-1].isalnum() or before[-1] in ".)"):
         return text
     if text[0] in "[(" and text[-1] in "])":
         return f" {text}"

@@ -49,7 +49,8 @@ def headings(body: str) -> list[tuple[int, str]]:
     ],
 )
 def test_a_heading_says_what_the_page_shows(markup: str, heading: str) -> None:
-    assert [text for _, text in headings(f"<p>Before.</p>{markup}<p>After.</p>")] == [heading]
+    found = headings(f"<p>Before.</p>{markup}<p>After.</p>")
+    assert [text for _, text in found if text] == [heading]
 
 
 @pytest.mark.parametrize(
@@ -390,3 +391,26 @@ def test_sums_stand_below_what_they_sum_up() -> None:
 
 def test_an_open_dialog_is_read() -> None:
     assert text_of("<p>Before<dialog open><p>Press it twice</dialog>") == "Before\n\nPress it twice"
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("<p><del>10</del><ins>8</ins> or <s>10</s>8</p>", "~~10~~ 8 or ~~10~~ 8"),
+        ("<p>5.3<sup>a</sup> and 3<sup>a</sup></p>", "5.3^a and 3a"),
+        (
+            "<p><math><mrow><mo>(</mo><mfrac linethickness='0'><mi>n</mi><mi>k</mi></mfrac>"
+            "<mo>)</mo></mrow></math></p>",
+            "(n over k)",
+        ),
+    ],
+)
+def test_numbers_stay_apart(written: str, shown: str) -> None:
+    assert text_of(written) == shown
+
+
+def test_what_follows_a_signature_belongs_to_the_section_around_it() -> None:
+    page = "<h2>S</h2><dl><dt class=sig>f()</dt><dd><p>Of f.</p></dd></dl><p>Of S.</p>"
+    assert headings(page) == [(2, "S"), (3, "f()"), (3, "")]
+    listed = f"<ul><li>x{page}</li></ul><p>End.</p>"
+    assert headings(listed) == []

@@ -137,7 +137,7 @@ def test_the_content_decides_and_not_the_name(sandbox: Sandbox) -> None:
     content = pdf([body(600, "some words")])
     assert read_file(content, sandbox, "notes.html").reader == "pdf/6"
     page = b"<!DOCTYPE html><title>T</title><p>words"
-    assert read_file(page, sandbox, "page.pdf").reader == "html/4"
+    assert read_file(page, sandbox, "page.pdf").reader == "html/5"
 
 
 def test_titles_that_programs_leave_are_none(sandbox: Sandbox) -> None:
