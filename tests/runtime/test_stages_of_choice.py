@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.runtime.index.lines import line_of
+from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
@@ -58,7 +58,9 @@ def index_of(records: Sequence[ChunkRecord]) -> Any:
     """An index of these chunks, without vectors."""
     return SimpleNamespace(
         chunk_lines=SimpleNamespace(
-            lines=lambda numbers: (line_of(asdict(records[number])) for number in numbers)
+            each=lambda make, rows: (
+                make_record(make, asdict(records[number]), **more) for number, more in rows
+            )
         ),
         manifest=SimpleNamespace(dense=None),
     )

@@ -2,13 +2,11 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from ..index.lines import StoredLine, line_of
 from ..index.protocols import LaneHits, Numbers, Scores
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Passage, Place, Record
@@ -56,28 +54,8 @@ class Highlights(Record):
     section: list[list[Span]]
 
 
-class _Unread(ChunkRecord):
-    """A hit whose other fields are read when one of them is used: pages skip most hits."""
-
-    __slots__ = ("fill", "line")
-    line: StoredLine | None
-    fill: "Callable[[Hit], object]"
-
-    if not TYPE_CHECKING:  # Mypy would accept any name.
-
-        def __getattr__(self, name: str) -> Any:
-            """Fill in all fields; called for one that is not set yet."""
-            if name not in HIT_FIELDS:
-                raise AttributeError(name)
-            self.fill(self)
-            return getattr(self, name)
-
-    def _fill_later(self, fill: "Callable[[Hit], object]", line: StoredLine | None) -> None:
-        self.fill, self.line = fill, line
-
-
 @dataclass(slots=True)
-class Hit(_Unread):
+class Hit(ChunkRecord):
     """A passage that was found.
 
     `near_duplicates` are the ids of hits merged into this one; `also_at` includes their places.
@@ -95,42 +73,16 @@ class Hit(_Unread):
     snippet_code: tuple[Span, ...] = ()  # Spans of code in the snippet
     more: tuple["Hit", ...] = ()  # The document's next best hits, if hits are grouped
 
-    @classmethod
-    def unread(
-        cls,
-        ids: tuple[str, str],
-        score: float,
-        fill: "Callable[[Hit], object]",
-        *,
-        pinned: bool = False,
-        line: StoredLine | None = None,
-    ) -> "Hit":
-        """Return a hit with these fields; `fill` sets all when others are used."""
-        hit = cls.__new__(cls)
-        (hit.id, hit.document_id), hit.score, hit.pinned = ids, score, pinned
-        hit._fill_later(fill, line)
-        return hit
-
     def standing_for(self, others: Sequence["Hit"]) -> "Hit":
         """Return this hit with the ids and places of `others`, best first, merged into it."""
         if not others:
             return self
-        ids, fill = (self.id, self.document_id), partial(self._merge, others)
-        return Hit.unread(ids, self.score, fill, pinned=self.pinned)
-
-    def _merge(self, others: Sequence["Hit"], merged: "Hit") -> None:
         places = [*self.also_at]
         for hit in others:
             own = Place(hit.document_id, hit.source, hit.path, hit.url, hit.title)
             places += [one for one in (own, *hit.also_at) if one not in places]
-        values = {name: getattr(self, name) for name in HIT_FIELDS}
-        values["also_at"] = [place for place in places if place.document_id != self.document_id]
-        values["near_duplicates"] = tuple(hit.id for hit in others)
-        Hit.__init__(merged, **values)
-
-
-HIT_FIELDS = frozenset(one.name for one in fields(Hit))
-_STORED = "title", "text", "section", "position", "modified"
+        places = [place for place in places if place.document_id != self.document_id]
+        return replace(self, near_duplicates=tuple(hit.id for hit in others), also_at=places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,47 +121,41 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
 
 
 def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]:
-    """Yield all candidates as hits, best first; callers use about `count` of them."""
+    """Yield all candidates as hits, best first; callers read about `count` of them."""
     lanes = candidates.semantic, candidates.keyword, candidates.rerank
     ranks = candidates.semantic_ranks, candidates.keyword_ranks
     best, start, at_once = candidates.best_places(), 0, count + SPARE_HITS
     while start < len(best):
         places = best[start : start + at_once]
-        # A caller that goes past the first batch usually needs many more.
+        # A caller that reads past the first batch usually reads many more.
         start, at_once = start + at_once, 2 * at_once
-        shown = zip(*[_shown(lane, places) for lane in lanes], strict=True)
-        shown_ranks = zip(*[lane[places].tolist() for lane in ranks], strict=True)
-        lines = index.chunk_lines.lines(candidates.chunks[places].tolist())
-        columns = places.tolist(), candidates.scores[places].tolist(), shown, shown_ranks
-        for line, place, score, each, their in zip(lines, *columns, strict=True):
-            fill = partial(_fill, line, candidates, place, each, their)
-            yield Hit.unread(line.ids(), score, fill, line=line)
+        ranks_shown = [[rank or None for rank in each[places].tolist()] for each in ranks]
+        columns: dict[str, Iterable[Any]] = {
+            "score": candidates.scores[places].tolist(),
+            "scores": map(LaneScores, *[_shown(lane, places) for lane in lanes]),
+            "ranks": map(LaneRanks, *ranks_shown),
+            "boosts": _boosts_of(candidates, places),
+        }
+        more = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+        rows = zip(candidates.chunks[places].tolist(), more, strict=True)
+        yield from index.chunk_lines.each(Hit, rows)
+
+
+def _boosts_of(candidates: Candidates, places: Numbers) -> Iterator[dict[str, float]]:
+    for place in places.tolist():
+        yield {
+            name: round(float(factors[place]), SCORE_DIGITS)
+            for name, factors in candidates.boosts.items()
+            if factors[place] != 1
+        }
 
 
 def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
     """Return the scores of candidates, rounded as in a response."""
-    return [None] * len(places) if scores is None else scores[places].round(SCORE_DIGITS).tolist()
-
-
-def _fill(
-    line: StoredLine,
-    candidates: Candidates,
-    place: int,
-    scores: Sequence[float | None],
-    ranks: Sequence[int],
-    hit: Hit,
-) -> None:
-    factors = {name: float(each[place]) for name, each in candidates.boosts.items()}
-    line.read(
-        partial(Hit.__init__, hit),
-        score=hit.score,
-        scores=LaneScores(
-            *(None if score is None or math.isnan(score) else score for score in scores)
-        ),
-        ranks=LaneRanks(*(rank or None for rank in ranks)),
-        boosts={name: round(one, SCORE_DIGITS) for name, one in factors.items() if one != 1},
-        pinned=hit.pinned,
-    )
+    if scores is None:
+        return [None] * len(places)
+    rounded = scores[places].round(SCORE_DIGITS).tolist()
+    return [None if math.isnan(score) else score for score in rounded]
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
@@ -261,8 +207,6 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
     """Return the response with `top_k` hits from the offset on."""
     # Selecting stages write to the journal while these hits are read.
     results = tuple(islice(hits, journal.offset, journal.wanted))
-    for hit in results:
-        assert hit.text is not None  # Read now, so that an error is one of this search.
     if journal.reason == "identifier":
         match = "strong"
     # A corrected word is in no document.
@@ -291,52 +235,22 @@ def merge_equal_texts(hits: Iterator[Hit], count: int) -> Iterator[Hit]:
     White space is ignored. Among equal hits with the best score, the newest is shown. Each of the
     first `count` hits absorbs equal ones up to the next.
     """
-    alike = _Alike()
-    groups: list[list[Hit]] = []
+    groups: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:
-        group = alike.group(hit)
-        group.append(hit)
-        if len(group) == 1:
-            groups.append(group)
-            if len(groups) > count:
-                break
-    for group in groups:
+        groups.setdefault(_what_is_read(hit), []).append(hit)
+        if len(groups) > count:
+            break
+    for group in groups.values():
         best = [hit for hit in group if hit.score == group[0].score]
         best = [hit for hit in best if hit.pinned] or best
-        shown = max(best, key=_modified) if len(best) > 1 else best[0]
+        shown = max(best, key=lambda hit: hit.modified or "")
         yield shown.standing_for([hit for hit in group if hit is not shown])
     for hit in hits:
-        group = alike.group(hit)
-        if not group:
-            group.append(hit)
+        if groups.setdefault(_what_is_read(hit), [hit])[0] is hit:
             yield hit
 
 
-class _Alike:
-    """Groups hits by title, headings and text; texts are read only if the rest is equal."""
-
-    def __init__(self) -> None:
-        self._by_text: dict[tuple[bytes, bytes], dict[bytes | None, list[Hit]]] = {}
-
-    def group(self, hit: Hit) -> list[Hit]:
-        """Return the group of a hit, empty if it is the first."""
-        line = _line_of(hit)
-        groups = self._by_text.get(headings := line.headings())
-        if groups is None:
-            found: list[Hit] = []
-            self._by_text[headings] = {None: found}
-            return found
-        if None in groups:
-            only = groups.pop(None)
-            groups[_line_of(only[0]).text()] = only
-        return groups.setdefault(line.text(), [])
-
-
-def _modified(hit: Hit) -> str:
-    return _line_of(hit).modified()
-
-
-def _line_of(hit: Hit) -> StoredLine:
-    """Return the stored form of a hit, without reading the hit if an index has it."""
-    line: StoredLine | None = getattr(hit, "line", None)
-    return line or line_of({name: getattr(hit, name) for name in _STORED})
+def _what_is_read(hit: Hit) -> tuple[object, ...]:
+    # Translating takes a fifth of the time of splitting.
+    text = hit.text.encode(errors="replace").translate(None, b" \t\n\r")
+    return text, hit.title, *hit.section

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.documents import Documents
-from ..index.lines import StoredLine
 from ..index.protocols import (
     LaneHits,
     Made,
@@ -78,10 +77,6 @@ class VisibleRecords:
     def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
         """Yield the record of each row."""
         return self.whole.each(make, ((int(self.visible[number]), more) for number, more in rows))
-
-    def lines(self, numbers: Iterable[int]) -> Iterator[StoredLine]:
-        """Yield records as stored."""
-        return self.whole.lines(int(self.visible[number]) for number in numbers)
 
     def numbers(self, identifier: str) -> list[int]:
         """Return the numbers of the visible records whose id has the same hash."""

@@ -7,14 +7,15 @@ caller needs in one exchange.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import IndexUnusableError, cause_of
 from ..index.layout import IndexFiles, open_array
-from ..index.lines import RecordLines, StoredLine
-from ..index.protocols import LaneHits, QueryEncoder
+from ..index.lines import RecordLines, decode, make_record
+from ..index.protocols import LaneHits, Made, QueryEncoder, Row
 from ..index.reader import OpenedIndex
 from ..index.records import ChunkRecord
 from .lanes import StoredDenseLane, StoredKeywordLane
@@ -51,11 +52,20 @@ class StoredLines(RecordLines):
         self._store, self._firsts = store, firsts
         self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
 
-    def lines(self, numbers: Iterable[int]) -> Iterator[StoredLine]:
-        """Yield records as stored; reads READ_AT_ONCE at a time. Raises StoreError."""
-        left = iter(numbers)
+    def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
+        """Return a record made by `make_record`. Raises StoreError, IndexUnusableError."""
+        return next(self.each(make, [(number, more)]))
+
+    def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
+        """Yield the record of each row, merged with the row's extra fields.
+
+        Reads READ_AT_ONCE at a time. Raises StoreError, IndexUnusableError.
+        """
+        left = iter(rows)
         while block := [*islice(left, READ_AT_ONCE)]:
-            yield from map(_line, self._ask(np.array(block, dtype=np.int64)), block)
+            lines = self._ask(np.array([number for number, _ in block], dtype=np.int64))
+            for line, (number, more) in zip(lines, block, strict=True):
+                yield _made(number, line, make, **more)
 
     def _ask(self, numbers: NDArray[np.int64]) -> list[bytes]:
         of_documents = self._firsts is not None
@@ -67,8 +77,11 @@ class StoredLines(RecordLines):
         )
 
 
-def _line(line: bytes, number: int) -> StoredLine:
-    return StoredLine(line, "the engine", number)
+def _made(number: int, line: bytes, make: Callable[..., Made], **more: Any) -> Made:
+    try:
+        return make_record(make, decode(str(line, "utf-8"))[0], **more)
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise IndexUnusableError(f"the engine: record {number}: {cause_of(error)}") from None
 
 
 class StoredIndex(OpenedIndex):
@@ -104,7 +117,7 @@ class StoredIndex(OpenedIndex):
         )
         self._keywords.checked(hits, asked, count, None)
         for number, line in zip(hits.chunks.tolist(), lines, strict=True):
-            yield _line(line, number).read(ChunkRecord)
+            yield _made(number, line, ChunkRecord)
 
 
 def open_stored(

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from workshop.index.lines import line_of, make_record
-from workshop.index.protocols import LaneHits
+from workshop.index.lines import make_record
 from workshop.index.records import ChunkRecord, Place
 from workshop.retrieval.candidates import Candidates
 from workshop.retrieval.journal import Journal, Mode, Reason
@@ -48,7 +47,7 @@ def stored(number: int) -> dict[str, Any]:
 
 INDEX: Any = SimpleNamespace(
     chunk_lines=SimpleNamespace(
-        lines=lambda numbers: (line_of(stored(number)) for number in numbers)
+        each=lambda make, rows: (make_record(make, stored(number), **more) for number, more in rows)
     ),
 )
 
@@ -134,19 +133,6 @@ def test_equal_texts_are_one_hit(texts: list[str], count: int, expected: list[st
     assert [" +".join([hit.text, *hit.near_duplicates]) for hit in hits] == expected
     scores = [hit.score for hit in hits]
     assert scores == sorted(scores, reverse=True)
-
-
-@pytest.mark.parametrize("text", ["a b", "\\n", '"text":"', "\u00e9\x00\u2028"])
-def test_unread_hits_are_merged_with_equal_ones_that_were_read(text: str) -> None:
-    records = [{**stored(0), "text": text}, {**stored(1), "text": f"\n {text} \t"}]
-    index: Any = SimpleNamespace(chunk_lines=SimpleNamespace(lines=lambda _: map(line_of, records)))
-    scores = np.array([0.5, 0.25])
-    found = Candidates.by_keyword(LaneHits(np.array([0, 1]), scores))
-    for read in (0, 1):
-        hits = [*rank_hits(index, found, 2)]
-        hits[read] = replace(hits[read], pinned=True)
-        (hit,) = merge_equal_texts(iter(hits), count=2)
-        assert (hit.text, hit.near_duplicates) == (text, ("c1",))
 
 
 @pytest.mark.parametrize("changed", [{"title": "Fans"}, {"section": ["Pumps"]}, {"section": []}])

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from .lines import StoredLine
 
 Numbers: TypeAlias = NDArray[np.int64]
 Scores: TypeAlias = NDArray[np.float64]
@@ -82,9 +79,6 @@ class Records(Protocol):
 
     def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
         """Lazily yield the record of each row, merged with the row's extra fields."""
-
-    def lines(self, numbers: Iterable[int]) -> "Iterator[StoredLine]":
-        """Lazily yield records as stored. Raises IndexUnusableError."""
 
     def numbers(self, identifier: str) -> list[int]:
         """Return the numbers of all records whose id has the same hash, ascending."""

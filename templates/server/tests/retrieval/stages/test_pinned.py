@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.index.lines import StoredLine, line_of
+from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
@@ -39,10 +39,10 @@ class FakeIndex:
             return None
         return SimpleNamespace(chunk_start=2 * int(document_id[1:]), chunks=2)
 
-    def lines(self, numbers: Any) -> Any:
-        return map(self.line, numbers)
+    def each(self, make: Any, rows: Any) -> Any:
+        return (self.read(number, make, **more) for number, more in rows)
 
-    def line(self, number: int) -> StoredLine:
+    def read(self, number: int, make: Any, **more: Any) -> Any:
         chunk = ChunkRecord(
             id=f"c{number}",
             document_id=f"d{number // 2}",
@@ -57,7 +57,7 @@ class FakeIndex:
             modified=None,
             also_at=[],
         )
-        return line_of(chunk.to_json())
+        return make_record(make, chunk.to_json(), **more)
 
 
 def pin(
