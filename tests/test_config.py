@@ -244,9 +244,9 @@ PROBLEMS = {
         'allowed_origins = ["*", "null", "https://*.example", "file:///a", "https://a:b@x.example",'
         ' "https://X.example:443", "https://x.example/docs", "http://x.example:8080"]\n',
         [
-            "server.allowed_origins[0]: '*' allows pages of anybody; name each origin",
-            "server.allowed_origins[1]: 'null' allows pages of anybody",
-            "server.allowed_origins[2]: 'https://*.example' allows pages of anybody",
+            "server.allowed_origins[0]: '*' allows pages from any site; list each origin",
+            "server.allowed_origins[1]: 'null' allows pages from any site",
+            "server.allowed_origins[2]: 'https://*.example' allows pages from any site",
             "server.allowed_origins[3]: not an http or https url; write scheme and host",
             "server.allowed_origins[4]: user name in the url; write scheme and host",
             "server.allowed_origins[5]: 'https://X.example:443' is not an origin as browsers"

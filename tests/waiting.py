@@ -11,7 +11,7 @@ SECONDS = 120.0
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = SECONDS) -> None:
-    """Wait for a condition that will soon be true."""
+    """Wait until a condition is true; fail after `seconds`."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it never came to be"

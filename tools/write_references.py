@@ -181,7 +181,7 @@ def _before_and_after(example: Mapping[str, Any]) -> Iterator[str]:
     joined = "; " if any(told.startswith("`") for told in example["told"]) else " "
     told = " " + joined.join(example["told"]) if example["told"] else ""
     if example["before"] == example["after"]:
-        yield f"For example: {asked}. The results stay; the response says:{told}"
+        yield f"For example, {asked} returns the same results. The response says:{told}"
         return
     yield f"For example: {asked}." + (f" The response says:{told}" if told else "")
     rows = zip_longest(example["before"], example["after"], fillvalue="")

@@ -93,10 +93,10 @@ def _rare_words(index: Index, chunk: ChunkRecord) -> Iterator[str]:
 
 
 def write_draft(index: Index, file: Path) -> int:
-    """Write a first file of questions to rewrite.
+    """Write a draft of questions, to be rewritten by hand, and return their number.
 
-    Each is a heading and its document; returns their number. Raises FoundryError if the file
-    exists, or if no heading is unique.
+    Each question is a heading, with its document as the relevant one. Raises FoundryError if the
+    file exists, or if no heading is unique.
     """
     drafts = [{"query": heading, "relevant": [document]} for heading, document in _choose(index)]
     if not drafts:

@@ -44,7 +44,7 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
 
 def find_project(folder: Path) -> Path:
     """Return the project of an export, found in the folders above it. Raises ConfigError."""
-    # Not resolved, since an export behind a link is rejected.
+    # Links are not resolved, so that an export behind a link is found, and rejected later.
     absolute = Path(os.path.abspath(folder))  # noqa: PTH100
     for parent in absolute.parents:
         if (parent / CONFIG_NAME).is_file():

@@ -56,7 +56,7 @@ def find_problems(origins: Sequence[str]) -> Iterator[str]:
     for number, written in enumerate(origins):
         key = f"server.allowed_origins[{number}]"
         if "*" in written or written == "null":
-            yield f"{key}: {written!r} allows pages of anybody; name each origin"
+            yield f"{key}: {written!r} allows pages from any site; list each origin"
             continue
         try:
             origin = parse_url(written).origin

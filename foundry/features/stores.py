@@ -27,7 +27,7 @@ class Store(Feature):
 
     @property
     def is_embedded(self) -> bool:
-        """True if the index is files of the server's own."""
+        """Whether the index is stored in the server's own files, not in a search engine."""
         return not self.variables
 
 

@@ -34,12 +34,12 @@ def compose_config(
     versions: Sequence[str] = (),
     asks_model: bool = True,
 ) -> str:
-    """Return a foundry.toml that is ready to build: the decisions, then defaults as comments.
+    """Return a foundry.toml that can be built at once: chosen values, then defaults as comments.
 
     `source` has the keys of its section. The server is named after `name`, which is also its title
-    by default; `metadata` are keys in documents, `versions` folders of versions of the same pages,
-    newest first; `asks_model` lets the chat ask a language model. Raises FoundryError if the source
-    does not allow the base url.
+    by default. `metadata` are keys found in documents, and `versions` are folders that hold
+    versions of the same pages, newest first. `asks_model` lets the chat ask a language model.
+    Raises FoundryError if the source does not allow the base url.
     """
     slug = slug_of(name)
     if not slug or not slug[0].isalpha() or is_taken(slug.replace("-", "_")):

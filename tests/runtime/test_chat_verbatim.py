@@ -73,7 +73,7 @@ def answers(draw: st.DrawFn) -> tuple[str, str]:
 
 
 def passed(pieces: list[str]) -> str:
-    """Return the pieces after the filter that every answer passes."""
+    """Filter the pieces as every answer is filtered, and return them joined."""
     citations, markup = CitationFilter(PASSAGES), MarkupFilter([])
     text = "".join(markup.feed(citations.feed(piece)) for piece in pieces)
     return text + markup.feed(citations.finish()) + markup.finish()

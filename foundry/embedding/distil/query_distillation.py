@@ -173,7 +173,7 @@ def _train(
     pieces, counts = [pieces[number] for number in kept], counts[:, kept]
     rows = starting_rows(general, pieces[len(general) :], counts[held_out:], targets[held_out:])
     if held_out and len(texts) > held_out:
-        # The rows of other pieces would not change, and take much memory if vectors are long.
+        # Only pieces that occur are trained: other rows would not change, but take much memory.
         moving = np.flatnonzero(np.diff(counts.tocsc().indptr))
         with step("Training", "passes", options.epochs) as progress:
             rows[moving] = train(

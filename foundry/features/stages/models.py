@@ -20,10 +20,10 @@ class Understanding(Stage):
     summary = "lets a language model rewrite queries or find filters in them"
     description = (
         "before the search, a language model (`LLM_BASE_URL`, `LLM_MODEL`, `LLM_API_KEY`)"
-        " rewrites the query, and finds filters in it: those listed in `extract`, such as"
-        ' `["modified_after", "tags", "status"]`, with values that occur in the index (at'
-        " most 100 per filter), if the model is at least as sure as `confidence`. The caller's"
-        " own filters are kept"
+        " rewrites the query. It also sets the filters listed in `extract`, such as"
+        ' `["modified_after", "tags", "status"]`, if the query asks for them and the model\'s'
+        " confidence is at least `confidence`. Values other than dates must occur in the index, and"
+        " filters with more than 100 values are skipped. The caller's own filters are kept"
     )
     waits = True
     is_tuned = False
@@ -143,7 +143,7 @@ class RerankService(Stage):
     )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield missing settings of the service."""
+        """Yield problems with the settings of the service."""
         if Rerank.name in surroundings.stages:
             yield (
                 "search.rerank_service: [search.rerank] orders the same results; remove one of them"

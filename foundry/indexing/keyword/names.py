@@ -20,7 +20,7 @@ MAX_NAMED_COPIES = 10
 """How many copies also make a document findable by their paths."""
 
 MAX_PATH_PARTS = 4
-"""How many parts at the end of a path make up its names, besides the whole path."""
+"""Maximum number of trailing path parts in a name; the whole path is a name too."""
 
 _ARTICLES = frozenset("ai")
 _URL = re.compile(r"https?://[^/?#]*([^?#]*)")

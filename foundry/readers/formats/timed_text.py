@@ -1,4 +1,4 @@
-"""Reads TTML, the subtitles of broadcasters and streaming services: text and speakers, by time."""
+"""Reads TTML, the subtitle format of broadcasters: text and speakers, in order of time."""
 
 import re
 from collections.abc import Iterator, Mapping

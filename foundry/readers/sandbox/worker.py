@@ -132,7 +132,10 @@ def _end_with(parent: int) -> None:
 
 
 def _take_pipes() -> Pipes:
-    """Return the two pipes to the parent; output of libraries must not end up in them."""
+    """Return the two pipes to the parent.
+
+    The standard streams are redirected to /dev/null, so that libraries cannot write into the pipes.
+    """
     pipes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):

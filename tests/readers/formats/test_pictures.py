@@ -36,7 +36,7 @@ class Recogniser:
 
     def __call__(self, picture: Any) -> SimpleNamespace:
         corners = [picture[0, 0], picture[-1, 0], picture[-1, -1], picture[0, -1]]
-        # Blue, green and red, which also survive JPEG.
+        # The channels are blue, green and red; the thresholds allow for changes by JPEG.
         turns = next((n for n, c in enumerate(corners) if c[2] > 200 and max(c[:2]) < 90), 0)
         self.asked.append(turns)
         self.pictures.append(picture)

@@ -13,7 +13,7 @@ from foundry.readers.formats.pdf.characters import Box, Characters
 SMALLER = 0.85
 """Maximum size of superscript type, relative to its line."""
 SHIFT = 0.12
-"""Minimum distance from the baseline, in type heights."""
+"""Minimum shift of a raised or lowered digit, relative to the height of the text before it."""
 MAX_WORD = 60
 
 Raised = tuple[int, int, str]

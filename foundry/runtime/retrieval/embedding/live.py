@@ -205,11 +205,11 @@ def describe_embedder(index: Index) -> dict[str, Any]:
 def ask_service(
     files: IndexFiles, provider: str, client: type[EmbeddingClient]
 ) -> LiveQueryEncoder:
-    """Return an encoder for queries, verified with the probe text.
+    """Return an encoder for queries, verified with the probe text if the service responds.
 
     The address comes from EMBEDDING_BASE_URL if set, else from settings.json, which also names the
-    variable of the key. Raises IndexUnusableError if the service has another model than the index;
-    ConfigurationError. No message contains the key.
+    environment variable with the API key. Raises IndexUnusableError if the service has a different
+    model from the index, and ConfigurationError for invalid settings. No message contains the key.
     """
     dense = require_model(files, provider)
     with reading(SETTINGS_FILE) as settings:

@@ -24,7 +24,7 @@ from ..journal import Journal, describe_filters, quote
 from ..respelling import respell
 
 STAGE = "operators"
-# Cost of a word, of a phrase (for which a pattern is compiled) and of a filter, in any index.
+# Fixed cost of a word, a phrase (for which a pattern is compiled) and a filter.
 WORD_UNITS, PHRASE_UNITS, FILTER_UNITS = 2_000, 6_000, 2_000
 CHUNKS_OF_UNIT = 20  # Marking this many chunks takes one unit.
 MAX_ITEMS = 16  # Maximum number of operators; others are plain text.
@@ -220,6 +220,6 @@ def _cost(index: Index, item: Item) -> int:
     terms = terms_of(index, item)
     if not terms:
         return least
-    # The best are selected from the chunks that contain all words of a phrase.
+    # Selecting a phrase's best chunks reads the postings of all its words.
     chosen = sum(map(frequency, index.tokenizer.terms(item.text))) if item.is_phrase else 0
     return least + frequency(terms[0]) * len(terms) + chosen

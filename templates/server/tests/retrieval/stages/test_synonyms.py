@@ -63,7 +63,7 @@ def widen(index: Any, query: str) -> tuple[str, list[str], list[str], Any]:
 
 def test_both_forms_of_an_acronym_stand_for_each_other(index: Any) -> None:
     text, tokens, terms, said = widen(index, "FK of a leg")
-    # The long form is in more chunks, so it may affect the vector.
+    # The long form is in more chunks, so it is added to the text that is embedded.
     assert text == "FK of a leg Forward kinematics"
     assert tokens == ["FK", "of", "a", "leg"]
     assert terms == ["forward", "kinemat", "=forward kinemat leg"]
