@@ -109,7 +109,7 @@ def test_places_that_must_not_be_replaced_are_refused(
     monkeypatch.setenv("HOME", str(home))
     target = home if place == "~" else built.root / place
     said = refused(built, "--output", target, "--force")
-    assert "holds it" in said or "own state" in said
+    assert "contains it" in said or "own state" in said
     if place == "~":
         assert "home folder" in refused(built, "--output", home.parent)
 
