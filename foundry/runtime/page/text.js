@@ -40,7 +40,7 @@ const alignmentOf = (cell) =>
   cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : null;
 
 // Languages of drawings, which other sites draw.
-const DRAWINGS = new Set(["mermaid", "plantuml", "graphviz", "dot", "d2"]);
+const DRAWINGS = new Set(["mermaid", "plantuml", "graphviz", "dot"]);
 
 /** Code with a copy button, and a title, such as the name of its file. */
 function codeNode(text, language = "", title = null) {

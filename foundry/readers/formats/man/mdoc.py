@@ -1,6 +1,6 @@
 """The semantic macros of mdoc: flags, arguments, names, references."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
@@ -92,3 +92,28 @@ def _add(parts: list[str], said: str, *, is_joined: bool) -> None:
     if parts and not (is_joined or is_first or said in _AFTER or said in _CLOSED.values()):
         parts.append(" ")
     parts.append(said)
+
+
+def split_cells(given: list[str], name: str) -> Iterator[str]:
+    """Yield the cells of a row, which `Ta` separates."""
+    cell: list[str] = []
+    for word in [*given, "Ta"]:
+        if word == "Ta":
+            yield say(cell[0], cell[1:], name) if cell else ""
+            cell = []
+        else:
+            cell.append(word)
+
+
+def standard_sentence(name: str, named: list[str]) -> str:
+    """Return the sentence that every page has about exit codes or returned values."""
+    if name == "Ex":
+        said = " and ".join(named)
+        verb = "utility exits" if len(named) < 2 else "utilities exit"
+        return f"The {said} {verb} 0 on success, and >0 if an error occurs."
+    said = " and ".join(f"{each}()" for each in named)
+    verb = "function returns" if len(named) < 2 else "functions return"
+    return (
+        f"The {said} {verb} the value 0 if successful; otherwise the value -1 is returned and the"
+        " global variable errno is set to indicate the error."
+    )

@@ -1,7 +1,6 @@
 """Reads manual pages (man and mdoc): the printed text, with sections as their outline."""
 
 import re
-from collections.abc import Iterator
 
 from foundry.documents import Reading
 from foundry.documents.left_out import Omission
@@ -11,15 +10,13 @@ from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
 from foundry.readers.formats import plain
 from foundry.readers.formats.man.escapes import arguments, unescape
-from foundry.readers.formats.man.mdoc import MACROS, say
+from foundry.readers.formats.man.mdoc import MACROS, say, split_cells, standard_sentence
+from foundry.readers.formats.man.tables import ALTERNATING, FONTS, REQUEST, read_rows
 from foundry.readers.notes import leave_out
 
 _END = "\ue000"
 """Placeholder for a line break that is printed."""
 _IS_PAGE = re.compile(r"(?m)^[.'][ \t]*(?:TH|Dd|SH|Sh)\b")
-_REQUEST = re.compile(r"[.'][ \t]*([A-Za-z%][A-Za-z0-9]{0,30}|\\\")[ \t]*(.*)")
-_FONTS = {"B", "I", "SM", "SB", "R"}
-_ALTERNATING = {"BR", "RB", "IR", "RI", "BI", "IB"}
 _PARAGRAPHS = {"PP", "P", "LP", "HP", "Pp", "sp", "RS", "RE"}
 _SILENT = frozenset(
     "ad hy nh ne nr in ti ta ft PD DT UC AT EQ EN Os fam ll pl ps vs na ce rs ns mk rt tr lf"
@@ -73,7 +70,7 @@ class _Writer:
         return "".join(parts)
 
     def _line(self, line: str) -> None:
-        request = _REQUEST.match(line)
+        request = REQUEST.match(line)
         if request is None:
             if line[:1] in ".'" and len(line.strip()) < 2:
                 return
@@ -100,9 +97,9 @@ class _Writer:
             self._head(name, given)
         elif name in {"SH", "SS", "Sh", "Ss"}:
             self._heading(2 if name[1] in "Hh" else 3, " ".join(given))
-        elif name in _FONTS:
+        elif name in FONTS:
             self._text(" ".join(given) or unescape(self._take() or "", self._strings))
-        elif name in _ALTERNATING:
+        elif name in ALTERNATING:
             self._text("".join(given))
         elif name in _PARAGRAPHS:
             self._paragraph()
@@ -142,7 +139,7 @@ class _Writer:
             self._text(say(name, given, self._name))
         elif name in {"Ex", "Rv"}:
             leave_out(Omission.MACRO, rest)
-            self._text(_standard(name, given[1:] or [self._name]))
+            self._text(standard_sentence(name, given[1:] or [self._name]))
         elif name in {"Bl", "El", "Rs", "Re"}:
             self.flush()
             leave_out(Omission.ATTRIBUTE, rest)
@@ -194,7 +191,7 @@ class _Writer:
             self._items += 1
             self._held.append(f"{self._items}.")
         elif name == "It" and self._mdoc_lists[-1:] == ["-column"]:
-            self._columns.append([*_cells(given, self._name)])
+            self._columns.append([*split_cells(given, self._name)])
         elif name == "It":
             said = say(given[0], given[1:], self._name) if given else ""
             self._held += [f"{said}:", _END] if said else ["-"]
@@ -256,68 +253,11 @@ class _Writer:
         content: list[str] = []
         while (line := self._take()) is not None and not line.startswith(".TE"):
             content.append(line)
-        stated = re.search(r"tab[ \t]*\((.)\)", content[0]) if content else None
-        separator = stated[1] if stated else "\t"
-        formats = (place for place, line in enumerate(content, 1) if line.rstrip().endswith("."))
-        begin = next(formats, 0)
-        leave_out(Omission.ATTRIBUTE, "\n".join(content[:begin]))
-        rows: list[list[str]] = []
-        for line in _join_cells(content[begin:]):
-            if line.startswith(".") or line.strip() in {"_", "=", ""}:
-                request = _REQUEST.match(line)
-                leave_out(Omission.COMMENT, line)
-                if request and rows and request[1] in _FONTS | _ALTERNATING:
-                    rows.append(["".join(arguments(request[2]))])
-                continue
-            rows.append([unescape(cell, self._strings).strip() for cell in line.split(separator)])
-        self.composer.table(rows)
-
-
-def _cells(given: list[str], name: str) -> Iterator[str]:
-    """Yield the cells of a row, which `Ta` separates."""
-    cell: list[str] = []
-    for word in [*given, "Ta"]:
-        if word == "Ta":
-            yield say(cell[0], cell[1:], name) if cell else ""
-            cell = []
-        else:
-            cell.append(word)
-
-
-def _standard(name: str, named: list[str]) -> str:
-    """Return the sentence that every page has about exit codes or returned values."""
-    if name == "Ex":
-        said = " and ".join(named)
-        verb = "utility exits" if len(named) < 2 else "utilities exit"
-        return f"The {said} {verb} 0 on success, and >0 if an error occurs."
-    said = " and ".join(f"{each}()" for each in named)
-    verb = "function returns" if len(named) < 2 else "functions return"
-    return (
-        f"The {said} {verb} the value 0 if successful; otherwise the value -1 is returned and the"
-        " global variable errno is set to indicate the error."
-    )
+        self.composer.table(read_rows(content, self._strings))
 
 
 def _is_continued(line: str) -> bool:
     return line.endswith("\\") and not line.endswith("\\\\")
-
-
-def _join_cells(lines: list[str]) -> list[str]:
-    """Return the lines with each cell between `T{` and `T}` on one line."""
-    joined: list[str] = []
-    is_open = False
-    for line in lines:
-        if is_open:
-            # Requests in a cell only affect layout, except those for fonts.
-            request = _REQUEST.match(line)
-            alternates = request and request[1] in _ALTERNATING
-            words = arguments(request[2]) if request else []
-            said = ("" if alternates else " ").join(words) if request else line
-            joined[-1] += f" {said}"
-        else:
-            joined.append(line)
-        is_open = joined[-1].count("T{") > joined[-1].count("T}")
-    return [line.replace("T{", "").replace("T}", "") for line in joined]
 
 
 def read(text: str) -> Reading:

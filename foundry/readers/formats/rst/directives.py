@@ -13,6 +13,7 @@ from docutils.parsers.rst import Directive, directives
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.pages.blocks import TAB
+from foundry.readers.formats.rst.elements import description, panel
 from foundry.readers.formats.rst.names import (
     ADMONITIONS,
     CODE,
@@ -26,15 +27,6 @@ from foundry.readers.formats.rst.names import (
     VERSIONS,
 )
 from foundry.readers.notes import leave_out
-
-
-class description(nodes.General, nodes.Element):  # noqa: N801 (nodes are called so)
-    """A documented object: `signatures` as written, and its description."""
-
-
-class panel(nodes.General, nodes.Element):  # noqa: N801
-    """Content that a page shows after a click: `title` has inline markup, `sign` is its form."""
-
 
 _OWN = frozenset(("meta", "container"))
 _SHOWN_OPTIONS = (

@@ -1,9 +1,9 @@
 """The protocol over one connection: the response to each request, in either protocol era.
 
 A client of the handshake era begins with `initialize`; a newer one sends its version and
-capabilities with every request. The first request decides, as in the SDK, against which a test
-compares this module. The SDK is not used because it takes longer to import than the rest of the
-server, and an assistant starts a server for each session.
+capabilities with every request. The first request decides which era the connection uses. The SDK,
+with which a test compares this module, takes longer to import than the rest of the server, and an
+assistant starts a server for each session.
 """
 
 import os

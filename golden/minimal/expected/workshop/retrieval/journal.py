@@ -147,7 +147,7 @@ def early_budget(index: Index, query: str) -> int:
 def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[str]:
     """Return the terms without the most frequent ones that exceed the budget."""
     frequency = index.keyword_lane.frequency
-    # Repeated terms are read once; their impacts are multiplied.
+    # The postings of a repeated term are read once, and its impacts are multiplied once.
     cost = {t: TERM_UNITS + min(times, 2) * frequency(t) for t, times in Counter(terms).items()}
     journal.units += 2 * early_budget(index, "") - early_budget(index, journal.query)
     for term in sorted(cost, key=lambda term: (cost[term], term)):
