@@ -131,6 +131,12 @@ def open_indented(text: str) -> str:
     return "\n".join([*lines, *[""] * blank])
 
 
+def fence_after(mark: re.Match[str], fence: str) -> str:
+    """Return the fence that is open after a line that FENCE matches; empty if it ends `fence`."""
+    is_end = fence and mark[2].startswith(fence) and not (mark[3] or mark[4])
+    return "" if is_end else fence or mark[2]
+
+
 def _has_headings(lines: Sequence[str], start: int, indentation: int) -> bool:
     """Return whether the indented lines from `start` on contain a heading outside code."""
     margin, fence = " " * indentation, ""
@@ -139,7 +145,7 @@ def _has_headings(lines: Sequence[str], start: int, indentation: int) -> bool:
             return False
         line = line[indentation:]
         if mark := FENCE.match(line):
-            fence = "" if fence and mark[2].startswith(fence) else fence or mark[2]
+            fence = fence_after(mark, fence)
         elif not fence and HEADING.match(line):
             return True
     return False

@@ -7,7 +7,7 @@ Hugo and Jekyll (`{{< highlight go >}}`, `{% highlight go %}`), gets a fence.
 import re
 
 from foundry.documents.left_out import Omission
-from foundry.readers.formats.markdown.directives import FENCE
+from foundry.readers.formats.markdown.directives import FENCE, fence_after
 from foundry.readers.notes import leave_out
 
 _SLASHES = re.compile(r"([ \t>]*)/{3,}[ \t]*(?:([a-z][\w-]{0,30}+)[ \t]*(?:\|[ \t]*(.*))?)?$")
@@ -35,8 +35,7 @@ def rewrite_lines(text: str) -> str:
                 lines[number], in_code = f"{line[: len(line) - len(line.lstrip())]}```", False
             continue
         if mark := FENCE.match(line):
-            is_end = fence and mark[2].startswith(fence) and not (mark[3] or mark[4])
-            fence = "" if is_end else fence or mark[2]
+            fence = fence_after(mark, fence)
         if fence:
             continue
         if in_options and _OPTION.match(line):

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from foundry.readers.formats.markdown.directives import FENCE, HEADING
+from foundry.readers.formats.markdown.directives import FENCE, HEADING, fence_after
 from foundry.readers.formats.markdown.tags import ADMONITIONS
 
 _COMPONENT = re.compile(
@@ -77,8 +77,7 @@ def _find_panels(lines: Sequence[str]) -> Iterator[_Panel]:
     opened, fence, headings = list[_Panel](), "", list[int]()
     for number, line in enumerate(lines):
         if mark := FENCE.match(line):
-            is_end = fence and mark[2].startswith(fence) and not (mark[3] or mark[4])
-            fence = "" if is_end else fence or mark[2]
+            fence = fence_after(mark, fence)
         elif fence or not line.strip():
             continue
         elif HEADING.match(line.lstrip(" \t")):

@@ -156,6 +156,10 @@ def test_a_table_of_html_becomes_one_of_markdown() -> None:
         ("```{r}\nx <- 1\n```", ["```{r}", "x <- 1", "```"]),
         ('=== "A"\n\n    # Part\n\n    a', ["**[A]**", "# Part", "a"]),
         (
+            '=== "A"\n\n    ```\n    ```py\n    # a\n    ```',
+            ["> **[A]**", ">", "> ```", "> ```py", "> # a", "> ```"],
+        ),
+        (
             "<details>\n<summary>More</summary>\n\n```\na\n```\n</details>\nb",
             [">", "> ▸ **More**", ">", "> ```", "> a", "> ```", "b"],
         ),
