@@ -264,7 +264,7 @@ def kinds_of_queries(words: Sequence[str]) -> dict[str, Callable[[random.Random]
     return {
         "ordinary words": repeat(lambda chooser: chooser.choice(words), " "),
         "camelCase": repeat(camel, " "),
-        # One letter that normalises to a phrase of eighteen.
+        # U+FDFA normalises to 18 characters.
         "U+FDFA": repeat(lambda _: "\ufdfa", ""),
         "Han": repeat(lambda chooser: chr(chooser.randrange(0x4E00, 0x9FA5)), ""),
     }

@@ -80,7 +80,7 @@ def main() -> int:
             ("one file removed", removed.unlink),
             ("one file added", lambda: shutil.copy(changed, sources / f"zz-added{changed.suffix}")),
         ]
-        # Old enough for the stamps of all files to be trusted.
+        # A build trusts a file's modification time only once the file is this old.
         time.sleep(2)
         columns = (
             "build|seconds|by stage|processor|read|reused|removed|embedded|rows written|MB"

@@ -134,7 +134,7 @@ def open_bench(name: str, folder: Path, work: Path, embedding: str = "") -> Benc
     build(project)
     folder = project / ".foundry" / "index"
     index = open_index(folder)
-    # Without what embeds queries, which may be the model.
+    # Only the vectors are opened: the query encoder may be the model itself.
     index.dense_lane = DenseLane.open(IndexFiles.open(folder))
     return Bench(collection, index)
 

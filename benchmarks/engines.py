@@ -60,7 +60,8 @@ class Relay:
             near.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             far = socket.socket(socket.AF_UNIX)
             far.connect(self._path)
-            # Of one question, some pieces follow each other without an answer between them.
+            # A client may send several pieces of one request before it gets an answer; they count
+            # as one exchange.
             answered = Event()
             answered.set()
             threading.Thread(target=self._ask, args=(near, far, answered), daemon=True).start()
@@ -134,7 +135,7 @@ def same_results(stored: Any, embedded: Any, queries: list[str]) -> tuple[int, f
 def report(folder: Path, chunks: int, delay: float, exact: bool) -> None:
     """Publish one corpus, and print a table."""
     project = generated_project(folder, chunks)
-    # An index for PostgreSQL has counts of terms.
+    # The index is built for PostgreSQL, so that it contains term counts.
     choose_store(project, engine="pgvector", name=NAME, exact=exact)
     project = built_project(folder, chunks)
     queries = queries_of(project)

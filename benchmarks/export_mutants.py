@@ -177,7 +177,8 @@ class Recorder:
             function = code.co_qualname.replace(".<locals>", "")
             of_function[f"{code.co_filename} {function}"] |= tests
         calling = {
-            # What no test calls was called by importing, which every test needs.
+            # The test name "" stands for imports: code that runs on import is exercised by every
+            # test.
             function: [test for test in quickest if "" in tests or test in tests]
             for function, tests in of_function.items()
         }
@@ -214,7 +215,7 @@ def run_intact(export: Path) -> tuple[Reach, float]:
 
 def try_all(export: Path, faults: Sequence[Fault], reach: Reach, limit: float) -> Iterator[Fault]:
     """Yield the faults that no test notices within `limit` seconds."""
-    # Or a compiled file of another fault might be taken for the one that is planted.
+    # Otherwise Python might load the compiled file of a previous fault.
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     sys.dont_write_bytecode = True
     for fault in faults:

@@ -34,7 +34,7 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w+")
 OPTION = re.compile(r"[/-][A-Za-z][\w:+-]*")
 TITLE = re.compile(r"\A---\n(?:.*\n)*?title: *([\"']?)(.+?)\1 *\n")
 TITLE_WORDS = 3
-MATTER = 4_000  # Characters in which front matter is looked for.
+MATTER = 4_000  # Maximum number of characters of front matter.
 NUMBER = re.compile(r"(\d+(?:\.\d+)+) ")
 
 

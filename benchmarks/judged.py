@@ -41,7 +41,7 @@ HEDGES = (
     *("The documents may not answer", "The documents do not mention", "The closest"),
     "Nothing was found",
 )
-# The share that is worst for each kind: too few strong ones, too many denied, quoted or strong.
+# For each kind of query: which share to sort by, and the direction (1: the highest is the worst).
 WORST = {
     "plain": ("strong", -1),
     "lay": ("none", 1),
@@ -70,7 +70,7 @@ def open_corpus(folder: Path, project: Path) -> tuple[Any, Any]:
     """Build a corpus as a new project; return its server, and one without `weights_by_match`."""
     project.mkdir(parents=True)
     file = pipeline.init(project, survey(project, str(folder)), folder.name, "", None)
-    # Both are rendered under names of their own.
+    # The [export] table is removed, because each of the two servers is rendered under its own name.
     written = file.read_text(encoding="utf-8").partition("[export]")[0]
     file.write_text(written, encoding="utf-8")
     build(project)
@@ -98,7 +98,7 @@ def ask(server: Any, fixed: Any, question: str, path: str | None) -> Asked:
         not any(hedge in said for hedge in HEDGES),
         reciprocal_rank(found, path),
         reciprocal_rank(fixed.search_hybrid(question), path),
-        # So many passages are of five documents and more.
+        # With 100 passages, the document is found even if others have many passages.
         reciprocal_rank(server.search_hybrid(question, 100), path),
     )
 

@@ -137,7 +137,7 @@ def try_all(tree: Path, module: Module, mutants: Sequence[Mutant]) -> Iterator[M
     intact = file.read_bytes()
     loaded = tree.parent / "loaded"
     begun = time.monotonic()
-    # Shipped tests know no profiles, and need none.
+    # Only the tests in tests/ use Hypothesis, so only they need its profile.
     has_properties = any(name.startswith("tests/") for name in module.tests)
     tests = [*(UNSHRUNK if has_properties else ()), *module.tests]
     code = run_tests(tree, tests, None, loaded)
@@ -165,7 +165,8 @@ def import_all(loaded: Path) -> None:
 
 
 def _date(file: Path, written: Counter[str]) -> None:
-    # Compiled files are known by seconds and sizes, which two mutants may have in common.
+    # Python recognises a compiled file by the time (in seconds) and size of its source. Two mutants
+    # may have the same size, so each gets its own time.
     written["times"] += 1
     moment = 1_000_000_000 + written["times"] + int(time.time()) % 1_000_000 * 1_000
     os.utime(file, (moment, moment))
@@ -208,7 +209,8 @@ def _wait(child: int, seconds: float | None) -> int:
             time.sleep(0.01)
         return TIMED_OUT
     finally:
-        # With whatever the tests have started and a mutant has kept from ending.
+        # The whole process group, because a mutant may keep processes running that the tests
+        # started.
         with contextlib.suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)
         with contextlib.suppress(ChildProcessError):

@@ -96,7 +96,7 @@ class _Finder:
         code = ast.unparse(changed)
         shown = (ast.unparse(node), code)
         if isinstance(node, ast.Constant) and isinstance(parent, _TELLING):
-            # A number by itself would not tell which of several it is.
+            # A number alone would not show which of several equal numbers was changed.
             shown = (ast.unparse(parent), ast.unparse(_with_part(parent, node, changed)))
         assert node.end_lineno is not None and node.end_col_offset is not None
         first, last = self._lines[node.lineno - 1], self._lines[node.end_lineno - 1]
@@ -199,7 +199,8 @@ def _change_constant(node: ast.Constant) -> Iterator[ast.AST]:
 
 
 def _change_result(node: ast.Return) -> Iterator[ast.AST]:
-    # None says no more than False does, and truths are turned over anyhow.
+    # None and booleans are left out: None and False have the same effect, and booleans are negated
+    # by another mutation.
     if node.value is not None and not (
         isinstance(node.value, ast.Constant) and isinstance(node.value.value, bool | None)
     ):

@@ -59,7 +59,7 @@ def create_app(folder: Path) -> FastAPI:
 
 def main() -> int:
     """Serve, and say where."""
-    # With the protocol named, asyncio sends what it has without waiting for more.
+    # If the protocol is IPPROTO_TCP, asyncio sets TCP_NODELAY, so that it sends data without delay.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", file=sys.stderr, flush=True)

@@ -177,7 +177,7 @@ def _with_vectors(folder: Path) -> Any:
     import sqlite_vec
 
     try:
-        # Python's own module may have been built without loadable extensions.
+        # The standard module may have been built without loadable extensions.
         import pysqlite3 as database
     except ImportError:
         import sqlite3 as database

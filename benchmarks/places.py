@@ -65,7 +65,8 @@ def compare(path: str, content: bytes, reading: Reading, title: str) -> Misplace
     ours.add(reading.text[: ends[0]])
     level = 0
     for heading, end in zip(reading.headings, ends[1:], strict=True):
-        # A deeper heading that the document does not have is a name that is defined in a section.
+        # A deeper heading that the source does not have is the name of a definition within its
+        # section.
         if heading.level <= level or _key(heading.text) in known:
             ours.begin(heading.text)
             level = heading.level
@@ -75,7 +76,7 @@ def compare(path: str, content: bytes, reading: Reading, title: str) -> Misplace
     there, here = _by_title(outline), _by_title(ours)
     there.pop((), None)
     all_there, all_here = _sum(there), _sum(here) + count_words(title)
-    # A page's own heading is its title, and then no heading of its text.
+    # The first heading of a page is its title, which does not occur again in the text.
     here.setdefault(_key(title), here.get((), Counter()) + count_words(title))
     words = of_words = 0
     if there:
@@ -107,7 +108,7 @@ def _compare_tables(there: Iterable[Grid], here: Iterable[Grid]) -> tuple[int, i
     wrong = total = 0
     for grid in there:
         for row in _rows(grid):
-            # Rows that were lost have no columns; rows are recognised by their words.
+            # Rows are matched by their words. Lost rows have no columns to compare.
             found = rows.get(frozenset().union(*row))
             if found and sum(map(bool, row)) > 1:
                 total += sum(map(bool, row))
@@ -408,11 +409,11 @@ def _sheet(table: Element) -> Grid:
     return _fill(grid)
 
 
-# Attributes behind a title, and anchors in it.
+# Attributes after a title, and anchors inside it.
 _MARKS = re.compile(r"[ ]\{[#.][^{}]*\}$|</?[A-Za-z][^<>]*>")
 _HASHES = re.compile(r"#{1,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*")
 _LINES: dict[str, tuple[re.Pattern[str], str, str]] = {
-    # Titles of one line, characters of underlines, fences.
+    # By suffix: the patterns of one-line titles, underlines and code fences.
     **dict.fromkeys(
         (".md", ".mdx", ".markdown"), (_HASHES, "=-", r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})")
     ),

@@ -60,7 +60,7 @@ class Counter:
                 threading.Thread(target=self._pass, args=(source, sink, name), daemon=True).start()
 
     def _pass(self, source: socket.socket, sink: socket.socket, name: str) -> None:
-        # The other direction may have ended already, and closed both.
+        # The thread for the other direction may already have closed both sockets.
         with suppress(OSError):
             while piece := source.recv(1 << 16):
                 self.counts[name] += len(piece)

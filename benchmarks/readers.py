@@ -189,7 +189,7 @@ def _pdf_words(path: Path) -> set[str]:
 
     try:
         first = "\n".join(page.extract_text() for page in PdfReader(path).pages)
-        # Words divided at the end of a line are one.
+        # A word that is hyphenated at the end of a line counts as one word.
         return set.intersection(
             *(_words(_DIVIDED.sub(r"\1\2", text)) for text in (first, extract_text(path)))
         )

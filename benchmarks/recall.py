@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 LENGTHS = (1, 2, 3, 4, 6, 8, 12)
 DEPTH, PAGE, SEED = 20, 10, 30
-REPEATS, RESULTS = 5, 100  # As many results as a hybrid search asks the lane for.
+REPEATS, RESULTS = 5, 100  # A hybrid search asks the lane for 100 results.
 
 
 def draw(index: Any, count: int) -> dict[int, list[str]]:
@@ -47,7 +47,7 @@ def least_milliseconds(lane: Any, vector: NDArray[np.float32]) -> float:
     """Return the processor time of the fastest of some searches of a lane."""
     taken = []
     for _ in range(REPEATS):
-        asked = vector.copy()  # What a lane has made of a query is kept for the same vector.
+        asked = vector.copy()  # The lane caches its work by vector object.
         begun = time.process_time_ns()
         lane.search(asked, RESULTS)
         taken.append(time.process_time_ns() - begun)

@@ -61,7 +61,7 @@ def measure_rebuilds(folder: Path, chunks: int) -> Found:
     corpus = project / "corpus.jsonl"
     original = corpus.with_suffix(".original")
     if original.exists():
-        # A run was killed in the middle of this.
+        # A previous run was killed before it could restore the corpus.
         original.replace(corpus)
     time.sleep(STAMP_SECONDS)
     unchanged = _figures(timed_build(project))

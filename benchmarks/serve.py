@@ -156,7 +156,7 @@ def measure_reloads(project: Path, export: Path, work: Path) -> None:
     names = [(published / "CURRENT").read_text().strip()]
     copy = published / "v999999"
     shutil.copytree(published / names[0], copy)
-    # The same content under another hash: the manifest is what names a version.
+    # The manifest identifies the version: the copy has the same content under another hash.
     manifest = json.loads((copy / "manifest.json").read_bytes())
     manifest["config_sha256"] = "0" * 64
     (copy / "manifest.json").write_bytes(manifest_bytes(manifest))

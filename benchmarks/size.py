@@ -150,7 +150,7 @@ class Module:
 
 
 def _is_docstring(statement: ast.stmt) -> bool:
-    # Texts stand alone as docstrings of attributes too.
+    # A bare string after an attribute is its docstring.
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 

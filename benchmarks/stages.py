@@ -40,7 +40,7 @@ def evaluate(search: Search, questions: Questions) -> tuple[float, float]:
     """Mean nDCG@10 and mean recall@20."""
     figures = []
     for query, grades in questions:
-        # Examples name documents by their paths, collections by their ids.
+        # Examples identify documents by path, and collections by id.
         ranked = dict.fromkeys(
             hit.document_id if hit.document_id in grades else hit.path
             for hit in search(query, DEPTH).hits
@@ -80,7 +80,7 @@ def main() -> int:
     print("|---|---|" + "---|" * len(STAGES))
     with tempfile.TemporaryDirectory() as work:
         for name, source, questions in collections(Path(work), folders):
-            # Built with the words that queries are expanded by, which other stages do not read.
+            # The index is built with the data for query expansion, which the other stages ignore.
             project = make_project(Path(work) / name, source, "\n[search.expansion]\n")
             build(project)
             make_project(project, source)

@@ -24,12 +24,12 @@ from sentences import Checker
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"
 WRITTEN = HERE.parent / "foundry" / "runtime" / "chat" / "comparing" / "coefficients.py"
-FALSE = 0.04  # Supported sentences that are marked.
+FALSE = 0.04  # Share of the supported sentences that may be marked.
 FOLDS, ROUNDS, STEPS = 10, 5, 60
 RIDGE = 1.0
-WRONG_WEIGHT = 0.3  # Of a sentence with another passage, which is easily told.
-PROVIDER = '[embedding]\nprovider = "none"\n\n'  # Vectors are not asked.
-WIDTH = 40  # Characters of a title.
+WRONG_WEIGHT = 0.3  # Weight of a sentence with the wrong passage, which is easy to recognise.
+PROVIDER = '[embedding]\nprovider = "none"\n\n'  # Only keyword search is needed.
+WIDTH = 40  # Maximum characters of a title.
 
 Numbers = NDArray[np.float64]
 Entry = dict[str, Any]

@@ -41,7 +41,7 @@ def sync_tree(root: Path) -> None:
     """Sync every file and folder below `root`, and `root` itself, to disk."""
     files = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
     with ThreadPoolExecutor() as threads:
-        # In parallel, since a disk handles several at a time.
+        # A disk can flush several files at a time.
         for _ in threads.map(sync_file, files):
             pass
     for folder in sorted({root, *(path for path in root.rglob("*") if path.is_dir())}):

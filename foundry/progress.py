@@ -169,7 +169,7 @@ class Bar(Lines):
     def _print(self) -> None:
         self._shown = self._done
         self._printed = time.monotonic()
-        # While waiting, the bar does not move, so a name takes its place.
+        # While waiting, the bar would not move, so a name is shown in its place.
         width = BAR_WIDTH if self._total and not self._waiting else 0
         filled = round(width * self._done / self._total) if self._total else 0
         bar = "=" * filled + "-" * (width - filled)

@@ -66,7 +66,7 @@ def watch_folders(sources: Sequence[FolderSource]) -> Generator[bool | Watched, 
                     if folders.may_differ(paths) and folders.find() != found:
                         break
                     yield any(map(concerns, paths))
-            # The library cannot report a file whose name is not UTF-8.
+            # The library raises this error for a file whose name is not UTF-8.
             except RuntimeError:
                 continue
 
@@ -107,7 +107,7 @@ class _Folders:
 
     def _sort(self, source: FolderSource, found: str | Skipped) -> None:
         if isinstance(found, Skipped):
-            # Everything else is watched under another name, or not read by any build.
+            # Other files are watched under another name, or are not read by any build.
             if found.reason == Reason.CANNOT_BE_READ:
                 self._left.append(found)
             return
@@ -147,19 +147,18 @@ def _begin(folders: Sequence[str]) -> _Begun:
     while wanted:
         changes = _watch(wanted)
         try:
-            # The first step sets up the watches.
             next(changes)
         except OSError as error:
             said, _, where = str(error).partition(" about ")
             culprits = [path for path in wanted if f'"{path}"' in where]
             is_own = isinstance(error, FileNotFoundError | PermissionError)
             if is_own and culprits:
-                # A missing folder was removed in the meantime.
+                # A folder that is missing now was removed in the meantime.
                 there = [path for path in wanted if Path(path).is_dir()]
                 refused.update((path, said) for path in there if path in culprits)
                 wanted = [path for path in there if path not in culprits]
             else:
-                # A background thread of the library removes the previous watches.
+                # Wait, because a background thread of the library removes the previous watches.
                 time.sleep(QUIET_MS / 1000)
                 # Leave other programs some watches below the limit.
                 wanted, reason = wanted[: len(wanted) // 2], f"{said.rstrip('.')}; {_REMEDY}"

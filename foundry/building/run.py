@@ -184,7 +184,7 @@ class _Build:
             )
         if inputs.coverage:
             report["coverage"] = inputs.coverage
-        # Checked before any call of a model.
+        # These checks come before any call of a model, which may cost money.
         self._check(report)
         check_words(report, self.config.build.max_unaccounted)
         if embedder is not None:

@@ -47,7 +47,7 @@ def _describe(detail: ErrorDetails) -> str:
     elif kind in {"union_tag_not_found", "union_tag_invalid"}:
         key, message = f"{key}.type", f"must be one of {', '.join(map(repr, SOURCES))}"
     elif kind == "value_error":
-        # One of Foundry's own messages, which never quote secrets.
+        # Foundry's own messages never quote secrets.
         message = str(detail["ctx"]["error"])
     elif parts[0] == "store" and "://" in str(detail["input"]):
         # The value is not quoted, since it may contain a password.

@@ -168,8 +168,8 @@ class EmbeddingSection(Table):
         declared, written = PROVIDERS[self.provider], self.model_fields_set
         defaults = {
             "base_url": declared.base_url,
-            # A key is for one service; it is only sent to another if the variable's name allows
-            # that.
+            # A key belongs to one service. Another service has its own variable, so that it never
+            # gets this key.
             "api_key_env": OTHER_KEY_VARIABLE if "base_url" in written else declared.api_key_env,
             "dimensions": declared.dimensions,
         }

@@ -178,6 +178,6 @@ class ModelEmbedder(Embedder):
         options = DistillationOptions(
             texts=self._options.distillation_texts, language=self._language
         )
-        # Vectors of chunks can be taken from the index if both sides embed a text alike.
+        # Vectors of chunks can be taken from the index if queries and chunks are embedded alike.
         known = teach_chunks if are_alike else None
         return distil_queries(chunks, teach, known, options, self._step)

@@ -84,7 +84,7 @@ class StaticEmbedder(Embedder):
 
     def embed_chunks(self, headings: Sequence[str], texts: Sequence[str]) -> ChunkVectors:
         """Return the vectors as an index stores them; the texts are not yet observed."""
-        # Chunks of a section share their headings.
+        # Chunks of a section share their headings, so each heading is encoded only once.
         different = [*dict.fromkeys(headings)]
         places = {heading: place for place, heading in enumerate(different, len(texts))}
         encoded = encode_texts(self._encoder, [*texts, *different])

@@ -122,7 +122,8 @@ def collect_questions(index: Index, logs: Iterable[Path], known: Path) -> AskedQ
         AskedQuestion(
             query=min(lines.spellings, key=lambda text: (-lines.spellings[text], text)),
             asked=lines.matches.total(),
-            match=max(lines.matches, default=None),  # `weak` is better than `none`.
+            # `weak` is better than `none`, and also greater in alphabetical order.
+            match=max(lines.matches, default=None),
             relevant=tuple(dict.fromkeys(name(_best(+lines.thumbs)))),
             shown=tuple(dict.fromkeys(name(_best(lines.shown))))[:MAX_SHOWN],
         )

@@ -63,7 +63,7 @@ def ask_server(
     server: Any = import_module(package)
     index = server.load()
     if newest := FilterColumns.open(index).newest_date():
-        # Ages count from here, so that results do not change with the calendar.
+        # Ages are measured from the newest date, so that results do not change from day to day.
         os.environ.setdefault("REFERENCE_DATE", newest)
     asked, missing = resolve(index, [Question(query, relevant) for query, relevant in questions])
     search = server.search_hybrid

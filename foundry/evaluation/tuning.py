@@ -98,7 +98,8 @@ def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
     chosen = []
     for fold in range(FOLDS):
         outside, inside = folds != fold, folds == fold
-        # Among equals, the first: the options in use, or the nearest to them.
+        # Among equal values, argmax returns the first: the options in use, or those nearest to
+        # them.
         choice = int(np.argmax(values[:, outside].mean(axis=1).round(9)))
         held_out[inside] = values[choice, inside]
         chosen.append(candidates[choice].options)

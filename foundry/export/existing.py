@@ -113,7 +113,8 @@ def examine(folder: Path) -> Existing:
         for name in listed
         if name.endswith(_SETTINGS)
     )
-    # Files that were edited or added before the last update are listed as they were then.
+    # SHA256SUMS also lists files that the owner edited or added before the last update, so only its
+    # entries for the index count as written by Foundry.
     index = {name: digest for name, digest in listed.items() if name.startswith(index_places)}
     generated = read_generated(folder)
     written = {**generated.digests, **index}

@@ -52,11 +52,11 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
             raise VerificationError(str(folder), findings, hint=_HINT)
 
     refuse(lambda name: strict or name in ABOUT_FILES)
-    # Checked before any other file is opened.
+    # These checks come before any other file is opened.
     refuse(lambda name: name in present and present[name].kind != FILE)
     existing = examine(folder)
     places = tuple({"/".join(name.split("/")[:2]) + "/" for name in existing.index})
-    # Files that owners do not edit.
+    # Owners do not edit the index.
     refuse(lambda name: name.startswith(places))
     package = find_package(folder)
     files = existing.read_files(folder)

@@ -61,7 +61,7 @@ def find_problems(origins: Sequence[str]) -> Iterator[str]:
         try:
             origin = parse_url(written).origin
         except UrlError as error:
-            # Not quoted, since it may contain a password.
+            # The value is not quoted, because it may contain a password.
             yield f"{key}: {error.reason}; write scheme and host"
             continue
         if written != origin:

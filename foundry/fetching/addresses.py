@@ -14,9 +14,9 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 ALLOWING = "to allow this host, name it: --allow-private HOST"
 """Hint: only the user may allow an address, never a project."""
 
-# Global in Python 3.11's tables, but not public: NAT64 for local use, the discard prefix,
-# IPv4-compatible addresses, Teredo and its neighbours, 6to4 relays, site-local, documentation and
-# segment routing.
+# Addresses that are global in the tables of Python 3.11, but not public: NAT64 for local use, the
+# discard prefix, IPv4-compatible addresses, Teredo and its neighbours, 6to4 relays, site-local,
+# documentation and segment routing.
 _NOT_PUBLIC = tuple(
     ipaddress.ip_network(text)
     for text in (

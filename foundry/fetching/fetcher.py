@@ -156,14 +156,13 @@ class Fetcher:
             except FetchError as error:
                 failure = error
             wait = self._manners.first_wait * 2.0 ** (attempt - 1) * random.uniform(0.5, 1)
-            # At least as long as the server requests.
             wait = max(wait, failure.retry_after or 0.0)
             is_last = attempt == self._manners.tries or waited + wait > self._manners.patience
             if is_last or not failure.is_temporary:
                 self._health.failed(url.host, failure)
                 raise failure
             if failure.retry_after is not None:
-                # The server's request applies to the host, not only to this url.
+                # The wait that a server requests applies to the whole host, not only to this url.
                 self._pacer.hold(url.host, wait)
             if self._network.stop.wait(wait):
                 raise StoppedError
@@ -171,7 +170,7 @@ class Fetcher:
             attempt += 1
 
     def _ask_for_robots(self, url: Url) -> Answer:
-        # Without compression, so that it can be truncated.
+        # The response must not be compressed, because it may be truncated.
         headers = {"User-Agent": self._manners.user_agent, "Accept-Encoding": "identity"}
         for _ in range(MAX_REDIRECTS + 1):
             self._network.policy.check_literal(url)
@@ -190,7 +189,7 @@ def _follow(url: Url, answer: Answer) -> Url:
     if not location:
         raise FetchError(Reason.MALFORMED_ANSWER, f"status {answer.status} without a Location")
     try:
-        # Servers send UTF-8 here, which headers carry byte by byte.
+        # Servers send UTF-8 in this header, but the library decodes it as Latin-1.
         location = location.encode("latin-1").decode("utf-8", "replace")
         return join_url(url, location)
     except UrlError as error:

@@ -72,11 +72,11 @@ class Robots:
         if answer.status == 200:
             body = answer.body
             if len(body) >= MAX_BYTES:
-                # A truncated rule would be a different rule.
+                # A rule that was cut off would be a different rule.
                 body = body[: body.rfind(b"\n") + 1]
             return Rules(parsed=Protego.parse(body.decode("utf-8-sig", "replace")))
-        # Too many redirects and client errors mean that there is no file, so no rules (2.3.1.2,
-        # 2.3.1.3). A failing server may have rules that cannot be known (2.3.1.4).
+        # Client errors and too many redirects mean that there is no file, and therefore no rules
+        # (RFC 9309, 2.3.1.2, 2.3.1.3). If the server fails, its rules are unknown (2.3.1.4).
         return _unavailable(answer.status) if answer.status >= 500 else Rules()
 
 

@@ -24,7 +24,7 @@ class DocumentColumns:
         self._carried = carried
         self._source_names = list(sources)
         self._filterable: Sequence[str] = sorted(set(filterable))
-        # Source and modification date of each chunk.
+        # Columns: source and modification date of each chunk.
         self._chunks = carried.table("chunks", "Hq")
         self._tags = NumbersByKey()
         self._values = NumbersByKey()

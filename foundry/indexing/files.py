@@ -90,7 +90,7 @@ class ArrayFile:
         self._row_shape = () if width is None else (width,)
         self._rows = 0
         self._file = FileBehind(path)
-        # Headers have padding for a longer shape, so they can be overwritten.
+        # Headers have room for a longer shape, so that they can be overwritten.
         header = self._header()
         self._header_length = len(header)
         self._file.write(header)

@@ -136,7 +136,7 @@ def intact_index(config: Config) -> BuiltIndex | None:
     """Return the current version; None if there is none, or any file is damaged."""
     try:
         index = built_index(config)
-        # In several threads, unlike `check_index`.
+        # Unlike `check_index`, this hashes files in several threads.
         found = describe_files(index.folder)
     except (FoundryError, ServerError, OSError):
         return None

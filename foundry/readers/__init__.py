@@ -109,7 +109,7 @@ def _parse(parser: FileReader, content: bytes, *, is_worker: bool) -> Reading:
     except (UnreadableError, RecursionError, MemoryError):
         raise
     except Exception as error:
-        # Any error of a library on damaged input; its message may quote the document.
+        # A library may raise any error on damaged input, and its message may quote the document.
         raise UnreadableError(Reason.DAMAGED, type(error).__name__) from None
 
 

@@ -18,7 +18,8 @@ STRANGE_CHARACTERS = 2
 """Windows-1252 is ruled out by this many strange letters, plus five for each in another page."""
 
 _WESTERN = "cp1252"
-# Files without a declaration use these; code pages of DOS and old Macs only cause errors.
+# Code pages of files without a declaration. Code pages of DOS and old Macs are left out, because
+# they lead to wrong guesses.
 _GUESSES = [
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874"),
     *("iso8859_2", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
@@ -67,7 +68,8 @@ def guess_charset(content: bytes) -> str:
     if not others or matches[0] in _ALPHABETS:
         is_latin = strange * 3 <= high
         return latin if is_latin else next(iter(others), wide or latin)
-    # Other scripts have words of only such bytes, and rarely letters of a western alphabet.
+    # In other scripts, words consist only of high bytes, and letters of a western alphabet are
+    # rare.
     letters = sum(map(len, re.findall(rb"[A-Za-z]+", sample)))
     is_sprinkled = high * 2 < letters or not _HIGH_RUN.search(sample)
     return latin if not strange and is_sprinkled else matches[0]

@@ -11,7 +11,7 @@ SAMPLE_BYTES = 32_768
 MAX_CONTROLS = 3
 MAX_CONTROL_SHARE = 0.03
 
-# Document formats without a reader, then other common files.
+# Formats of documents that have no reader, then other common files.
 _DOCUMENTS = {b"%PDF-": "PDF", b"{\\rtf": "RTF", b"%!PS": "PostScript"}
 _BINARIES = {
     b"\x89PNG\r\n\x1a\n": "PNG image",
@@ -116,7 +116,8 @@ def _zip_kind(content: bytes) -> str | None:
         return "EPUB" if written[0].endswith(b"epub") else of_office
     names, head = list(_directory(content)), content[:SAMPLE_BYTES]
     for start, kind in _MEMBERS.items():
-        # A truncated file has no directory; a member's header has its fields before its name.
+        # A truncated archive has no directory, so the names are searched for in the headers of its
+        # members.
         if any(name.startswith(start) for name in names) if names else start in head:
             return kind
     return None

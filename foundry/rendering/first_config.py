@@ -68,7 +68,7 @@ def write_config(project: Path, text: str) -> Path:
     """
     project.mkdir(parents=True, exist_ok=True)
     file = project / CONFIG_NAME
-    # Exclusive: never follows a link, nor overwrites a file created in the meantime.
+    # Mode "x" does not follow links, and does not overwrite a file created in the meantime.
     with file.open("x", encoding="utf-8") as stream:
         stream.write(text)
     _ignore_state(project)

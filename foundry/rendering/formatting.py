@@ -38,7 +38,7 @@ def format_python(
     with tempfile.TemporaryDirectory(prefix="foundry-") as scratch:
         root = Path(scratch).resolve()
         write_files(root, files)
-        # Templates and features add imports in any order; they are sorted and merged here.
+        # Templates and features add imports in any order, so imports are sorted here.
         _run("ruff", ["check", "--quiet", "--no-cache", "--select=I", "--fix", *changed], root)
         _run("black", ["--quiet", *rendered], root)
         _run("ruff", ["check", "--quiet", "--no-cache", "--output-format=concise", *changed], root)

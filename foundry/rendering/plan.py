@@ -69,7 +69,7 @@ def plan_server(
     files.update(format_python(files, rendered, copied))
     for name, content in files.items():
         if name in runtime:
-            # Parsed earlier, to find its imports.
+            # Runtime modules were already parsed to find their imports.
             continue
         parsed = parse_back(name, content)
         if name == "pyproject.toml":

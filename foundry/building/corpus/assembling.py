@@ -201,7 +201,8 @@ class _Assembler:
             document, chunks = read
             trimmed = trim(document, chunks, boilerplate) if boilerplate else Trimmed(chunks)
             if copies or trimmed.characters:
-                # The copy's path is one of the names, and finds the first chunk.
+                # A search for the copy's path must find the first chunk too, so the path is added
+                # to its names.
                 document = _with_copies(document, copies)
                 entry = IndexEntry.of(self._preparer.complete(document, trimmed.chunks))
                 left = len(trimmed.chunks), facts.characters - trimmed.characters

@@ -84,7 +84,7 @@ def _remaining(
     first, last = bisect_left(starts, chunk.start), bisect_left(starts, chunk.end)
     inside = blocks[first:last]
     low, high = 0, len(inside)
-    # A part of a block is not counted as the block.
+    # A chunk that begins inside a block has only a part of it, which is kept.
     if not first or blocks[first - 1].end <= chunk.start:
         while low < high and inside[low].key in unwanted and inside[low].end <= chunk.end:
             low += 1

@@ -179,7 +179,7 @@ class InputTable:
 
 def _find(known: NDArray[np.void], contents: NDArray[np.void]) -> NDArray[np.int64]:
     places = {content: place for place, content in enumerate(known.tolist())}
-    # All zeros: inputs that another build may prepare differently.
+    # An input with an all-zero hash may be prepared differently by another build.
     places.pop(bytes(HASH_BYTES), None)
     found = [places.get(content, UNKNOWN) for content in contents.tolist()]
     return np.array(found, dtype=np.int64)

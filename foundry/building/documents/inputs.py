@@ -144,7 +144,7 @@ class _Collector:
         self._entries: dict[int, Entry] = {}
         self._digests: list[bytes] = []
         self._failures: list[tuple[int, str, str]] = []
-        # By table name and origin.
+        # The keys are table name and origin.
         self._lines: dict[tuple[str, str], LinesBuilder] = {}
 
     def changed(

@@ -167,7 +167,8 @@ def facts_of(document: Document) -> bytes:
     """
     reading = document.reading
     digest = blake2b(digest_size=16)
-    # Most lines have no digit, and most words of the other lines are only letters.
+    # Most lines have no digit, and most words of the other lines consist of letters only, so each
+    # step leaves little for the next.
     lines = filter(_DIGIT.search, reading.text[reading.body_start :].split("\n"))
     words = _JOINED_WORDS.findall("\n".join(lines))
     numbers = [word for word in words if not word.isalpha() and _DIGIT.search(word)]

@@ -126,7 +126,7 @@ class Pool:
         self._waiting: list[Task] = []
         self._running: dict[Future[list[bytes]], list[Task]] = {}
         self._done: SimpleQueue[Future[list[bytes]]] = SimpleQueue()
-        # The documents in workers, and when each was begun.
+        # The documents that workers are preparing, with their start times.
         self._begun: dict[int, tuple[str, float]] = {}
 
     def __enter__(self) -> Self:

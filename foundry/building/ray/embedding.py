@@ -47,7 +47,7 @@ class _Nodes:
 
     def embed(self, texts: Sequence[str], side: Side) -> NDArray[np.float32]:
         """Return unit vectors (n, d). Raises EmbeddingFailure, or BuildError if a node fails."""
-        # Independent of the number of nodes, since rounding depends on it.
+        # All nodes use the same number of processors, because rounding depends on it.
         self._processors = self._processors or self._cluster.least_processors()
         answer = check_installation(
             self._cluster.get(

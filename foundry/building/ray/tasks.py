@@ -91,7 +91,8 @@ _MODELS: dict[tuple[str, str], EmbeddingModel] = {}
 
 @cache
 def _sandbox(recipe: str) -> Sandbox:
-    # Never closed: its workers end with this process, when their standard input closes.
+    # The sandbox is not closed: its workers end with this process, when their standard input
+    # closes.
     return open_sandbox(Recipe.from_json(recipe))
 
 

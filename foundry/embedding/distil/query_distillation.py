@@ -173,7 +173,8 @@ def _train(
     pieces, counts = [pieces[number] for number in kept], counts[:, kept]
     rows = starting_rows(general, pieces[len(general) :], counts[held_out:], targets[held_out:])
     if held_out and len(texts) > held_out:
-        # Only pieces that occur are trained: other rows would not change, but take much memory.
+        # Only pieces that occur in the texts are trained: the rows of the others would not change,
+        # but they would need much memory.
         moving = np.flatnonzero(np.diff(counts.tocsc().indptr))
         with step("Training", "passes", options.epochs) as progress:
             rows[moving] = train(

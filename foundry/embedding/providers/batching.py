@@ -88,7 +88,7 @@ class BatchedModel:
         vectors: dict[str, Vectors | None] = dict(zip(wanted, space.find(wanted), strict=True))
         self._check_width(vectors.values())
         missing = [part for part, vector in vectors.items() if vector is None]
-        # A text is done once the last of its requested parts is.
+        # A text is finished when its last requested part is.
         lacking = {text: [p for p in found if vectors[p] is None] for text, found in parts.items()}
         waiting = Counter(lacking[text][-1] for text in texts if lacking[text])
         progress(len(texts) - waiting.total())
@@ -150,7 +150,8 @@ class BatchedModel:
         def ask(batch: Sequence[str]) -> Iterator[Answer]:
             for answer in self._asker.ask(batch, side):
                 bare = [text.removeprefix(prefix) for text in answer.texts]
-                # In the calling thread: the next call waits until this answer is stored.
+                # This runs in the calling thread, so the next call waits until this answer is
+                # stored.
                 if not any(answer.reasons):
                     space.store(bare, answer.vectors)
                     self._keep_probe()
@@ -179,7 +180,7 @@ class BatchedModel:
         self._probe = probe
 
     def _keep_probe(self) -> None:
-        # Only after a second answer had the same width.
+        # The probe is stored only if a second answer had the same width.
         space = self._space("document")
         if self._probe is not None and space.probe is None:
             space.keep_probe(self._probe)

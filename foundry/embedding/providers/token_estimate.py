@@ -38,7 +38,7 @@ def estimate_tokens(text: str) -> int:
         elif first.isalpha():
             pieces += _count_pieces(run)
         elif first == " ":
-            # Indentation; a single space belongs to the next word.
+            # Only indentation counts: a single space belongs to the next word.
             others += len(run) // 2
         else:
             others += len(run)

@@ -146,7 +146,7 @@ class WrittenVectors:
         nearest = Nearest.unknown(len(queries), min(RECALL_DEPTH, count))
         for start in range(0, count, BLOCK):
             found = (self.block(start, BLOCK) @ queries.T).T
-            # If blocks grow slowly, few vectors of a block are nearer than the best before it.
+            # Small parts come first: once good neighbours are known, few later vectors are nearer.
             part, size = 0, max(FIRST_ROWS, start)
             while part < found.shape[1]:
                 nearest = nearest.join(start + part, found[:, part : part + size])
@@ -171,7 +171,8 @@ class WrittenVectors:
         def count_needed(number: int) -> NDArray[np.int64]:
             query, sign, own = queries[number], signs[number], nearest[number]
             nearer = _count_nearer(hamming(self.sketch, sign), own)
-            if all_pass < MIN_CANDIDATES:  # All bits of all vectors are compared.
+            # Such an index is so small that a search compares all bits of all vectors.
+            if all_pass < MIN_CANDIDATES:
                 return nearer + 1
             half, _ = order_halves(query, self.centre)
             rough = _count_nearer(hamming(self.sketch[half], sign[half]), own) // PASSING

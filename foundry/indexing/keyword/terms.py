@@ -35,7 +35,7 @@ class TermCounter:
 
     def count(self, document: Document, chunks: Sequence[Chunk], names: ChunkNames) -> ChunkTerms:
         """Return the terms of a document's chunks, which have the given names."""
-        # Chunks share most titles, headings and tags.
+        # Most chunks have titles, headings and tags in common, so their terms are cached.
         field_terms = cache(self._tokenizer.terms)
         return make_chunk_terms(
             [self._terms(document, chunk, field_terms) for chunk in chunks],
@@ -49,7 +49,8 @@ class TermCounter:
         terms = self._tokenizer.terms(chunk.text)
         for field, weight in self._fields.items():
             if field == "headings" and is_data(document):
-                # Keys recur in many files, so they do not name the content.
+                # The headings of data files are keys that recur in many files, so they say little
+                # about the content.
                 weight = min(weight, 1)
             for text in _field_texts(field, document, chunk) if weight else ():
                 terms += field_terms(text) * weight

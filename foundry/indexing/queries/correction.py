@@ -58,7 +58,7 @@ def _choose_letters(points: NDArray[np.uint32], counts: NDArray[np.int64]) -> ND
     """Return the code points of the letters that occur in most words, most frequent first."""
     ordered = np.sort(points, axis=1)
     is_counted = (ordered > 0) & (np.diff(ordered, axis=1, prepend=0) > 0)
-    # Integer sums, far below the range in which floats round.
+    # The sums are whole numbers, small enough that a float represents them exactly.
     times = np.repeat(counts + 1, np.count_nonzero(is_counted, axis=1))
     totals = np.bincount(ordered[is_counted], times)
     letters = np.flatnonzero(totals)

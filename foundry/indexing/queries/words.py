@@ -93,7 +93,7 @@ class WordsBuilder:
 
     def __init__(self, tokenizer: Tokenizer, carried: Carried) -> None:
         self._tokenizer, self._carried = tokenizer, carried
-        # None if all texts have to be read at the end.
+        # None if the forms have to be counted from all texts at the end.
         self._forms = _forms_before(carried)
 
     def add(self, found: FormCounts) -> None:

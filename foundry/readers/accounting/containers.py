@@ -17,11 +17,11 @@ from foundry.readers.decoding import decode
 MAX_BYTES = 200_000_000
 """Bytes of unpacked XML that are examined."""
 
-# Tags are in lower case or in capitals: ignoring case would take twice as long.
+# Tags are written in lower case or in capitals; ignoring case would take twice as long.
 _UNSEEN_NAMES = r"script|style|svg|math|template(?![^<>]*\sshadowrootmode)"
 _UNSEEN = re.compile(
     r"<(?:!--.*?(?:-->|\Z)|!\[CDATA\[|[?!][^<>]*+>"
-    # A template is only shown by scripts, unless it is the shadow tree of an element.
+    # Only scripts show a template, unless it is the shadow tree of an element.
     rf"|({_UNSEEN_NAMES}|SCRIPT|STYLE|SVG|MATH|TEMPLATE)\b"
     r"[^<]*+(?:<(?!/(?i:\1)\s*>)[^<]*+)*+(?:</(?i:\1)\s*>)?)",
     re.DOTALL,

@@ -99,7 +99,7 @@ def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str], int]
     if 2 * len(lost) > len(held):
         return count_words(source), count_words(read), 0
     if not lost:
-        # Extra words matter only if words are missing.
+        # The words are added up only if some are missing.
         return Counter(), Counter(), count_words(source).total()
     shared = [line for line in lines if line not in lost]
     shared += (line for line in lost for _ in range(found[line]))
@@ -133,7 +133,7 @@ def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Cou
     """Match parts with wholes; return the unmatched parts and wholes."""
     parts, wholes = Counter(parts), Counter(wholes)
     begins, ends = {part[:2] for part in parts}, {part[-2:] for part in parts}
-    # Most words cannot begin or end with any of the parts.
+    # Checking two letters first is faster: most words cannot begin or end with any of the parts.
     likely = [
         whole
         for whole in wholes

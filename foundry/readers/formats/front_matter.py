@@ -164,7 +164,7 @@ def _find_modified(values: Mapping[str, Any]) -> str | None:
         name = "date" if nested is value else key
         if found := normalise_date(next(_names(nested, name), None)):
             return found
-    # Microsoft's publishing system, and JavaScript in Docusaurus, write the month first.
+    # The old values still apply to the text before the definition.
     changed = values.get("last_update")
     stated = changed.get("date") if isinstance(changed, dict) else None
     for value in (stated, values.get("ms.date")):

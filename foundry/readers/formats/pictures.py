@@ -106,7 +106,7 @@ def see(picture: Any) -> SeenPage:
     elif found.lines and _confidence(found) < UNSURE:
         found = max(found, _recognise(np.rot90(picture, 2)), key=_confidence)
     if _confidence(found) < UNSURE:
-        # Such low confidence is typical of scripts that the models do not know; blurred pages reach
+        # Scripts that the models do not know get such a low confidence; blurred pages still reach
         # .95.
         return SeenPage([], len(found.lines))
     return lay_out([line for line in found.lines if line.confidence >= ILLEGIBLE])
@@ -198,7 +198,7 @@ def _count_frames(stored: Any, least: int) -> int:
     try:
         return max(getattr(stored, "n_frames", 1), least)
     except Exception:
-        # Any error of the library on a damaged frame, after which no more are read.
+        # A damaged frame can cause any error, and no further frames are read.
         return least
 
 
@@ -231,13 +231,14 @@ def _engine() -> Any:
         params={
             "Global.log_level": "critical",
             "Global.max_side_len": MAX_SIDE,
-            # Its classifier is mostly wrong when it turns a line upside down.
+            # The library's classifier is usually wrong when it turns a line upside down.
             "Global.use_cls": False,
             # Keep doubtful text, since `_confidence` needs it.
             "Global.text_score": 0.0,
             "Det.limit_type": "max",
             "Det.limit_side_len": FOUND_SIDE,
-            # With more lines at a time, all are padded to the longest: slower, and more memory.
+            # In a batch, all lines are padded to the longest, which is slower and needs more
+            # memory.
             "Rec.rec_batch_num": 1,
             "EngineConfig.onnxruntime.intra_op_num_threads": 1,
             "EngineConfig.onnxruntime.inter_op_num_threads": 1,

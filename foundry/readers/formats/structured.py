@@ -28,7 +28,8 @@ _JSON_KEY = re.compile(
     r'^([ \t]+)"((?:[^"\\\n]|\\.){1,200}+)"[ \t]*:[ \t]*([\[{][ \t]*$)?',
     re.MULTILINE,
 )
-# A surrogate pair, or any other escape, which is matched so that its second half starts no match.
+# A surrogate pair or any other escape. Other escapes are matched as a whole, so that no match
+# begins inside one.
 _JSON_ESCAPE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})|\\."
 )

@@ -33,8 +33,8 @@ END_SECONDS = 1.0
 """How long an idle worker may take to end."""
 
 _WORKER = Path(__file__).with_name("worker.py")
-# One thread each, since there is a worker per core; and nothing from the user's environment, which
-# may contain keys.
+# Each worker uses one thread, because there is a worker per core. It gets no variables from the
+# user's environment, which may contain keys.
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 
@@ -162,7 +162,7 @@ class _Worker:
         self._deadline = math.inf
         sizes = {"memory": limits.memory, "answer": limits.answer}
         options = json.dumps({**task, **sizes, "path": sys.path})
-        # Not in the user's folder either.
+        # The worker does not run in the user's folder either.
         self._process = subprocess.Popen(
             _command(options),
             stdin=subprocess.PIPE,
@@ -246,7 +246,7 @@ class _Worker:
     def end(self) -> None:
         """Kill the process and close its pipes; may be called repeatedly."""
         self.kill()
-        # Unsent data of a dead process is discarded.
+        # Closing the pipe of a dead process fails if there is unsent data; the data is discarded.
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):
                 if pipe:

@@ -21,7 +21,7 @@ from foundry.readers.sandbox.processes import FILES_PER_WORKER, Sandbox
 
 @cache
 def _results() -> TypeAdapter[Document | Skipped]:
-    # Created on demand: it takes tens of ms, and a build has its own.
+    # Created on first use, because it takes tens of milliseconds and a build has its own.
     return TypeAdapter(Document | Skipped)
 
 

@@ -49,10 +49,11 @@ def main() -> None:
     sys.dont_write_bytecode = True
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     pipes = _take_pipes()
-    # docutils looks up the types of images, which must not depend on the machine.
+    # docutils looks up the media types of images, which must not depend on the machine.
     mimetypes.knownfiles.clear()
     answer, check = importlib.import_module(options["module"]).open_task(options["options"])
-    # Loaded modules stay; searching them for cycles repeatedly takes a twentieth of the time.
+    # Loaded modules are never freed, and searching them for reference cycles takes a twentieth of
+    # the time.
     gc.freeze()
     gc.set_threshold(50_000)
     checking = os.getpid()
@@ -68,7 +69,7 @@ def main() -> None:
     for request, content in _read(requests):
         _allow_seconds(request["cpu"])
         _write(answers, *answer(request["document"], content))
-    # Nothing is left to do, and tidying up takes tens of milliseconds.
+    # The interpreter's clean-up would take tens of milliseconds.
     os._exit(0)
 
 
@@ -112,7 +113,7 @@ def _check_answers(pipes: Pipes, fork: Pipes, check: Check, most: int) -> None:
         header = json.loads(answering.readline(100))
         size, wear = int(header["bytes"]), int(header["wear"])
         if not 0 <= size <= most:
-            # The parent reads no further.
+            # The parent stops reading at this size.
             answers.write(b'{"bytes": %d, "wear": 0}\n' % (most + 1))
             answers.flush()
             return

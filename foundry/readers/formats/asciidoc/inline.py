@@ -116,12 +116,12 @@ def _unwrap(pictures: str, match: re.Match[str]) -> str:
         return (match["reference"] or match["place"].lstrip("#")).strip()
     if match["picture"]:
         if match[0].startswith("icon"):
-            # It shows a sign, of the size that is named in its brackets.
+            # An icon's brackets hold its size and other attributes, but no text.
             leave_out(Omission.ATTRIBUTE, match[0])
             return ""
         alternative = "" if "=" in match["alt"] else match["alt"].strip('"')
         titled = _PICTURE_TITLE.search(match[0])
-        # A picture in a line without a text is mostly a sign.
+        # An inline picture without alternative text is usually an icon.
         is_picture = match[0].startswith("image::" if not alternative else "image:")
         place = match["picture"]
         place = (

@@ -105,7 +105,7 @@ class _Writer:
         self._block = _Block()
         self._boxes: list[_Box] = []
         self._title: str | None = None
-        # The marks of the open lists, with the number of the last item.
+        # The markers of the open lists, with the number of the last item.
         self._lists: dict[str, int] = {}
 
     def write(self) -> None:

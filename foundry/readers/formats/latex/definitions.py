@@ -126,7 +126,7 @@ class Definitions(Cursor, ABC):
         for _ in range(DROPPED.get(name, 1)):
             leave_out(Omission.ATTRIBUTE, self.source())
             leave_out(Omission.ATTRIBUTE, self.option())
-        # `\indexsee` of many documents has two.
+        # In many documents, `\indexsee` has two arguments.
         while "index" in name and self.is_open() and self.place in self.pairs:
             leave_out(Omission.ATTRIBUTE, self.source())
         # "as said~\cite{x}, so" has no space before its comma.

@@ -151,7 +151,7 @@ class Environments(Definitions):
                 if token.text == "endfirsthead":
                     first_head = len(rows)
                 elif token.text == "endhead" and first_head is not None:
-                    # Said again on the pages that follow.
+                    # This header is repeated on later pages.
                     repeated = rows[first_head - 1 : -1]
                     leave_out(Omission.DUPLICATE, "\n".join(map(" ".join, repeated)))
                     del rows[first_head - 1 : -1]

@@ -181,13 +181,14 @@ class _Writer(Environments):
             self.drop_overlay()
             while option := self.option():
                 leave_out(Omission.ATTRIBUTE, option)
-            # Arguments are separate groups; two of them are two words.
+            # Each argument is a separate group, so two arguments are at least two words.
             self._arguments_apart()
 
     def _arguments_apart(self) -> None:
         while self.is_open() and self.pairs.get(self.place):
             self.parts.append(self.argument())
-            # `\mark{name}%` before a line prints no name, or the line would go on in it.
+            # In `\mark{name}%`, the comment hides the end of the line. Without this space, the next
+            # line would be joined to the name.
             if self.place < len(self.tokens) and self.tokens[self.place].kind in _NO_WORD:
                 self.parts.append(" ")
 

@@ -44,7 +44,7 @@ def say(macro: str, given: Sequence[str], name: str) -> str:
             continue
         said = _said(word, after, name, ends)
         if word == "Fn" and place < len(words):
-            # The name, and each argument as one word.
+            # In `.Fn`, each argument is one parameter, even if it is quoted and has several words.
             rest = range(place, len(words))
             last = next((each for each in rest if words[each] in _AFTER | MACROS), len(words))
             said = f"{words[place]}({', '.join(words[place + 1 : last])})"

@@ -57,7 +57,7 @@ _PROSE_NAMES = frozenset(
 _WITHOUT_KIND = frozenset(
     "admonition tab tabs tab-item tab-set code-group details dropdown steps".split()
 )
-# As the HTML reader writes them.
+# The HTML reader writes the same signs.
 _SIGNS = dict.fromkeys(TABS, TAB) | dict.fromkeys(("details", "dropdown", "expand"), CLOSED)
 PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
 """Fenced directives whose content is prose."""
@@ -222,7 +222,7 @@ def say_shortcode(written: str) -> str:
     """Return the words of a shortcode for people: a tab's label, titles, keys to press."""
     name, _, rest = written.strip(" \t-%<>").partition(" ")
     if name == "highlight":
-        # Its value lists options of the code that follows.
+        # The value of `highlight` lists options of the code that follows.
         return ""
     said = rest.strip() if name == "kbd" and "=" not in rest else _values(written)
     sign = _SIGNS.get(name)

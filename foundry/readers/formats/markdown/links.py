@@ -12,7 +12,8 @@ from foundry.documents import Link
 MAX_LINKS = 10_000
 MAX_TAGS = 100
 
-# Each begins with a fixed character, which regex search skips to; lookbehinds come after it.
+# Each alternative begins with a fixed character, so that the regex search can skip to it;
+# lookbehinds come after it.
 CODE_SPAN = re.compile(r"(`(?<!``)`*+)(?:[^`\n]++|\n(?![ \t]*\n)|(?!\1(?!`))`++){1,100}\1(?!`)")
 _INLINE = re.compile(
     r"\[(?<!!\[)("

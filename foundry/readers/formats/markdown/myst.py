@@ -17,7 +17,7 @@ _IS_MYST = re.compile(
     r"(?m)^[ \t]*(?:`{3,}|~{3,}|:{3,})\{(?:[a-z]+:)?[a-z-]+\}|\{[a-z][\w:.+-]{1,30}\}`[^`]+`"
     r"|^\([\w:./ -]{1,100}\)=$"
 )
-# Tested first, since most texts use no MyST.
+# Tested first, because most texts do not use MyST.
 _SIGNS = ("```{", "~~~{", ":::{", "}`", ")=\n")
 _OPENING = re.compile(r"([ \t>]*)(`{3,}|~{3,}|:{3,})\{([\w:.+-]{1,40})\}[ \t]*(.*)$")
 _CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,}|:{3,})[ \t]*$")
@@ -26,7 +26,7 @@ _OPTION = re.compile(r"[ \t>]*:([\w-]{1,40}):(?:[ \t]+(.*))?$")
 _LABEL = re.compile(r"[ \t]*\(([\w:./ -]{1,100})\)=[ \t]*$")
 _COMMENT = re.compile(r"%(?!%)(.*)$")
 _BREAK = re.compile(r"\+\+\+(?:[ \t].*)?$")
-# Between the header of a card and its content
+# The line between the header of a card and its content.
 _SEPARATOR = re.compile(r"[ \t>]*\^{3,}[ \t]*$")
 # A role or, before it, code that may contain a brace: "`/items/{id}` and `x`" has no role.
 _ROLE = re.compile(

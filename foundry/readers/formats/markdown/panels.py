@@ -56,7 +56,7 @@ def quote_panels(text: str, *, is_mdx: bool) -> str:
         indent = len(line) - len(line.lstrip(" \t"))
         around = opened[-1] if opened else None
         if around and around.shift is None and line.strip():
-            # The first line within a component shows how far its content is indented.
+            # The first line inside a component shows how far its content is indented.
             outer = sum(panel.shift or 0 for panel in opened[:-1])
             around.shift = max(indent - outer - around.column, 0)
         line = line[min(indent, sum(panel.shift or 0 for panel in opened)) :]

@@ -49,9 +49,9 @@ _PERCENT = re.compile(
     re.MULTILINE,
 )
 _EMPHASIS = re.compile(r"\*(?<![*\\]\*)(\*{0,2}+)(?![*\s])([^*\n\\]{1,200}+)(?<!\s)\*\1(?!\*)")
-# Vue shows templates that are conditions or slots.
-# Pandoc, Quarto and Python-Markdown.
+# As in Pandoc, Quarto and Python-Markdown.
 _SUBSCRIPT = re.compile(r"~(?<=[A-Za-z)\]]~)(\d{1,4}+|[a-z]{1,3}+)~(?!~)")
+# In Vue, a template with a condition or a slot is shown, so it is not matched.
 _ELEMENT = re.compile(
     r"<(pre|script|style|svg|table|template(?![^<>]*\s(?:v-|\#)))\b[^<>]{0,1000}+>", re.IGNORECASE
 )

@@ -43,7 +43,7 @@ _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,)[A-Za-z0-9+/=
 _DEEP_QUOTATION = re.compile(r"^ {0,3}(?:> {0,3}){8}", re.MULTILINE)
 
 
-# By whether there is indented code, and whether there are quotations.
+# The keys are whether there is indented code, and whether there are quotations.
 _PARSERS = {
     (True, True): BlockParser(),
     (True, False): BlockParser("blockquote"),

@@ -116,7 +116,7 @@ def _scan(edits: Edits) -> Iterator[Tag]:
             if found[5] or found[6]:
                 end = _closing_brace(mask, position) if position >= hopeless else None
                 if end is None:
-                    # Up to there, a search for the end would fail again.
+                    # Searches that begin before this point would also fail to find the end.
                     hopeless = max(hopeless, position + MAX_EXPRESSION_CHARS)
                     break
                 string = _STRING.fullmatch(text, position, end)
@@ -190,7 +190,7 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
     if name == "summary" and partner and opening:
         return _title_mark(opening, tag if tag.is_closing else partner, edits.text, tag)
     if name in _INLINE or not name:
-        # What is deleted and what replaces it are two words.
+        # The deleted text and its replacement are separate words.
         is_replaced = tag.is_closing and edits.text.startswith("<ins", tag.end)
         return " " if is_replaced and name in {"del", "s", "strike"} else ""
     if name in _HEADINGS and not tag.is_closing:

@@ -21,7 +21,7 @@ class ScriptedText:
             self.flush()
             self._script = script
         if self._is_apart and not script and text:
-            # A space keeps a power apart from a following number.
+            # A space separates a power from the number after it.
             self.parts.append(" " if text[0].isalnum() else "")
             self._is_apart = False
         (self._pending if script else self.parts).append(text)

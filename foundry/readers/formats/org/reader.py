@@ -28,7 +28,7 @@ _LITERAL = re.compile(r"[ \t]*:(?:[ ](.*))?$")
 _TABLE = re.compile(r"[ \t]*\|")
 _RULE = re.compile(r"[ \t]*\|[-+|: \t]*$")
 _ITEM = re.compile(r"([ \t]*)(?:[-+]|(?<=[ \t])\*|(\d{1,4})[.)])[ \t]+(.*)$")
-# The number at the beginning of an item, whatever precedes it.
+# `[@5]` sets the number of an item.
 _COUNT = re.compile(r"\[@(\d{1,4})\][ \t]*")
 _TERM = re.compile(r"(.{1,300}?)[ \t]+::(?:[ \t]+|$)")
 _NOTE = re.compile(r"\[fn:([\w-]{1,50})\][ \t]*")
@@ -107,7 +107,7 @@ class _Writer:
             content = self._until(_END)
             leave_out(Omission.METADATA, "\n".join([name, *content, "END" if content else ""]))
         else:
-            # Drawers defined by an author are only folded.
+            # Drawers that authors define are only folded, so their text is read.
             leave_out(Omission.ATTRIBUTE, f"{name} END")
             self._end_later(_END)
 

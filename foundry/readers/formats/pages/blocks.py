@@ -120,7 +120,7 @@ def nested(
         block._replace(text=f"{'#' * block.level} {block.text}", level=0) if block.level else block
         for block in blocks
     ]
-    # A nested list directly follows an item's only line.
+    # A nested list follows its item without a blank line.
     is_tight = is_item and len(written) == 2 and re.match(r"(?:[-*]|\w{1,9}\.) ", written[1].text)
     (whole,) = joined(written, "\n" if is_tight else "\n\n")
     lines = whole.text.split("\n")

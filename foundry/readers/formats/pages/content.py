@@ -94,7 +94,7 @@ class Content:
         self._is_book, self._reads_noscript = is_book, reads_noscript
         self._controlled = controlled_ids(page) if "aria-" in markup or "data-" in markup else set()
         self.labels, self._used_tabs = name_panels(page) if "tab" in markup else ({}, set())
-        # In a book, marks are repeated in each chapter.
+        # In a book, each chapter repeats the marks of notes.
         may_have_notes = not is_book and ("note" in markup or "fn" in markup)
         self.notes = _find_notes(page) if may_have_notes else {}
         self.root = page.body if is_book else _find_root(page)
@@ -221,7 +221,7 @@ def _find_notes(page: LexborHTMLParser) -> dict[str, str]:
             marks.setdefault((attributes.get("href") or "")[1:], mark)
     elements = {node.attributes.get("id"): node.tag for node in page.css("li[id],aside[id]")}
     found = {name: mark for name, mark in marks.items() if name in elements}
-    # A mark names one note.
+    # If two notes have the same mark, it is ambiguous.
     return found if len(set(found.values())) == len(found) else {}
 
 

@@ -104,7 +104,7 @@ class LineWriter:
             # Asciidoctor marks the kind of an admonition with an icon.
             return attributes.get("title") or ""
         if _EMPHASIS.get(tag) == "~~" and text[-1:].isalnum():
-            # What is struck out, and a number or a text that replaces it.
+            # Struck-out text, and a number or text that replaces it.
             after = node.next
             is_replaced = after is not None and after.tag == "ins"
             if is_replaced or (text[-1].isdigit() and following(node).isdigit()):

@@ -337,7 +337,7 @@ class _Writer(LineWriter):
                     cells.append(cell)
             if cells:
                 heads += part == "thead" and heads == len(rows)
-                # A table's footer with totals may precede its rows in the source.
+                # In the source, a table's footer may precede its rows.
                 (feet if part == "tfoot" else rows).append(cells)
         rows += feet
         if not rows:

@@ -85,7 +85,7 @@ def find_tables(
         found += islice(filter(None, map(_align, parts)), 1)
     tables = []
     for cells, inside in found:
-        # A line that continues next to the table is repeated rather than lost.
+        # A line of which only a part is in the table is repeated rather than lost.
         members = set(inside)
         shared = {word.line for word in words if word not in members}
         lines = frozenset(word.line for word in inside) - shared
@@ -158,7 +158,7 @@ def _read_grid(
     if len(columns) < 2 or any(map(_is_layout, rows)):
         return None
     written = [[_text(sorted(cell, key=lambda w: (w.line, w.left))) for cell in r] for r in rows]
-    # A frame around text with a few lines inside is not a table.
+    # A few ruled lines around prose are a frame, not a table.
     is_prose = len(inside) > 30 * len(cells) or _is_formula([c for row in written for c in row])
     if is_prose or sum(1 for row in written if sum(map(bool, row)) > 1) < 2:
         return None
@@ -249,7 +249,7 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
     if _is_formula(cells):
         return False
     if len(rows[0]) == 2:
-        # Label and value are on one line anyway; only a header makes them a table.
+        # A label and its value are on one line anyway, so only a header makes them a table.
         numbers = [bool(_DIGIT.search(row[1])) for row in rows[1:]]
         header = all(_LETTER.search(cell) and not _DIGIT.search(cell) for cell in rows[0])
         return len(rows) > 2 and header and fmean(numbers) > 0.6

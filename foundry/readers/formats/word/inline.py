@@ -106,7 +106,8 @@ class Inline:
             text = "".join(text for why, text in self._dropped if why is reason)
             leave_out(reason, text, self._part)
         self._dropped = []
-        # An instruction ends with its paragraph, or an unclosed field would swallow the rest.
+        # An instruction ends with its paragraph. Otherwise an unclosed field would hide the rest of
+        # the text.
         for each in [each for each in self._fields if not each.has_result]:
             self._fields.remove(each)
             self._dropping.remove(Omission.MACRO)

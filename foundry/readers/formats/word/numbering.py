@@ -86,7 +86,7 @@ class Numbering:
             if self._level(num, deeper).restarts:
                 kept.counts[deeper] = None
         if shown.format == "bullet":
-            # A blank one marks a paragraph that belongs to the item before.
+            # A blank bullet marks a paragraph that belongs to the previous item.
             return "" if shown.text.isspace() else BULLET
         return _PLACE.sub(
             lambda found: self._count(num, kept, shown, int(found[1]) - 1), shown.text

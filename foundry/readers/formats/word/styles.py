@@ -72,7 +72,8 @@ class Styles:
         if any(_name_of(each) == "title" for each in chain[1:]) and not _TITLE.search(
             _name_of(chain[0])
         ):
-            # Pandoc derives the styles of subtitle, author and date from it.
+            # In Pandoc, the styles of subtitle, author and date are based on the style of the
+            # title.
             style.heading = 0
         return style
 

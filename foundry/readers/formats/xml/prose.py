@@ -93,7 +93,7 @@ def _children(parent: Element, level: int, depth: int) -> Iterator[str]:
             yield html.escape("".join(child.itertext()), quote=False)
         else:
             yield from _write(child, parent, level, depth + 1)
-        # Between fields of a record, as in a citation, there may be no space.
+        # The fields of a record, such as a citation, may have no space between them.
         is_between = place < len(parent) and local_name(parent[place]) != "manvolnum"
         yield html.escape(child.tail or "", quote=False) if is_text else " " * is_between
 

@@ -67,7 +67,7 @@ def _without_doctype(content: bytes) -> bytes:
 def _character(entity: re.Match[bytes]) -> bytes:
     name = entity[1].decode() + ";"
     known = name in html5 and entity[1] not in _OF_XML
-    # The declaration may name any encoding, so the bytes are parsed.
+    # The declaration may name any encoding, so the parser gets the bytes.
     return "".join(f"&#{ord(sign)};" for sign in html5[name]).encode() if known else entity[0]
 
 
