@@ -103,7 +103,7 @@ def browser() -> Iterator[Any]:
     """Run the first Chromium that starts."""
     with playwright.sync_playwright() as started:
         running = start(started.chromium)
-        # Without a tab, it would be closed and reopened for the next test.
+        # Without a tab, the browser would be closed and reopened for the next test.
         open_window(running).new_page()
         yield running
         running.close()

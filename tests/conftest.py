@@ -137,7 +137,8 @@ def sharing_a_folder(
     shared = own.parent if hasattr(request.config, "workerinput") else own / "shared"
     shared.mkdir(exist_ok=True)
     with pytest.MonkeyPatch.context() as patch, sharing.in_folder(shared):
-        # The user's own cache holds the secret of this installation.
+        # Tests have their own cache, because the user's cache holds the secret of this
+        # installation.
         patch.setenv("XDG_CACHE_HOME", str(shared / "cache"))
         yield
     gc.collect()
@@ -199,7 +200,7 @@ def pytest_configure_node(node: Any) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Shells make background processes, and their children, ignore it.
+    # Shells make background processes and their children ignore this signal.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     gc.set_threshold(GARBAGE)
     for libraries, command in getattr(config, "workerinput", {}).get("started", ()):

@@ -366,7 +366,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_part(content, slowly=lie == "trickle")
             return
         counted = Counter(texts if lie is None or lie in HONEST else ())
-        # Before the client gets the reply, since it may check immediately.
+        # Counted before the client gets the reply, because the client may check immediately.
         with service.lock:
             service.answered += counted
         try:

@@ -40,6 +40,6 @@ def _imported(path: str, modules: Mapping[str, bytes]) -> Iterator[str]:
 
 @cache
 def _relative_imports(source: bytes) -> list[ast.ImportFrom]:
-    # Most modules are the same in every server.
+    # Cached, because most modules are the same in every server.
     nodes = ast.walk(ast.parse(source))
     return [node for node in nodes if isinstance(node, ast.ImportFrom) and node.level]

@@ -176,7 +176,7 @@ class Server:
             "grace": grace,
             "limits": limits,
         }
-        # Limits set by a prefix apply to a separate process.
+        # A prefix sets limits, which must apply to this server's process only.
         begin = [sys.executable, "-c"] if prefix else warm_python.command(*LIBRARIES)
         self.process = subprocess.Popen(
             [*prefix, *begin, SERVER, json.dumps(options)],
@@ -184,7 +184,7 @@ class Server:
             cwd=REPOSITORY,
             text=True,
         )
-        # After a failed test.
+        # Ends the server even if a test fails.
         atexit.register(self.process.kill)
         assert self.process.stderr is not None
         with within(self.process):

@@ -89,7 +89,7 @@ def ray_cluster(
 
 def main() -> None:
     """Start the head node, and execute commands."""
-    # It contains sockets, whose paths must be short.
+    # The folder contains sockets, whose paths must be short.
     with tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True) as folder:
         os.environ["RAY_TMPDIR"] = folder
         Path(folder, "ray").mkdir()

@@ -69,7 +69,7 @@ def formatted_once() -> Iterator[None]:
         patch.setattr(plan, "format_python", kept.format_python)
         patch.setattr(formatting, "_run", kept.run_tool)
         patch.setattr(plan, "parse_back", _parse_back)
-        # Every export reads the lock of all servers again.
+        # Otherwise every export would read the lock file of all servers again.
         patch.setattr(compose, "Resolution", READ_LOCK)
         patch.setattr(compose, "_bills", _make_bills)
         patch.setattr(bz2, "compress", COMPRESS)
@@ -187,7 +187,8 @@ class _Kept:
         if tool == "black":
             project = tomllib.loads((folder / "pyproject.toml").read_text())
             options = project["tool"]["black"]
-            # As in black's own command; its API would otherwise look at the used syntax.
+            # As in black's own command. Its API would otherwise infer the target version from the
+            # syntax.
             versions = set(infer_target_version(project) or ())
             mode = black.Mode(versions, line_length=options.pop("line-length"))
             key = (sorted(each.name for each in versions), mode.line_length)

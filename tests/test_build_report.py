@@ -172,7 +172,7 @@ def test_findings_name_file_and_line_and_never_the_value(make_project: MakeProje
     strict = project.run("build", "--strict")
     for output in (result.output, strict.output, json.dumps(report)):
         assert KEY not in output
-    # Reported, not removed: the text is the owner's.
+    # The key is only reported, because the text belongs to the owner.
     assert KEY.encode() in all_bytes(project.index)
 
 

@@ -102,7 +102,7 @@ def test_it_is_said_that_a_chat_asks_no_model_any_more(
         assert result.exit_code == 0
         assert said in result.stderr
         assert "language_model = true in [server]" in result.stderr
-    # After that, only if a model is configured.
+    # Later exports repeat the warning only if a model is configured.
     assert "warning" not in project.run("export").stderr
     for name, value in MODEL.items():
         monkeypatch.setenv(name, value)

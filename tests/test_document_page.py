@@ -106,7 +106,7 @@ AXE = "axe.run({resultTypes: ['violations']})"
 
 def write_code(marks: Iterator[int], count: int, indent: int) -> str:
     lines = (f"step_{next(marks):04}(pressure=1.5, valve=open_valve)" for _ in range(count))
-    # Indented like code: a line indented no more than its fence begins nothing else.
+    # Lines are indented like code, and at least as far as their fence.
     return "\n".join(
         f"{' ' * indent}{'    ' * (place % 3)}{line}" for place, line in enumerate(lines)
     )
@@ -184,7 +184,7 @@ def test_all_code_is_in_blocks_and_no_paragraph_has_any(tab: Visit) -> None:
     blocks = tab.page.locator("#passages pre code").all_text_contents()
     lines = [line for block in blocks for line in block.splitlines() if line.strip()]
     assert [line.split("(")[0].strip() for line in lines] == STEPS
-    # An item has its code in it.
+    # The text of an item is read without the code inside the item.
     prose = tab.page.locator("#passages :is(p, li, h2, h3, h4, h5)").evaluate_all(
         "nodes => nodes.map((node) => [...node.childNodes].filter((one) => one.className !== "
         "'code-block').map((one) => one.textContent).join(''))"

@@ -240,7 +240,7 @@ def test_nothing_private_is_exported(
         socket.gethostname(),
         getpass.getuser(),
     ]
-    # A short name, such as "vm" or "root", is part of innocent words.
+    # Short names, such as "vm" or "root", also occur inside ordinary words.
     private = [text for text in private if len(text) > 5]
     for path in exported.rglob("*"):
         if path.is_file():

@@ -36,7 +36,8 @@ def check_faults(project: Project, fault: str, step: int) -> int:
     def export() -> tuple[int, str]:
         import foundry.export.compose
 
-        # Planning writes nothing, and formatting takes longer than the rest.
+        # The files are planned once: planning writes nothing, and its formatting takes longer than
+        # the rest.
         foundry.export.compose.plan_server = lambda *_, **__: planned
         result = CliRunner().invoke(main, ["export", str(project.root)])
         return (result.exit_code if isinstance(result.exception, SystemExit | None) else 98), (

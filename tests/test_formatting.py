@@ -151,7 +151,7 @@ def test_interrupted_export_leaves_no_formatter_behind(
 
 def is_running(process: str) -> bool:
     try:
-        # Empty once the process has ended, even if nobody has waited for it.
+        # The file is empty once the process has ended, even if nobody has waited for the process.
         return Path(f"/proc/{process}/cmdline").read_bytes() != b""
     except OSError:
         return False

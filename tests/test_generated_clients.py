@@ -205,7 +205,7 @@ def test_client_of_openapi_typescript(address: str, document: Path, tmp_path: Pa
     (tmp_path / "process.d.ts").write_text("declare const process: { argv: string[] };\n")
     (tmp_path / "client.ts").write_text(TYPESCRIPT)
     generate = [NODE, modules / "openapi-typescript/bin/cli.js", document, "--output", "api.ts"]
-    # By default it treats request fields with a default as required.
+    # By default, the generator treats request fields that have a default as required.
     run([*generate, "--default-non-nullable", "false"], tmp_path)
     run([NODE, modules / "typescript/bin/tsc", "--project", "tsconfig.json"], tmp_path)
     check(run([NODE, "client.ts", address, TOKEN], tmp_path))

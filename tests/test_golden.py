@@ -87,7 +87,7 @@ def test_modules_import_each_other_in_no_circle(export: Path) -> None:
     paths = package.rglob("*.py")
     modules = {path.relative_to(package).as_posix(): path.read_bytes() for path in paths}
     assert find_circle(modules) == []
-    # A case that would show an import circle.
+    # The check itself must find a planted circle.
     opening = modules["search.py"] + b"from . import app\n"
     assert {"search.py", "app.py"} <= {*find_circle({**modules, "search.py": opening})}
 

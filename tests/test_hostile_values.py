@@ -46,7 +46,7 @@ ALPHABET = [
     "`", "$(id)", "é", "\U0001f600", " ", "", "None", '__import__("os")',
 ]
 # fmt: on
-# Every text of one or two of them, by its first one.
+# Every text of one or two parts, by its first part.
 BEGINNINGS = [[one, *(one + two for two in ALPHABET)] for one in ALPHABET]
 STRINGS = [text for texts in BEGINNINGS for text in texts]
 OPENINGS = [

@@ -42,7 +42,7 @@ def image(tmp_path_factory: pytest.TempPathFactory, formatted_once: None) -> con
     assert {LOG} == set(re.findall(r"/var/lib/[^`]*\.jsonl", (export / "README.md").read_text()))
     wheels = wheelhouse(export)
     containers.download_uv(wheels)
-    # Its files are readable by every user, unlike the folders of tests.
+    # The files of this folder are readable by every user, unlike those of tests.
     scratch = root / "scratch"
     scratch.mkdir()
     tls_certificates.contexts("proxy.example", root)

@@ -366,7 +366,7 @@ def many(project: Project, count: int = 200) -> None:
 
 def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
     many(project)
-    # The last one keeps the build running until it is interrupted.
+    # The last document keeps the build running until it is interrupted.
     slow = write(project, "many/slow.rst", slow_rst(60_000))
     process = start("build", project.root, "--jobs", "1", "--quiet")
     cache = project.root / ".foundry" / CACHE_NAME

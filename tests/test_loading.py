@@ -100,7 +100,7 @@ def test_interrupt_while_a_server_loads_is_silent(export: Path, module: str, com
 
 
 def test_library_loads_when_it_is_used_and_leaves_the_process_as_it_is(export: Path) -> None:
-    # Commands run earlier in this process may have set it.
+    # Commands that ran earlier in this process may have set this variable.
     variables = {name: os.environ[name] for name in os.environ if name != "OPENBLAS_NUM_THREADS"}
     done = subprocess.run(
         [sys.executable, "-B", "-c", LIBRARY],

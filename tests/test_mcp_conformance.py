@@ -113,7 +113,7 @@ def test_inspector(export: Path, address: str, transport: str) -> None:
         target = (str(command), "mcp")
 
     def ask(*arguments: str) -> Any:
-        # For busy machines: by default it gives up after 15 seconds.
+        # By default, the Inspector gives up after 15 seconds, which is too short on a busy machine.
         waiting = ("--connect-timeout", "0")
         inspector = "inspector/clients/launcher/build/index.js"
         done = run(inspector, "--cli", *target, *waiting, *arguments)

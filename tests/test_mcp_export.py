@@ -491,7 +491,7 @@ def test_stdio_ends_at_once_when_told_to(export: Path, number: signal.Signals) -
     with started(export) as process:
         assert process.stderr
         process.send_signal(number)
-        # While it loads, it can be interrupted like all commands.
+        # Like all commands, the server can be interrupted while it loads.
         assert process.wait(300) in (-number, 128 + number)
         assert process.stderr.read() == b""
 

@@ -125,7 +125,7 @@ def make_device(path: Path) -> None:
 
 
 def make_socket(path: Path) -> None:
-    # Its full path may be too long for a socket.
+    # The full path may be too long for a socket.
     with chdir(path.parent), socket.socket(socket.AF_UNIX) as listener:
         listener.bind(path.name)
 
@@ -155,7 +155,7 @@ def test_what_is_no_file_of_a_bounded_size_is_said(
     odd: str, key: str, named: tuple[Named, Project]
 ) -> None:
     if (key, odd) == ("export.templates", "a folder"):
-        # It has no templates, and additional folders are allowed.
+        # A folder without templates is valid.
         return
     wanted, project = named
     make, said = ODD[odd]
@@ -169,7 +169,7 @@ def test_what_is_no_text_is_not_quoted(key: str, named: tuple[Named, Project]) -
     wanted, project = named
     (project.root / wanted.file).write_bytes(b"\xff\xfe\xfa" + CANARY.encode())
     if key in {"--log", "known questions"}:
-        # Invalid lines are skipped there.
+        # These two skip invalid lines.
         result = project.run(*wanted.words(project))
         assert (result.exit_code, CANARY in result.output) == (0, False)
     else:
@@ -274,7 +274,7 @@ def test_files_that_grow_or_say_nothing_of_their_size_are_bounded(tmp_path: Path
         read_named(file, 9)
     maps = Path("/proc/self/maps")
     if maps.exists():
-        # Its reported size is 0.
+        # The system reports the size 0 for this file.
         with pytest.raises(NamedFileError, match="has more than 9 bytes"):
             read_named(maps, 9)
 

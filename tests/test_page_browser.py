@@ -188,7 +188,7 @@ def test_search_as_you_type(lone_tab: Visit) -> None:
     tab.see("#explained", "By meaning and words: their scores were combined")
     width = first.locator(".bar .semantic").evaluate("bar => bar.style.width")
     assert float(width.rstrip("%")) == pytest.approx(100 * lanes["semantic"], abs=0.1)
-    # Once while it was typed, and once after a pause.
+    # There is one request while the query is typed, and one after a pause.
     assert 1 <= sum("/search" in url for url in tab.requests) <= 2
     tab.page.fill("#query", "")
     tab.at("/")
@@ -695,7 +695,7 @@ def test_hostile_document_is_only_text(tab: Visit) -> None:
     tab.go("/?q=parrot")
     first = tab.page.locator("#results > li").first
     playwright.expect(first.locator("h2")).to_contain_text(f"Parrot {HOSTILE}")
-    # Builds remove such controls; pages isolate them from the text around.
+    # Builds remove such controls. Pages isolate them from the surrounding text.
     assert BIDI not in first.locator(".snippet").text_content()
     turned = get(f"{tab.address}/search?q=parrot")
     turned["query"] = "a parrot"
@@ -844,7 +844,7 @@ def test_chat_streams_and_stops(served: Served) -> None:
         tab.see(".turn .text", "done")
         playwright.expect(tab.page.locator("#send")).to_be_visible()
         tab.see("#status", "The answer is complete.")
-        # No passage contains its addresses: tags are not indexed.
+        # Tags are not indexed, so no passage contains the addresses.
         disarmed = HOSTILE.replace("<", "< ").replace("://", "[:]//")
         disarmed = disarmed.replace("evil.example", "evil[.]example").replace("i.png", "i[.]png")
         tab.see(".turn .text", disarmed)

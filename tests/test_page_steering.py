@@ -191,7 +191,6 @@ def test_choices_have_no_violation_that_axe_knows(served: Served, scheme: str, w
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     with visit(served.running, served.address, **options) as tab:
         tab.go("/?q=pump&tag=water")
-        # On a phone, they are initially closed.
         shown = tab.page.locator(".facets")
         if width == 390:
             playwright.expect(shown).not_to_be_visible()

@@ -138,7 +138,7 @@ def test_what_names_no_document_fails_the_build_and_the_nearest_is_named(
         " did you mean 'access.md'?\n" in result.stderr
     )
     assert "search.pinned.answers[1].document: no document is called 'zzz'\n" in result.stderr
-    # The published index stays.
+    # The published index is kept.
     (project.root / "foundry.toml").write_text(f"{BASE}\n{PINS}", encoding="utf-8")
     assert project.ask("wlan")["results"][0]["id"] == before
 

@@ -80,7 +80,7 @@ def test_engine_gets_the_current_index(engine: str, built: Project, asked: list[
     assert counts == (found.chunks, found.postings)
     assert settings == StoreSettings("pumps", True, 1.5)
     assert rest == [reporter, options]
-    # Servers that watch the folder look again.
+    # The new time makes servers that watch the folder look again.
     assert manifest.stat().st_mtime > 1
 
 

@@ -191,7 +191,8 @@ def act_out(place: Place, native: "NativeQdrant", folder: Path) -> None:
     place.publish(second, again=True)
     with killed_after(3):
         place.publish(third)
-    # Leftovers block one publication, and the other continues them.
+    # Publishing the first version fails because of the leftovers; publishing the third continues
+    # with them.
     place.publish(first, again=True)
     with patch.object(qdrant, "compare_lanes", side_effect=Killed), pytest.raises(Killed):
         place.publish(third)

@@ -44,7 +44,7 @@ def project(make_project: MakeProject) -> Project:
 def served(project: Project) -> Iterator[tuple[ModuleType, TestClient]]:
     """The package of an export, and a client of its application."""
     with imported(project.export(), "notes") as package:
-        # Complete queries, not queries that are being typed.
+        # Treat every query as complete, not as one that is still being typed.
         vars(importlib.import_module("notes.web.questions"))["TYPING_SECONDS"] = 0.0
         headers = {"Authorization": f"Bearer {TOKEN}", "User-Agent": "tell-tale"}
         with client_of(package, headers=headers) as client:

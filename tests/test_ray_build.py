@@ -301,7 +301,7 @@ def test_transformer_embeds_on_nodes_as_it_does_here(
 def test_interrupted_it_goes_on_where_it_ended(
     make_project: MakeProject, cluster: RunningCluster
 ) -> None:
-    # The last one keeps the build running until it is interrupted.
+    # The last document keeps the build running until it is interrupted.
     project = make_project({**many(120), SLOW: slow_rst(60_000)})
     cluster.have_nodes(1)
     process = begin(cluster, project, "--jobs", "1")

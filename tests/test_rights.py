@@ -263,7 +263,8 @@ def test_nothing_outside_a_rule_is_seen_through_any_route(
     )
     app = importlib.import_module(f"{server.__name__}.app").create_app()
     with TestClient(app, base_url="http://127.0.0.1:8000") as client:
-        # Someone with full access asks first: nothing cached for them may reach others.
+        # A caller with full access asks first: nothing that is cached for this caller may reach
+        # others.
         ids = ids_of(len(corpus))
         assert "mark0q" in "".join(
             text for _, text in everything(Door(client, TOKENS["everything"]), app, ids, query)

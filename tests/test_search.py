@@ -232,7 +232,7 @@ def test_an_identifier_is_not_found_by_its_parts(make_project: MakeProject, fusi
             assert (answer["mode"], answer["unknown_identifiers"]) == (mode, [query.split()[0]])
             assert answer["reason"] == ("default" if mode == "hybrid" else "requested")
             assert all(result["score"] < 1 for result in answer["results"])
-    # It is known, but the documents that pass the filter have only its parts.
+    # The identifier is known, but the documents that pass the filter have only its parts.
     filtered = project.ask("CVE-2024-3095", "--filter", "path=two.md")
     assert (filtered["mode"], filtered["unknown_identifiers"]) == ("hybrid", [])
 

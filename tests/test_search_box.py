@@ -385,7 +385,7 @@ def run_mkdocs(folder: Path) -> None:
 
 
 def test_site_of_mkdocs(tab: Visit, served: Served, tmp_path: Path) -> None:
-    # Otherwise its theme would load the colours of code from another host.
+    # With `highlightjs`, the theme would load the colours of code from another host.
     theme = "site_name: A site\ntheme:\n  name: mkdocs\n  highlightjs: false\n"
     written = example("yml", served.address)
     (tmp_path / "mkdocs.yml").write_text(theme + written, encoding="utf-8")

@@ -596,7 +596,7 @@ def test_workers_answer_together_and_are_replaced(
         return counted in metrics
 
     wait_until(all_is_known)
-    # Each of them loads newly published indexes.
+    # Each worker loads newly published indexes.
     first = served.ready(lambda _: True)["index_version"]
     publish(published, "v2")
     for _ in range(30):

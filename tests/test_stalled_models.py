@@ -163,7 +163,7 @@ def test_a_model_that_stalls_is_left_alone_until_it_answers_a_probe(
         assert AT_PRESENT in told["notice"]
         assert text_of(events).endswith(told["notice"])
         assert told["cited"]
-        # It is not asked to rewrite a query either.
+        # The model is not asked to rewrite a query either.
         events = ask(address, conversation("Lamps?", "None.", "explain that more simply"))
         assert events[0][1]["query_notice"] == "The language model is not responding."
         # OpenAI clients get the same notice.

@@ -161,7 +161,7 @@ def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:
         os.environ.pop("DATABASE_URL", None)
         result = project.run("publish")
     assert result.exit_code == 1 and "DATABASE_URL is not set" in result.output
-    # This engine gets term counts, which the index lacks.
+    # PostgreSQL needs term counts, which this index lacks.
     with patch.dict(os.environ, DATABASE_URL="postgresql://127.0.0.1:1/x"):
         assert "  store.engine" in project.run("publish").output
     project.succeed("build", "--quiet")

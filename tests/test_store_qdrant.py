@@ -186,7 +186,7 @@ def test_a_version_that_was_loaded_again_is_found_by_those_that_knew_it(
         place.publish(second, grace=0)
         with pytest.raises(VersionMissingError):
             engine.search_terms(content.edition, [(word, 1)], 200, None)
-    # Exactly when rows were removed.
+    # Removing rows waits for two seconds, and nothing else does.
     assert pauses == [2, 2, 2]
 
 
@@ -304,7 +304,7 @@ def test_whatever_write_is_the_last_one(
             place.publish(indexes[current], grace=grace)
             check_answers(place, indexes[current])
     assert stops >= 2
-    # Leftovers of an interrupted one stay until something is loaded again.
+    # Leftovers of an interrupted publication stay until something is loaded again.
     place.publish(second, grace=0, again=True)
     place.publish(second, grace=0)
     assert numbers_of(place) == (2 * COUNT, 0)

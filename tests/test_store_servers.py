@@ -157,7 +157,7 @@ def test_a_server_that_follows_answers_searches(
     place.publish(first, exact=False)
     wait_for_replica(place, follower)
     check_answers(follower, first)
-    # One publication behind, it continues with its version.
+    # A replica that is one publication behind continues with its version.
     follower.query("SELECT pg_wal_replay_pause()")
     try:
         place.publish(second, exact=False)

@@ -191,7 +191,7 @@ def test_the_last_version_may_go_before_the_first(
     place.publish(changed)
     assert place.publish(first, grace=0).dropped == (Content.open(changed).version,)
     check_answers(place, first)
-    # Its rows are still there, and are reused.
+    # The rows of the dropped version still exist, and are reused.
     before = set(place.rows())
     place.publish(changed)
     assert set(place.rows()) == before
@@ -432,8 +432,8 @@ def test_a_bucket_whose_rows_were_all_replaced_is_told() -> None:
     shift = bucket_shift(256)
     chosen = np.flatnonzero(keys >> shift == keys[100] >> shift)
     assert len(chosen) > 1
-    # As many as before, in the same bucket. Two others differ: one is only in the engine, and one
-    # only in the index.
+    # As many keys as before, in the same bucket. Two others differ: one is only in the engine, and
+    # one only in the index.
     strange = np.flatnonzero(keys >> shift == keys[-1] >> shift)
     own = np.setdiff1d(np.arange(256), strange)
     theirs, others = keys.copy(), codes.copy()

@@ -174,7 +174,7 @@ def server(root: Path, place: Place | None, more: str = "") -> Iterator[ModuleTy
     """Return a rendered and imported server; embedded if there is no place."""
     package = f"served_{next(NUMBERS)}"
     if place and "timeout_ms" not in more:
-        # However busy this machine is.
+        # The timeout must be long enough for a busy machine.
         more = f"timeout_ms = 60000\n{more}"
     written = options(place, more) if place else more
     with ExitStack() as stack:
@@ -379,7 +379,7 @@ def test_an_engine_that_answers_otherwise_is_not_switched_to(
     ):
         place.publish(other_index)
     assert place.current() == Content.open(index).version
-    # Its remains are replaced.
+    # The rows of the rejected publication are replaced.
     assert place.publish(other_index, again=True).agreement.difference < 1e-5
 
 
@@ -408,7 +408,7 @@ def test_a_server_does_not_start_on_an_index_that_was_not_published(
         with pytest.raises(Exception, match="does not have index") as error:
             stored.load(other_index)
         assert "foundry publish" in error.value.hint
-        # The previous one is still served.
+        # The previous version is still served.
         assert ask(stored, "valve", "hybrid", {}, 3)["results"]
 
 

@@ -57,7 +57,7 @@ def on_a_terminal(*arguments: str | Path, **variables: str) -> str:
             while part := os.read(ours, 65_536):
                 said += part
         except OSError:
-            # Linux reports the end this way.
+            # Linux reports the end of a terminal by this error.
             pass
         assert process.wait(120) == 0, said
     os.close(ours)

@@ -43,7 +43,7 @@ def unused_in(modules: Mapping[str, ast.Module], composed: str = "") -> set[str]
     """
     nodes = [node for tree in modules.values() for node in ast.walk(tree)]
     words = set(re.findall(r"\w+", composed))
-    # Templates and decorators name some in strings.
+    # Templates and decorators name some functions in strings.
     named = Counter(
         getattr(node, name)
         for node in nodes

@@ -146,7 +146,7 @@ def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) 
         "deleted by its owner: Dockerfile",
     ):
         assert f"{line}\n" in said
-    # All of them pass on an export of today that was edited: tests/test_owner_edits.py.
+    # tests/test_owner_edits.py runs all tests, on a current export that was edited.
     run_tests(older, "test_[as]*.py")
     run_in(older, sys.executable, "-m", "ruff", "check", "--no-cache", ".")
     check_format(older)
@@ -378,7 +378,8 @@ def check_faults(older: Path, fault: str, step: int) -> int:
     def run() -> tuple[int, str]:
         import foundry.export.compose
 
-        # Planning changes nothing, and formatting takes longer than all the rest.
+        # The files are planned once: planning writes nothing, and its formatting takes longer than
+        # the rest.
         foundry.export.compose.plan_server = lambda *_, **__: planned
         result = update(older)
         known = isinstance(result.exception, SystemExit | None)

@@ -202,7 +202,7 @@ def test_a_page_that_many_others_surround_is_compared() -> None:
 
 def test_eight_pages_of_two_folders_are_compared() -> None:
     files = {f"v1/{number:02}.md": GUIDE for number in range(18)}
-    # Every second one is read, and half of them must be alike.
+    # Every second file is read, and half of those must be alike.
     files |= {f"v2/{number:02}.md": GUIDE if number < 8 else SETUP for number in range(18)}
     assert found_in(files) == ["v2", "v1"]
     assert found_in({**files, "v2/06.md": SETUP}) == []

@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         if reply.kind:
             self.send_header("Content-Type", reply.kind)
         for name, value in reply.headers.items():
-            # As servers do that put raw UTF-8 into this header.
+            # Some servers put raw UTF-8 into this header.
             self.send_header(name, value.encode().decode("latin-1"))
         if not (reply.drips or reply.endless) and reply.length != -1 and reply.status != 304:
             length = len(reply.body) if reply.length is None else reply.length

@@ -38,7 +38,7 @@ def main() -> int:
         projects = list(_build(folder, environment))
         expected: dict[str, bytes] | None = None
         for black, ruff in _pairs(options.black, options.ruff):
-            # With Foundry, so that what its bounds exclude is refused.
+            # Foundry is installed too, so that pip refuses the versions that its bounds exclude.
             _install(environment, [PACKAGE, f"black=={black}", f"ruff=={ruff}"])
             exported = _export(projects, environment)
             expected = expected or exported

@@ -18,7 +18,7 @@ SIZES = (10, 20, 35, 40, 50)
 SPELLINGS = ("english", "american", "british")
 OUT = Path(foundry.__file__).parent / "models" / "english-words" / "stems.npy"
 
-# Without apostrophes, as many type them.
+# Contractions without apostrophes, as many people type them.
 CONTRACTIONS = (
     "aint arent cant couldnt didnt doesnt dont hadnt hasnt havent heres hows im isnt itll lets"
     " mightnt mustnt neednt shouldnt shouldve thats theres theyd wasnt werent whos wont wouldnt"

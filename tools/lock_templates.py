@@ -59,7 +59,7 @@ def main() -> None:
         (Path(scratch) / "pyproject.toml").write_text("\n".join(lines), encoding="utf-8")
         if lock.exists():
             shutil.copy(lock, scratch)
-        # Settings of the machine's own could put other addresses than PyPI's into the lock.
+        # The settings of this machine could put addresses other than PyPI's into the lock.
         command = [sys.executable, "-m", "uv", "lock", "--no-config", "--default-index"]
         command += ["https://pypi.org/simple", *sys.argv[1:]]
         subprocess.run(command, cwd=scratch, check=True)

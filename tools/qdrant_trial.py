@@ -199,7 +199,7 @@ class Trial:
     def remove(self) -> str:
         """Drop the versions that were replaced, and their rows."""
         dropped = self._publish(1, grace=0.0).dropped
-        # What an interrupted publication has left goes when something is loaded.
+        # The leftovers of an interrupted publication are removed when something is loaded.
         self._publish(1, again=True, grace=0.0)
         self._publish(1, grace=0.0)
         count = len(self._contents[1].scales)

@@ -24,7 +24,7 @@ def find_tests(room: str, mapped: Mapping[str, Sequence[str]], root: Path = ROOT
     }
     folder = Path("tests", *name.split("."))
     if (root / folder).is_dir():
-        # What lies in the folder anyway is not named twice.
+        # Tests that are inside the folder are not listed again.
         found = {test for test in found if folder not in Path(test).parents}
         found.add(folder.as_posix())
     return sorted(found)

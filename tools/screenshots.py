@@ -58,7 +58,7 @@ def serving() -> Iterator[str]:
                     if not line:
                         raise SystemExit(f"the server did not start: {said}")
                     said += line
-                # The first search takes longer than those that people see.
+                # The first search is slower than all later ones, so it must not be in a picture.
                 urlopen(f"{address[1]}/search?q={quote_plus(QUESTION)}").close()
                 yield address[1]
             finally:

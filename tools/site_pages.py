@@ -28,7 +28,7 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """Lead links between docs/ and the rest of the repository to where those files are."""
     if page.file.src_uri in OUTSIDE:
         markdown = re.sub(r"(?<=\]\()((?:\.\./)+)docs/", r"\1", markdown)
-        # GitHub keeps each hyphen of a heading in its anchor; Markdown's own anchors have one.
+        # GitHub keeps each hyphen of a heading in its anchor; Python-Markdown joins several to one.
         return re.sub(
             r"(\]\([^()\s#:]*#)([^()\s]+)",
             lambda link: link[1] + re.sub("-+", "-", link[2]),

@@ -102,7 +102,7 @@ def report(server: str, trial: Trial, steps: Sequence[Step], address: str) -> st
     for step in failed:
         differed += f"{step.name}: {step.failure}".splitlines()[:MOST_OF_ONE]
     if differed:
-        # An address may tell more about a network than is meant for an issue.
+        # The address could reveal details of a network, which do not belong in an issue.
         place = urlsplit(address).netloc
         cut = [line.replace(place, "QDRANT_URL")[:200] for line in differed]
         more = [f"... and {len(cut) - MOST_LINES} more lines"] if len(cut) > MOST_LINES else []

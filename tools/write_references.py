@@ -198,7 +198,8 @@ def described_commands() -> str:
 
 
 def _describe(command: click.Command) -> Iterator[str]:
-    # A command remembers its option for help as it is in the first context that asks for it.
+    # A command caches its help option from the first context that asks for it, so that context gets
+    # the settings of the command line.
     above = click.Context(main_command, info_name="foundry", **main_command.context_settings)
     context = click.Context(command, info_name=command.name, parent=above)
     usage = " ".join(command.collect_usage_pieces(context))
@@ -267,7 +268,7 @@ def described_server() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         project = Path(folder) / "minimal"
         project.mkdir()
         config = (GOLDEN / "foundry.toml").read_text(encoding="utf-8")
-        # Rights change what is answered, and no endpoint; who writes a site asks for its script.
+        # Access rights change no endpoint, and the script of the search box is not part of the API.
         other = {Access.name, SearchBox.name}
         every = "".join(f"{name} = true\n" for name in INTERFACES if name not in other)
         (project / "foundry.toml").write_text(f"{config}\n[server]\n{every}", encoding="utf-8")

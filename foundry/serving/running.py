@@ -199,7 +199,7 @@ def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
             if address is None:
                 yield f"the server does not start: {_last_line(said)}"
                 return
-            # Its output is no longer needed, but must not block it.
+            # The server's output is no longer needed, but a full pipe would block the server.
             threading.Thread(target=process.stderr.read, daemon=True).start()
             yield from _ask(address, question)
         finally:

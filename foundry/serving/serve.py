@@ -186,7 +186,8 @@ class RunningServer:
         port = config.server.port if self._port is None else self._port
         arguments = ["serve", "--host", options.host, "--port", str(port)]
         arguments += ["--insecure-no-auth"] if options.insecure_no_auth else []
-        # With the caller's whole environment; by default it only logs warnings and errors.
+        # The server gets the caller's whole environment. Unless LOG_LEVEL is set, it logs only
+        # warnings and errors.
         environment = {"LOG_LEVEL": "warning", **os.environ, **rendered.variables}
         environment["INDEX_DIR"] = str(index_folder(config))
         self._make_way()
@@ -207,7 +208,7 @@ class RunningServer:
             else:
                 said += line
         self._process = None
-        # Closing it releases its files.
+        # Leaving this block closes the pipes of the process.
         with process:
             raise explain_exit(config.project.name, process.wait(), said)
 

@@ -196,7 +196,7 @@ class _Walk:
         root = os.path.realpath(os.fsencode(self.source.path)).rstrip(b"/") + b"/"
         target = os.path.realpath(root + path).rstrip(b"/") + b"/"
         where = "inside" if target.startswith(root) else "outside"
-        # Without the target, because the report is exported.
+        # The target is not named, because the report becomes part of exports.
         return f"leads {where} the folder"
 
     def _skip(self, path: bytes, reason: AnyReason, detail: str = "") -> Skipped:

@@ -89,7 +89,7 @@ def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
 def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
     """Yield the lines of a JSONL file that are not blank. Raises OSError."""
     with _open(path, newline="\n") as stream:
-        # Decoding takes longer than hashing, which is enough for most lines.
+        # Lines stay bytes: most are only hashed, and decoding takes longer than hashing.
         lines = _lines_of(stream.buffer, b"\0", b"\n\r", "bytes")
         if stream.encoding == UTF_16:
             lines = map(str.encode, _text_lines(stream))

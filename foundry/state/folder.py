@@ -237,7 +237,7 @@ def _list_tracked(state: Path) -> bytes:
     command = ["git", *_GIT_OPTIONS, "ls-files", "-z", "--stage", "--", f":(icase){state.name}"]
     own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        # Without a server: a partial clone would fetch missing objects.
+        # Git must not contact a server: in a partial clone, it would fetch missing objects.
         done = subprocess.run(
             command,
             cwd=state.parent,

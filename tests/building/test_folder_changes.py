@@ -55,7 +55,7 @@ def test_folders_are_watched_as_the_reader_enters_them(docs: Path) -> None:
     for name in ("ignored", ".hidden/x", "left/out", "node"):
         (docs / name).mkdir(parents=True)
     with closing(watch_folders([source_of(docs, exclude=("left/",))])) as watching:
-        # The root, a, a/deep, b, node.
+        # The watched folders are the root, a, a/deep, b and node.
         assert begin(watching) == Watched(5, 5)
         for name in ("ignored", ".hidden/x", "left/out"):
             (docs / name / "f.md").write_text("x")

@@ -419,7 +419,7 @@ def test_address_without_a_service_is_given_up_sooner(
     monkeypatch.setattr("foundry.embedding.providers.asking.UNPROVEN_SECONDS", 0.2)
     with fake_service("openai") as service:
         pass
-    # Far less than the timeout of the test.
+    # The build gives up after UNPROVEN_SECONDS, long before `retry_seconds`.
     with (
         batched(service, tmp_path, retry_seconds=100_000) as model,
         pytest.raises(BuildError, match="cannot be reached"),

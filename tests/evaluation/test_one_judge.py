@@ -160,7 +160,7 @@ def test_a_path_that_two_sources_have_means_both(
     assert len(both) == 2
     file = write(
         tmp_path / "q.jsonl",
-        # The other one is graded by its id, so the higher of two grades applies.
+        # The other copy is graded by its id, so the higher of the two grades applies.
         [("visitors at the gate", ["guide.md"]), ("visitors", {"guide.md": 1, both[1]: 2})],
     )
     judged = judge(project, file)["per_question"]
@@ -173,7 +173,8 @@ def test_copies_and_what_a_hit_stands_for_are_found(project: Project, tmp_path: 
     file = tmp_path / "q.jsonl"
     copy = judge(project, write(file, [(QUERIES[3], ["copy of valve.md"])]))
     assert copy["metrics"]["hybrid"]["MRR@10"] == 1.0
-    # Both have the path; the first hit represents both, and they take the first two ranks.
+    # Both documents have the path; the first hit represents both, and they take the first two
+    # ranks.
     stood_for = judge(project, write(file, [("oil is drained into the tank", ["oil.md"])]))
     assert stood_for["metrics"]["hybrid"]["R-precision"] == 1.0
     assert len(stood_for["per_question"][0]["relevant"]) == 2

@@ -297,7 +297,7 @@ def test_bill_of_materials_names_licences() -> None:
     bill = json.loads(format_sbom("acme-docs", "0.1.0", [], selected, "1"))
     assert bill["components"]
     unnamed = {entry["name"] for entry in bill["components"] if "licenses" not in entry}
-    # Neither is installed where exports are tested.
+    # These packages are not installed where exports are tested.
     assert unnamed <= {"colorama", "tzdata", "pywin32"}
     numpy, *_ = [entry for entry in bill["components"] if entry["name"] == "numpy"]
     (licence,) = numpy["licenses"]

@@ -66,7 +66,7 @@ def made(tmp_path: Path) -> tuple[Path, Export]:
 
 
 def bind(path: Path) -> None:
-    # Only if the path is short enough for a socket's address.
+    # A socket's address has a maximum length, so its path must be short.
     with socket.socket(socket.AF_UNIX) as listener:
         here = Path.cwd()
         os.chdir(path.parent)

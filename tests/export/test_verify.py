@@ -39,7 +39,7 @@ def refused(folder: Path, *, strict: bool = False) -> VerificationError:
 
 def test_intact_export_gives_what_its_server_reports(tmp_path: Path) -> None:
     folder = write(tmp_path)
-    # The owner's file, since no list has it.
+    # No list contains this file, so it is the owner's.
     (folder / ".env").write_text("PORT=8001\n", encoding="utf-8")
     assert verify_export(folder, strict=True) == {
         "export": str(folder),

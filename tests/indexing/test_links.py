@@ -189,6 +189,6 @@ def test_links_change_the_first_page_by_default(make_project: MakeProject, provi
     without, with_links = pages
     assert len(without) == len(with_links) == 10
     assert {"ring.md", "crew.md"}.isdisjoint(without)
-    # One is the target, through an alias; the other links to it.
+    # One page is linked by an alias, and the other links to a hit.
     assert with_links[:3] == without[:3]
     assert {"ring.md", "crew.md"} <= {*with_links}

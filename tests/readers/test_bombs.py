@@ -252,7 +252,7 @@ def test_a_cell_far_away(sandbox: Sandbox) -> None:
         }
     )
     result = try_file(content, "a.xlsx", sandbox)
-    # The gaps between them occupy no space.
+    # The gaps between the cells are not written out.
     assert isinstance(result, Document)
     assert len(result.reading.text) < 1_000
     assert result.reading.text.count("x") == 2

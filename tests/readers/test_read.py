@@ -218,7 +218,7 @@ def test_encodings(content: bytes, text: str, replaced: int) -> None:
     [
         ("iso-2022-jp", "これは".encode("iso-2022-jp"), "これは"),
         ("iso-2022-jp", "pumpe ë".encode(), "pumpe ë"),
-        # Browsers read it this way.
+        # Browsers decode iso-8859-1 as Windows-1252.
         ("iso-8859-1", b"\x80 5", "€ 5"),
         ("utf-7", b"+ADw-script+AD4-", "+ADw-script+AD4-"),
         ("no charset", "Zoë".encode(), "Zoë"),

@@ -211,7 +211,7 @@ def tiff(**tags: int) -> bytes:
 
 
 _GREY = {"bits": 8, "packing": 1, "kind": 1, "strip": 8, "samples": 1}
-# Every process collects this module, so slow ones are made by the tests.
+# Every process collects this module, so slow examples are only created by their tests.
 HOSTILE: dict[str, bytes | Callable[[], bytes]] = {
     "png-header-alone": b"\x89PNG\r\n\x1a\n",
     "png-cut": lambda: picture(*LINES)[:300],

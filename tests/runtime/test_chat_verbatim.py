@@ -21,7 +21,8 @@ SAME = (
     "The gap.|Heat it|is [5-20] mm wide|[0, 100] percent|argv[0]|x[12]|match [0-9]{3} here"
     "|a[0] = b[12]|in [2024]|List[int]|[10, 200]|[^0-9]|[x]|[] and"
 ).split("|")
-# As written, and as it should be shown. The reference is CommonMark and the promise to readers.
+# Each text as written and as it should be shown, according to CommonMark and to what the
+# documentation promises.
 PROSE = st.sampled_from(
     [
         *((same, same) for same in SAME),

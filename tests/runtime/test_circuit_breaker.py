@@ -27,7 +27,7 @@ def test_breaker_waits_twice_as_long_each_time() -> None:
         assert breaker.admit() is None
         clock.now += 1 / 64
         ticket = admitted(breaker)
-        # One call tries; the others are refused.
+        # Only one call is tried.
         assert breaker.admit() is None
         assert not breaker.fail(ticket, "down")
     clock.now += 60

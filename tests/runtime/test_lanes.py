@@ -152,7 +152,7 @@ def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
 
 @given(scores=st.lists(st.integers(0, 5), max_size=40), count=st.integers(1, 10))
 def test_best_is_what_sorting_gives(scores: list[int], count: int) -> None:
-    # A few are sorted directly; from many, the best are selected first.
+    # A few scores are sorted directly; of many, the best are selected first.
     for repeated in (scores, scores * 50):
         hits = best(np.arange(len(repeated)), np.array(repeated, dtype=float), count)
         numbers = range(len(repeated))

@@ -101,7 +101,7 @@ def test_a_run_without_spaces_is_cut_within() -> None:
     searched, _ = english.tokenize_query(run)
     assert searched == run[: MAX_QUERY_TERMS + 1]
     assert len(terms_of(run)) == MAX_QUERY_TERMS
-    # One term belongs to another word as well.
+    # The word `valve` takes one of the terms.
     assert english.tokenize_query(f"valve {run}")[0] == f"valve {run[:MAX_QUERY_TERMS]}"
 
 

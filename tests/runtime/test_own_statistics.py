@@ -78,7 +78,7 @@ def test_a_view_of_everything_has_the_scores_of_the_index(index: OpenedIndex, qu
     terms = terms_of(index, query)
     everything = open_view(index, {})
     scores = everything.keyword_lane.scores(terms, np.arange(7))
-    # The index stores them as float32.
+    # The index stores impacts as float32.
     assert scores == pytest.approx(index.keyword_lane.scores(terms, np.arange(7)), rel=1e-6)
     assert scores.any()
 
@@ -122,7 +122,7 @@ def test_sketches_around_the_mean_of_all_vectors_choose_nothing(
         assert vector is not None
         scores = view.dense_lane.scores(vector, np.arange(150))
         assert view.dense_lane.search(vector, 5).scores.tolist() == sorted(scores)[:-6:-1]
-        # Measured over all documents, if the index is large enough.
+        # The distance is measured over all documents, so a view of some has none.
         assert index.dense_lane.distance(vector) is not None
         assert view.dense_lane.distance(vector) is None
 
@@ -167,7 +167,7 @@ def rarity(frequency: int) -> float:
 def test_a_term_weighs_by_length_and_by_how_many_visible_chunks_have_it(
     index: OpenedIndex, view: Index
 ) -> None:
-    # Once in the text, and three times as the heading, which repeats the title.
+    # The term counts once in the text and three times in the heading, which repeats the title.
     lengths = index.part(TermCounts.open).lengths[VISIBLE]
     count, length, average = 4, int(lengths[0]), int(lengths.sum()) / 4
     expected = rarity(1) * count / (count + 1.5 * (0.25 + 0.75 * length / average))

@@ -172,7 +172,7 @@ def test_late_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> 
     assert ranked.rerank is None
     assert stages == {"rerank": {"failed": LATE}}
     assert "0.005 s" in caplog.text
-    # It is not called for a while, so the next query is not delayed as well.
+    # The model is not called for a while, so the next query is not delayed as well.
     assert run(model, deadline_ms=FAR)[1] == {"rerank": {"failed": LATE}}
     let_go.set()
 

@@ -86,7 +86,7 @@ def test_stop_words_within_a_form_do_not_matter(index: Index) -> None:
 def test_one_way_is_one_way(index: Index) -> None:
     text, tokens, _, said = widen(index, "K8S restarts")
     assert text == "K8S restarts kubernetes"
-    # It is in no chunk, so it is not required as an identifier.
+    # `K8S` is in no chunk, so it is not required as an identifier.
     assert tokens == ["restarts"]
     assert said == {"K8S": ["kubernetes"]}
     assert widen(index, "kubernetes restarts")[3] == {}

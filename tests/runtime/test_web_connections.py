@@ -217,7 +217,8 @@ def test_the_answer_that_has_waited_longest_makes_room(server: Server) -> None:
         client.sendall(get("/large"))
         assert client.recv(1)
     lengths = [len(read_all(client)) for client in reversed(clients)]
-    # Two of them are less than 32 MiB, because the kernel keeps some of each.
+    # The unread rest of two responses is less than 32 MiB, because the kernel buffers a part of
+    # each.
     assert lengths[0] >= 20_000_000 > max(lengths[2:])
     for client in clients:
         client.close()
@@ -377,7 +378,7 @@ def test_after_head_the_connection_goes_on(server: Server) -> None:
 def test_a_body_that_trickles_is_cut(hasty: Server) -> None:
     with hasty.connect() as connection:
         connection.sendall(HEAD + b"Content-Length: 1000\r\n\r\n")
-        # It gets one second, however steadily data arrives.
+        # A body gets one second, however steadily its data arrives.
         with pytest.raises(OSError):
             for _ in range(900):
                 connection.sendall(b"x")
@@ -393,7 +394,7 @@ def test_a_stop_waits_no_longer_than_its_grace(path: str) -> None:
     with server.connect() as connection:
         connection.sendall(get(path))
         if path != "/stuck":
-            # Nothing more is read, so fast sending fills all buffers.
+            # The client reads no further, so a server that sends fast fills all buffers.
             assert b"200 OK" in connection.recv(64)
         with server.connect() as other:
             other.sendall(get("/stuck"))

@@ -71,7 +71,7 @@ def server() -> Iterator[Server]:
 
 
 def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
-    # 200 requests of 20 ms: four seconds of work, of which only one may be waited for.
+    # 200 requests of 20 ms are four seconds of work, but a request may wait for only one second.
     clients = [server.connect() for _ in range(200)]
     with server.suspended():
         for client in clients:
@@ -84,7 +84,7 @@ def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
     assert set(codes) == {200, 503}
     assert codes.count(200) <= 150
     assert all(b"\r\nretry-after: 1\r\n" in answer for answer in found if b" 503 " in answer[:20])
-    # It recovers immediately.
+    # The server recovers immediately.
     assert statuses(server.exchange(get("/busy"))) == [200]
 
 
@@ -187,7 +187,7 @@ def test_slow_readers_of_anything_leave_search_alone() -> None:
             connection.sendall(
                 get(("/stream", "/large?size=6000000", "/chat?size=100000")[number % 3])
             )
-        # Response heads and a part of the body, as if more would follow.
+        # Each client reads the head and a part of the body, and then nothing more.
         heads = [connection.recv(31_000)[:12] for connection in slow]
         for _ in range(10):
             assert statuses(server.exchange(SEARCH.replace(b"\r\n\r\n", CLOSE, 1))) == [200]

@@ -292,7 +292,7 @@ def test_owners_modes_times_and_copies_leave_a_state_ours(
     changes = json.loads(result.stdout)["changes"]
     assert (changes["read"], changes["reused"], changes["embedded"]) == (0, 1, 0)
     assert set_aside(project) == []
-    # After that, its own builds are used.
+    # Afterwards, the project's own builds are used.
     (project.root / "sources" / "seals.md").write_text("# Seals\n\nReplace the ring daily.")
     project.succeed("build", "--quiet")
     assert "ring" in project.ask("seal")["results"][0]["text"]
@@ -305,7 +305,7 @@ def forge(state: Path, kind: str) -> None:
     """Change a copy's files as someone could who knows everything but the secret."""
     index = state / "index" / "v1"
     if kind == "chunks":
-        # Too large to be hashed when an index is opened, and the same size afterwards.
+        # The file is too large to be hashed when an index is opened, and keeps its size.
         path = index / "chunks.jsonl"
         path.write_bytes(path.read_bytes().replace(b"yearly", b"hourly"))
     elif kind == "manifest":

@@ -26,7 +26,6 @@ def native(tmp_path: Path) -> "Iterator[NativeQdrant]":
     from native_qdrant import running_qdrant
 
     with ExitStack() as stack:
-        # Small, and without waiting for other clients' searches.
         for module, name, value in (
             (index_answers, "QUESTIONS", 8),
             (qdrant, "POLL_SECONDS", 0.0),
@@ -72,7 +71,7 @@ def test_a_qdrant_that_does_as_it_should(
     }
     assert rows["a graph finds what is near"][1].endswith("recall@100 1.000")
     assert report.rstrip().endswith("as the schema of Qdrant v1.19 says.")
-    # It fits into an issue.
+    # The report must be short enough for an issue.
     assert len(report.splitlines()) < 25
 
 
@@ -153,7 +152,7 @@ def test_one_that_does_not(
     assert rows[failing][0] == "**failed**"
     assert said in report
     assert rows["nothing is left behind"][0] == "passed"
-    # It contains no address, and fits into an issue.
+    # The report contains no address, and is short enough for an issue.
     assert native.address not in report
     assert len(report.splitlines()) < 70
 

@@ -206,7 +206,7 @@ def _ranking_gradient(
     keyword = _keyword_scores(batch, stop_pieces)
     scores = options.semantic_weight * np.maximum(queries @ passages.T, 0)
     scores += (1 - options.semantic_weight) * keyword
-    # A passage under the query's own title may answer it too, so it is no wrong answer.
+    # A passage under the query's own title may answer the query too, so it does not count as wrong.
     same = batch.title_numbers[:, None] == batch.title_numbers[None, :]
     np.fill_diagonal(same, False)
     scores[same] = -1e3

@@ -58,7 +58,7 @@ def matches(pattern: str, url: Url) -> bool:
     """
     text = url.target if pattern.startswith("/") else str(url)
     first, *rest = map(re.escape, pattern.split("*"))
-    # Atomic: each part matches only at its first occurrence.
+    # Atomic groups match each part only at its first occurrence, which avoids backtracking.
     between = "".join(f"(?>.*?{part})" for part in rest[:-1])
     last = f".*{rest[-1]}" if rest else ""
     return re.fullmatch(first + between + last, text, re.DOTALL) is not None

@@ -136,7 +136,7 @@ def test_an_unchanged_row_whose_id_an_earlier_table_takes_is_left_out(
     (skipped,) = report["skipped"]
     assert (skipped["source"], skipped["path"]) == ("last", "2")
     assert (skipped["reason"], skipped["detail"]) == ("duplicate id", "id 2")
-    # Omissions persist for documents that are not read again, and are reversible.
+    # Documents that are not read again stay omitted, until the reason is gone.
     assert corpus.build({"rows/last.csv": f"{rows}3,The lamp is lit\n"})["skipped"] == [skipped]
     assert corpus.build({"rows/first.csv": first})["skipped"] == []
 
@@ -181,7 +181,7 @@ def test_boilerplate_that_comes_and_goes(corpus: Corpus, monkeypatch: pytest.Mon
     monkeypatch.setattr(boilerplate, "MIN_DOCUMENTS", 3)
     pages = {f"{name}.md": f"# Page {name}\n\n{name} on its own.\n\n{NOTICE}\n" for name in "bc"}
     assert cut(corpus.build(pages)) == 0
-    # The third document makes it boilerplate, and sorts before both others.
+    # The third document makes the notice boilerplate, and sorts before both others.
     assert cut(corpus.build({"a.md": f"# Page a\n\nIts own.\n\n{NOTICE}\n"})) == 2 * len(
         f"\n\n{NOTICE}"
     )

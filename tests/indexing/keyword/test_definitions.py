@@ -19,14 +19,14 @@ from foundry.indexing.keyword.definitions import defined_names
         ("(e) \u201cConsumer\u201d means a natural person.", ["Consumer"]),
         ("Rules.\n\n- **Undue risk** means one without need.", ["Undue risk"]),
         ("```\nSLAM is a word.\n```\nMaps are drawn.", []),
-        # Later sentences continue a topic; these define no name.
+        # These sentences continue a topic, so they define no name.
         ("Maps are drawn.\n\nThe map is a picture.", []),
         ("The result is the sum.", []),
         ("This page is a reference.", []),
         ("Each robot is a machine.", []),
         ("Of all is a list.", []),
         ("| SLAM is a | row |", []),
-        # These count only in a glossary.
+        # Such rows count only in a glossary.
         ("**Range:** 60 feet", []),
     ],
 )

@@ -14,7 +14,7 @@ Point = tuple[int, int]
 # Far apart or at the same place, so that rounding does not matter.
 PLACES = st.sampled_from((0, 100, 200))
 POINTS = st.tuples(PLACES, PLACES)
-# It keeps paths from being so thin that their box counts as a ruled line.
+# The diagonal keeps paths from being so thin that their box counts as a ruled line.
 DIAGONAL = ((0, 0), [("l", (200, 200))])
 FIGURES = st.lists(
     st.tuples(POINTS, st.lists(st.tuples(st.sampled_from("lch"), POINTS), max_size=6)),
