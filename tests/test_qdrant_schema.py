@@ -191,8 +191,7 @@ def act_out(place: Place, native: "NativeQdrant", folder: Path) -> None:
     place.publish(second, again=True)
     with killed_after(3):
         place.publish(third)
-    # Publishing the first version fails because of the leftovers; publishing the third continues
-    # with them.
+    # Leftovers exist when another version is published, and when the same one is continued.
     place.publish(first, again=True)
     with patch.object(qdrant, "compare_lanes", side_effect=Killed), pytest.raises(Killed):
         place.publish(third)

@@ -186,7 +186,7 @@ def test_a_version_that_was_loaded_again_is_found_by_those_that_knew_it(
         place.publish(second, grace=0)
         with pytest.raises(VersionMissingError):
             engine.search_terms(content.edition, [(word, 1)], 200, None)
-    # Removing rows waits for two seconds, and nothing else does.
+    # There is one pause for each removal of rows, and no other.
     assert pauses == [2, 2, 2]
 
 

@@ -189,6 +189,6 @@ def test_links_change_the_first_page_by_default(make_project: MakeProject, provi
     without, with_links = pages
     assert len(without) == len(with_links) == 10
     assert {"ring.md", "crew.md"}.isdisjoint(without)
-    # One page is linked by an alias, and the other links to a hit.
+    # The best hit links to one of the pages by an alias, and the other page links to the best hit.
     assert with_links[:3] == without[:3]
     assert {"ring.md", "crew.md"} <= {*with_links}
