@@ -129,7 +129,7 @@ def _outline(parser: FileReader, reading: Reading, *, is_worker: bool) -> Readin
 
 
 def _refuse(raw: RawDocument) -> Skipped | None:
-    """Return why bytes without their own reader are not read as text; None if they are."""
+    """Return why bytes that no reader claims are not read as text; None if they are."""
     document = document_kind(raw.content)
     kind = document or binary_kind(raw.content)
     if kind is None:

@@ -1,9 +1,9 @@
 """Guesses the character set of bytes that do not declare one; the build report lists guesses.
 
-A library distinguishes scripts. To distinguish code pages of the Latin script it uses letter
-frequencies, which a few words do not provide, so these are distinguished by alphabets: a text is
-Windows-1252, the most common one, unless that yields letters that do not occur together in any
-western language, and another code page yields the letters of a single language.
+A library distinguishes scripts. It distinguishes code pages of the Latin script by letter
+frequencies, for which a few words are not enough, so these code pages are distinguished by
+alphabets. A text is Windows-1252, the most common code page, unless its letters would not occur
+together in any western language, and another code page yields the letters of a single language.
 """
 
 # ruff: noqa: RUF001 (signs that look like others are meant)

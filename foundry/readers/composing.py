@@ -99,7 +99,7 @@ class Composer:
         )
 
     def _forget_ends(self, level: int) -> None:
-        """Drop the ends of sections that a heading of this level, at the same place, ends too."""
+        """Drop section ends at this place that a heading of this level makes unnecessary."""
         while self._headings and not self._headings[-1].text:
             if self._headings[-1].start != self._length or self._headings[-1].level < level:
                 break

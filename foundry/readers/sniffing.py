@@ -124,7 +124,7 @@ def _zip_kind(content: bytes) -> str | None:
 
 
 def _directory(content: bytes) -> Iterator[bytes]:
-    """Yield the names in a zip archive's directory; documents may contain documents."""
+    """Yield the names in a zip archive's directory, without those in archives inside it."""
     end = content.rfind(b"PK\5\6")
     if end < 0 or len(content) < end + 22:
         return

@@ -111,7 +111,7 @@ def _differing(source: str, read: str) -> tuple[Counter[str], Counter[str], int]
 
 
 def _more_often(texts: Counter[str], others: Counter[str]) -> Counter[str]:
-    """Return how much more frequent texts are in `texts` than in `others`, in order."""
+    """Return by how much each text is more frequent in `texts` than in `others`, if it is."""
     # Subtracting counters would visit each text in Python; most have equal counts.
     differing = {text for text, _ in texts.items() - others.items()}
     more = ((text, texts[text] - others[text]) for text in texts if text in differing)
@@ -119,9 +119,9 @@ def _more_often(texts: Counter[str], others: Counter[str]) -> Counter[str]:
 
 
 def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
-    """Return the missing words that neither are part of a read word nor consist of read words.
+    """Drop missing words that are part of a read word, or that consist of read words.
 
-    A reader joins what markup or a line break splits, and separates what a container joins.
+    A reader may join words that markup splits, and split words that the container joins.
     """
     if missing and extra:
         missing, extra = _match(missing, extra)

@@ -141,7 +141,7 @@ def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_V
 
 
 def _headings(text: str, definitions: Sequence[_Definition]) -> Iterator[Heading]:
-    """Yield headings that do not need a line; one without text closes another."""
+    """Yield the definitions as headings; a heading without text ends a section."""
     opened: list[_Open] = []
     end_of_text = _Definition((), len(text), len(text))
     for found, following in pairwise((*definitions, end_of_text, end_of_text)):

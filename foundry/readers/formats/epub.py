@@ -39,7 +39,7 @@ _TYPE = "application/epub+zip"
 class Point(NamedTuple):
     """An entry of a book's navigation: its title, and its depth from 1.
 
-    `above` are entries without a page of their own that begin with it, such as parts.
+    `above` are entries without a page, such as parts, whose first chapter this entry is.
     """
 
     title: str

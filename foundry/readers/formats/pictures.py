@@ -75,7 +75,7 @@ def read(content: bytes) -> Reading:
 
 
 def read_pictures(contents: Iterable[bytes]) -> Reading:
-    """Read the text in a document's pictures; unreadable ones yield none."""
+    """Read the text in a document's pictures; unreadable pictures have none."""
     pages: list[SeenPage] = []
     for content in contents:
         with suppress(UnreadableError, OSError, ValueError):
@@ -98,7 +98,7 @@ def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
 def see(picture: Any) -> SeenPage:
     """Return the lines and tables of a picture, an array (height, width, 3), turned upright.
 
-    There are none if most of the text is guessed; `unsure` then counts the lines.
+    If most of the text is uncertain, no lines are returned, and `unsure` is their number.
     """
     found = _recognise(picture)
     if found.is_sideways:

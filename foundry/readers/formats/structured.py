@@ -128,7 +128,9 @@ def _unescape_codes(text: str) -> str:
 
 
 def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
-    """Yield keys of collections, and keys that would seem to belong to the previous one."""
+    """Yield the keys of collections, and other keys that would otherwise seem to belong to the
+    previous heading.
+    """
     last: Heading | None = None
     for heading, has_collection in keys:
         is_after = last is None or heading.start >= last.end

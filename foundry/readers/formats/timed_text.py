@@ -22,7 +22,7 @@ _ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 
 def read(content: bytes) -> Reading:
-    """Read the paragraphs by time, each line after its speaker's name.
+    """Read the paragraphs in order of time, each line after its speaker's name.
 
     Raises UnreadableError for other XML, and for a file without paragraphs.
     """

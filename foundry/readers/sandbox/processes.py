@@ -55,7 +55,7 @@ class Limits:
 class Sandbox:
     """Workers that are started on demand, and ended by `close`.
 
-    Threads can share a sandbox; a worker is asked by one of them at a time. Workers answer with
+    Threads can share a sandbox; each worker serves one thread at a time. Workers answer with
     `open_task(options)` of `module`.
     """
 
@@ -185,7 +185,7 @@ class _Worker:
         return time.monotonic() > self._deadline
 
     def send(self, raws: Sequence[RawDocument]) -> None:
-        """Send documents. Raises UnreadableError if the worker takes none."""
+        """Send documents. Raises UnreadableError if the worker does not accept them."""
         self._expect(raws[0])
         asked = [
             {

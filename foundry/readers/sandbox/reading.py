@@ -36,7 +36,7 @@ def read_apart(raw: RawDocument, sandbox: Sandbox) -> Document | Skipped:
 def open_task(_options: str) -> tuple[Callable[[dict[str, Any], bytes], tuple[bytes, int]], None]:
     """Return the function that answers requests: a document or Skipped, as JSON.
 
-    Answers are not checked by the worker's process: `parse_answer` does.
+    The worker does not check its answers; `parse_answer` does.
     """
 
     def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:

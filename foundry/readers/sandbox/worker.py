@@ -86,7 +86,9 @@ def _write(answers: IO[bytes], answer: bytes, wear: int) -> None:
 
 
 def _fork(pipes: Pipes, check: Check, most: int) -> Pipes:
-    """Continue in a fork, with other pipes; this process checks its answers, and ends like it."""
+    """Fork. The child continues with other pipes; the parent checks its answers, and ends like the
+    child.
+    """
     (requests, asking), (answering, answers) = os.pipe(), os.pipe()
     if not (fork := os.fork()):
         for descriptor in (asking, answering, *(pipe.fileno() for pipe in pipes)):
@@ -105,7 +107,9 @@ def _fork(pipes: Pipes, check: Check, most: int) -> Pipes:
 
 
 def _check_answers(pipes: Pipes, fork: Pipes, check: Check, most: int) -> None:
-    """Pass requests on, and answers back. Raises ValueError, or others, for what is no answer."""
+    """Pass on requests, and answers after checking them. An invalid answer raises ValueError or
+    another error.
+    """
     (requests, answers), (answering, asking) = pipes, fork
     for request, content in _read(requests):
         asking.write(json.dumps([request]).encode() + b"\n" + content)
@@ -169,7 +173,7 @@ def _allow_seconds(seconds: int) -> None:
 
 
 def _refuse() -> None:
-    """Allow opening only parts of Python and its packages, read-only."""
+    """Only allow opening files of Python and its packages, for reading."""
     parts = {sys.prefix, sys.base_prefix, "/usr/share/zoneinfo", *filter(None, sys.path)}
     readable = (*(os.path.realpath(part).rstrip("/") + "/" for part in parts), os.devnull)
 

@@ -51,9 +51,10 @@ class _Block:
 
 @dataclass
 class _Box:
-    """An open box, and what is outside it while its content is read for a quotation of its own.
+    """An open box.
 
-    A box of tabs gets a quotation for each of them.
+    A box becomes a quotation, and each tab of a box of tabs. Until the box ends, `outside` is the
+    composer of the text around it.
     """
 
     fence: str

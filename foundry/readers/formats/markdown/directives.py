@@ -65,9 +65,11 @@ PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """An admonition or tab: its column in the line, and relative to what encloses it.
+    """An open admonition or tab, with its column in the line and its indentation inside the
+    enclosing one.
 
-    A tab with headings is no quotation, which has no outline.
+    A tab with headings does not become a quotation, because headings in quotations are not part of
+    the outline.
     """
 
     indentation: int
@@ -230,7 +232,7 @@ def say_shortcode(written: str) -> str:
 
 
 def _apart(said: str, match: re.Match[str], text: str) -> str:
-    """Return what a shortcode says, with spaces if it would join words around it."""
+    """Return the text of a shortcode, with spaces where it would otherwise join words."""
     before = " " if said[:1].isalnum() and text[match.start() - 1 : match.start()].isalnum() else ""
     after = " " if said[-1:].isalnum() and text[match.end() : match.end() + 1].isalnum() else ""
     return before + said + after

@@ -1,4 +1,4 @@
-"""Rewrites marks of blocks that are lines of their own into those of other generators.
+"""Rewrites block markers on lines of their own as the markers of other site generators.
 
 Blocks of Python-Markdown, `/// tip | Title`, become `::: tip Title`; code between shortcodes, as in
 Hugo and Jekyll (`{{< highlight go >}}`, `{% highlight go %}`), gets a fence.
@@ -23,7 +23,7 @@ _SIGNS = ("/// ", "highlight", "code-toggle")
 
 
 def rewrite_lines(text: str) -> str:
-    """Return a text with these marks rewritten, outside code. No line is added."""
+    """Return a text with these markers rewritten, except in code. No line is added."""
     if not any(sign in text for sign in _SIGNS):
         return text
     lines, fence, blocks, in_options, in_code = text.split("\n"), "", 0, False, False

@@ -45,7 +45,7 @@ def shown_by(instruction: str) -> str:
 
 
 class _Equation:
-    """The equation in an EQ field: `\f(1,2)` is 1/2, `\r(3,x)` the cube root of x."""
+    r"""The equation in an EQ field: `\f(1,2)` is 1/2, `\r(3,x)` the cube root of x."""
 
     def __init__(self, written: str) -> None:
         self._written = written

@@ -37,7 +37,7 @@ class Section:
 
     @property
     def is_date(self) -> bool:
-        """Whether it formats a date or a time."""
+        """Whether the section formats a date or a time."""
         return any(token.kind in {"date", "elapsed", "ampm"} for token in self.tokens)
 
 

@@ -53,7 +53,7 @@ class Parts:
     """A package, opened at its main part."""
 
     def __init__(self, package: Package) -> None:
-        """Raises UnreadableError without a main part."""
+        """Open the main part. Raises UnreadableError if there is none."""
         self._package = package
         # Part names are case-insensitive.
         self._names = {name.lower(): name for name in package.names}

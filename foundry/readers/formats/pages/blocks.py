@@ -172,10 +172,10 @@ def link(text: str, target: str) -> str:
 
 
 def panel(title: str, blocks: Sequence[Block], sign: str) -> list[Block]:
-    """Return content that a page shows after a click as a quotation that begins with its title.
+    """Return content that a page shows after a click: a quotation that begins with the title.
 
-    With headings in it, it follows its title, since a quotation has no outline. `sign` is TAB or
-    CLOSED.
+    Content with headings follows its title instead, because headings in quotations are not part of
+    the outline. `sign` is TAB or CLOSED.
     """
     whole = [Block(sign.format(title)), *blocks]
     has_headings = any(block.level for block in blocks)

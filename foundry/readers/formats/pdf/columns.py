@@ -29,8 +29,7 @@ Part = tuple[int, list[Word]]
 def split_columns(words: Sequence[Word], rows: Sequence[Row], depth: int = 1) -> list[list[Part]]:
     """Return, for each region with columns, the parts of its lines in reading order.
 
-    No line is in two regions, and a region has all words of its lines. Lines that are not prose in
-    columns are in none.
+    A line is in at most one region, with all its words. Lines outside columns of prose are in none.
     """
     regions = []
     taken: set[int] = set()

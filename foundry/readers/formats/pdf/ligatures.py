@@ -27,8 +27,7 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 def name_ligatures(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
-    """Return the lines with ligatures in place of the unnamed glyphs that complete a word with
-    them.
+    """Return the lines, with a ligature in place of each unnamed glyph that completes a word.
 
     Known words are those of the document and frequent English ones. Other glyphs inside words
     become U+FFFD; glyphs outside words, or in very short ones as in formulas, are left out.

@@ -214,7 +214,7 @@ class PageReader:
         return left - right > SPACE * max(top - bottom, 0.0)
 
     def _words(self, joined: Sequence[Sequence[range]]) -> list[Word]:
-        """Return the words of the lines; those of many more words than a table has are left."""
+        """Return the words of the lines; at more than MAX_WORDS, only the first lines."""
         spans = [word.span() for word in _WORD.finditer(self._text)]
         starts = [start for start, _ in spans]
         boxes = self._characters.boxes([*starts, *(end - 1 for _, end in spans)])

@@ -19,7 +19,7 @@ _BLOCK = 1_024
 
 
 class Address(ctypes.c_void_p):
-    """A pointer. ctypes passes an instance as it is, and returns a subclass without converting."""
+    """A pointer. ctypes passes instances unchanged, and does not convert results of a subclass."""
 
 
 @cache
@@ -55,7 +55,7 @@ def address_of(pointer: Any) -> Address:
 
 @cache
 def _room(count: int, outputs: int) -> tuple[Floats, list[list[Address]]]:
-    """Return where functions write their floats, and the addresses of each output in its rows."""
+    """Return memory for the floats that functions write, and each output's addresses by row."""
     room = np.zeros((_BLOCK, count), np.float32)
     first, size = room.ctypes.data, 4 * count
     starts = range(first, first + 4 * outputs, 4)

@@ -24,7 +24,7 @@ class Word:
 
     @property
     def middle(self) -> float:
-        """The distance of its middle from the top."""
+        """The distance of the word's middle from the top."""
         return (self.top + self.bottom) / 2
 
 

@@ -90,7 +90,7 @@ def drop_running_lines(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
 
 
 def _counts_pages(found: Sequence[tuple[int, Line]]) -> bool:
-    """Return whether a number of the lines grows as the page's does."""
+    """Return whether a number in the lines counts the pages."""
     distances = [
         {int(digits) - page for digits in _DIGITS.findall(line.text[:200]) if len(digits) < 7}
         for page, line in found

@@ -74,7 +74,7 @@ class Layout:
         self._end_kept()
 
     def end_row(self) -> None:
-        """End a row, whose cells have the last defined shapes."""
+        """End a row; its cells have the shapes that were defined last."""
         if self._cells:
             self._table.rows.append((self._cells, [*self.shapes]))
             self._cells = []

@@ -23,9 +23,10 @@ _DELIMITERS = ("\t", ";", "|", ",")
 
 
 def read_delimited(text: str) -> Reading:
-    """Read the rows of a table; the delimiter is declared, or gives the most rows equal length.
+    """Read the rows of a table.
 
-    Other text (one column, an unclosed cell) is left unchanged.
+    The delimiter is the declared one, or the one with which most rows have equal length. Other text
+    (one column, an unclosed cell) is left unchanged.
     """
     table, stated = _without_statement(text)
     delimiter = stated or _find_delimiter(table)

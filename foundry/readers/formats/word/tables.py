@@ -30,7 +30,7 @@ _WRAPPERS = frozenset({f"{W}sdt", f"{W}sdtContent", f"{W}customXml", f"{W}ins", 
 
 
 def is_layout(cell: Element) -> bool:
-    """Return whether a cell contains more than a single paragraph can."""
+    """Return whether a cell contains several blocks or a table."""
     blocks = [each for each in cell if each.tag in {PARAGRAPH, TABLE}]
     return len(blocks) > 1 or (bool(blocks) and blocks[0].tag == TABLE)
 

@@ -50,7 +50,7 @@ def to_html(root: Element) -> str:
 
 
 def _number_lists(root: Element) -> None:
-    """Give lists of DocBook that go on, or begin at a number, the attribute of HTML."""
+    """Set HTML's `start` for lists of DocBook that begin at a number or continue another list."""
     ended = 0
     for each in root.iter():
         if local_name(each) == "orderedlist":
@@ -99,7 +99,7 @@ def _children(parent: Element, level: int, depth: int) -> Iterator[str]:
 
 
 def _has_own_text(element: Element) -> bool:
-    """Return whether an element has text besides its children, or only parts of words in it."""
+    """Return whether an element has text of its own, or only children that are parts of a line."""
     texts = (element.text, *(child.tail for child in element))
     return any(text and text.strip() for text in texts) or all(
         _TAGS.get(local_name(child)) in _STYLED for child in element
@@ -159,7 +159,7 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
 
 
 def _tex(element: Element, parent: Element) -> Iterator[str]:
-    """Write TeX as a formula, unless there is MathML of it; journals put it into a document."""
+    """Write TeX as a formula, unless there is MathML of it. Journals wrap it in a document."""
     written = "".join(element.itertext())
     if any(local_name(each) == "math" for each in parent):
         leave_out(Omission.DUPLICATE, written)

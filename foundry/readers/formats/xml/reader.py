@@ -52,9 +52,9 @@ def read(content: bytes) -> Reading:
 
 
 def _without_doctype(content: bytes) -> bytes:
-    """Return XML without a document type that contains no declarations.
+    """Remove a document type without declarations from XML.
 
-    Its named entities are those of HTML, which vocabularies of prose share.
+    Its named entities are replaced as in HTML, whose names vocabularies of prose share.
     """
     found = _DOCTYPE.search(content, 0, MAX_PROLOG)
     if found is None:
