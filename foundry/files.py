@@ -5,9 +5,7 @@ Also finds Foundry's templates, and the tables next to its modules.
 
 import hashlib
 import os
-import tomllib
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +26,9 @@ def templates_folder() -> Path:
 
 def read_beside(module: str, name: str) -> dict[str, Any]:
     """Return the TOML file `name` that is next to a module, given the module's `__file__`."""
+    # Imported when needed, like `ThreadPoolExecutor`: a query needs neither.
+    import tomllib
+
     return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
 
 
@@ -39,6 +40,8 @@ def hash_file(path: Path) -> str:
 
 def sync_tree(root: Path) -> None:
     """Sync every file and folder below `root`, and `root` itself, to disk."""
+    from concurrent.futures import ThreadPoolExecutor
+
     files = [path for path in root.rglob("*") if path.is_file() and not path.is_symlink()]
     with ThreadPoolExecutor() as threads:
         # A disk can flush several files at a time.

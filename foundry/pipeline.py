@@ -11,10 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from foundry.building.options import BuildOptions, BuildResult
-from foundry.serving.options import Adopted, Listening, ServeOptions, Watched
-
 if TYPE_CHECKING:
+    from foundry.building.options import BuildOptions, BuildResult
     from foundry.config.project import Config
     from foundry.errors import FoundryError
     from foundry.evaluation.asked import AskedQuestions
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from foundry.progress import Reporter
     from foundry.rendering.design import Design
     from foundry.runtime.errors import ServerError
+    from foundry.serving.options import Adopted, Listening, ServeOptions, Watched
     from foundry.serving.remembered import Answering
     from foundry.stores.options import Publication, PublishOptions
 
@@ -58,15 +57,14 @@ def init(project: Path, found: Survey, title: str, description: str, base_url: s
     return write_config(project, text)
 
 
-def build(
-    project: Path, reporter: Reporter, options: BuildOptions = BuildOptions()  # noqa: B008
-) -> BuildResult:
+def build(project: Path, reporter: Reporter, options: BuildOptions | None = None) -> BuildResult:
     """Read what has changed and publish a new index; the old version serves until then."""
     from foundry.building.lock import hold_lock
+    from foundry.building.options import BuildOptions
     from foundry.building.run import build_index
     from foundry.config.extras import of_build, require
 
-    config = _load_config(project)
+    config, options = _load_config(project), options or BuildOptions()
     require(of_build(config, options.engine))
     with hold_lock(config, reporter.warn):
         return build_index(config, reporter, options)
@@ -96,8 +94,10 @@ def serve(
     log lines, in a thread. Until the first build is done, a page at that address shows its
     progress.
     """
+    from foundry.building.options import BuildOptions
     from foundry.config.extras import require
     from foundry.serving.adopt import adopt
+    from foundry.serving.options import Adopted
     from foundry.serving.serve import begin_listening, serve_builds
     from foundry.serving.waiting import Waiting
 

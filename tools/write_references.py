@@ -26,7 +26,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from foundry import pipeline
-from foundry.cli.main import GROUPS
+from foundry.cli.main import GROUPS, load_command
 from foundry.cli.main import main as main_command
 from foundry.config.file import (
     BuildSection,
@@ -192,7 +192,7 @@ def described_commands() -> str:
     """Return a section for each command: how it is called, what it does, its options."""
     parts = []
     for commands in GROUPS.values():
-        for command in commands:
+        for command in map(load_command, commands):
             parts += [f"### `foundry {command.name}`", *_describe(command)]
     return "\n\n".join(parts)
 

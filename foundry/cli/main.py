@@ -1,25 +1,29 @@
 """The command line: parse, call one function of the pipeline, print."""
 
 import io
-import os
 import sys
-from pathlib import Path
-from shlex import quote
+from importlib import import_module
 from typing import Any
 
 import click
 
 import foundry
-from foundry import pipeline
-from foundry.cli.beginning import init
-from foundry.cli.building import build, watch
-from foundry.cli.evaluation import evaluate, questions
-from foundry.cli.exports import export, publish, update, verify
-from foundry.cli.inspection import doctor, inspect
-from foundry.cli.options import complain, flag, warn
-from foundry.cli.serving import serve
+from foundry.cli.options import complain
 from foundry.errors import FoundryError
 from foundry.runtime.errors import ConfigurationError, InvalidRequestError, ServerError
+
+GROUPS = {
+    "Build and try": {
+        "init": "beginning",
+        "serve": "serving",
+        "build": "building",
+        "query": "querying",
+    },
+    "Evaluate": {"eval": "evaluation", "questions": "evaluation", "inspect": "inspection"},
+    "Export": {"export": "exports", "update": "exports", "verify": "exports"},
+    "Other commands": {"watch": "building", "publish": "exports", "doctor": "inspection"},
+}
+"""The commands, in the order of use, and the modules that define them."""
 
 EXIT_CODES = """\b
 Exit codes:
@@ -37,15 +41,18 @@ class _Boundary(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the commands in the order of use."""
-        return list(self.commands)
+        return [name for modules in GROUPS.values() for name in modules]
 
-    def format_commands(
-        self, ctx: click.Context, formatter: click.HelpFormatter  # noqa: ARG002
-    ) -> None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command, and import its module."""
+        return load_command(cmd_name) if cmd_name in self.list_commands(ctx) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a section for each group."""
-        width = max(map(len, self.commands))
-        for title, commands in GROUPS.items():
+        width = max(map(len, self.list_commands(ctx)))
+        for title, modules in GROUPS.items():
             with formatter.section(title):
+                commands = map(load_command, modules)
                 # Padded, so that the columns of all groups align.
                 rows = [(f"{each.name:{width}}", each.get_short_help_str()) for each in commands]
                 formatter.write_dl(rows)
@@ -79,6 +86,17 @@ class _Boundary(click.Group):
             sys.exit(130)
 
 
+def load_command(name: str) -> click.Command:
+    """Import the module of a command, and return the command."""
+    module = {name: module for modules in GROUPS.values() for name, module in modules.items()}[name]
+    try:
+        found = vars(import_module(f"foundry.cli.{module}")).values()
+    except KeyboardInterrupt:
+        complain("error", "interrupted", None)
+        sys.exit(130)
+    return next(each for each in found if isinstance(each, click.Command) and each.name == name)
+
+
 @click.group(
     cls=_Boundary, epilog=EXIT_CODES, context_settings={"help_option_names": ["-h", "--help"]}
 )
@@ -88,61 +106,3 @@ def main() -> None:
 
     Start with: foundry serve FOLDER
     """
-
-
-@main.command(short_help="Search the index.", context_settings={"ignore_unknown_options": False})
-@click.argument("words", metavar="[PROJECT_DIR] QUERY", nargs=-1, required=True)
-@click.option("--top-k", type=click.IntRange(1, 100), default=10, show_default=True)
-@click.option(
-    "--mode",
-    type=click.Choice(["hybrid", "semantic", "keyword"]),
-    show_default="hybrid",
-)
-@click.option("--source", multiple=True, help="Only results from this source; may be repeated.")
-@click.option("--tag", multiple=True, help="Only results with this tag; may be repeated.")
-@click.option(
-    "--modified-after", metavar="DATE", help="Only results modified on this date or later."
-)
-@click.option("--modified-before", metavar="DATE", help="Only results modified before this date.")
-@click.option(
-    "--filter",
-    multiple=True,
-    metavar="FIELD=VALUE",
-    help="Only results with this path, media_type or metadata value; may be repeated.",
-)
-@flag("--json", "Print the response of POST /search.", "as_json")
-@flag("--explain", "Explain the mode and each score.")
-def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -> None:
-    """Ask the built index a question, using the server code of an export."""
-    if as_json and explain:
-        raise click.UsageError("--json already contains what --explain shows; give one of them")
-    if len(words) == 1 and Path(words[0], "foundry.toml").is_file():
-        asked = f'foundry query {quote(words[0])} "what to look for"'
-        raise click.UsageError(f"{words[0]} is a project, but the query is missing: {asked}")
-    if len(words) > 2:
-        raise click.UsageError("give one query; put it in quotes if it has several words")
-    try:
-        # If the locale is not UTF-8, the argument has undecoded bytes.
-        os.fsencode(words[-1]).decode()
-    except UnicodeError:
-        raise click.UsageError("the query is not valid UTF-8") from None
-    project = Path(words[0] if len(words) == 2 else ".")
-    arguments = []
-    for name, given in chosen.items():
-        values = given if isinstance(given, tuple) else [given] if given else []
-        for value in values:
-            arguments += [f"--{name.replace('_', '-')}", str(value)]
-    arguments += ["--json"] if as_json else []
-    arguments += ["--explain"] if explain else []
-    click.echo(pipeline.query(project, [*arguments, "--", words[-1]], warn), nl=False)
-
-
-GROUPS = {
-    "Build and try": (init, serve, build, query),
-    "Evaluate": (evaluate, questions, inspect),
-    "Export": (export, update, verify),
-    "Other commands": (watch, publish, doctor),
-}
-"""The commands, in the order of use."""
-
-main.commands = {str(command.name): command for commands in GROUPS.values() for command in commands}

@@ -1,4 +1,7 @@
-"""Options that commands share, and printing for programs."""
+"""Options that commands share, and printing for programs.
+
+Modules that few commands need are imported inside the functions.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,9 +9,7 @@ from typing import TypeVar
 
 import click
 
-from foundry.progress import silenced_libraries
 from foundry.terminal import printable
-from foundry.urls import UrlError, parse_host_and_port
 
 Decorated = TypeVar("Decorated", bound=Callable[..., object] | click.Command)
 
@@ -26,6 +27,8 @@ json_option = flag("--json", "Print the result as JSON.", "as_json")
 
 def _silence(context: click.Context, _: click.Parameter, quiet: bool) -> bool:
     if quiet:
+        from foundry.progress import silenced_libraries
+
         context.with_resource(silenced_libraries())
     return quiet
 
@@ -39,6 +42,8 @@ quiet_option = click.option(
 
 
 def _check_hosts(_: click.Context, __: click.Parameter, hosts: tuple[str, ...]) -> tuple[str, ...]:
+    from foundry.urls import UrlError, parse_host_and_port
+
     for host in hosts:
         try:
             parse_host_and_port(host)

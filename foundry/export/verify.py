@@ -13,13 +13,14 @@ from types import CodeType
 from typing import Any
 
 from foundry.errors import FoundryError, VerificationError
+from foundry.export.checking import find_unanswered, find_unimportable
 from foundry.export.checksums import UNLISTED, compare, is_owners, list_files
 from foundry.export.existing import ABOUT_FILES, examine
 from foundry.export.package_files import find_broken
 from foundry.runtime.errors import ServerError
 from foundry.runtime.index.layout import Manifest
 from foundry.runtime.index.tree import FILE
-from foundry.serving.running import find_unanswered, find_unimportable, run_server
+from foundry.serving.running import run_server
 
 _HINT = (
     "restore the named files from a trusted copy, or export again; foundry update records what"

@@ -7,6 +7,7 @@ Nothing is recorded if the configuration names other files.
 
 import hashlib
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import foundry
 from foundry.errors import FoundryError
 from foundry.files import CONFIG_NAME, replace_file, templates_folder
-from foundry.runtime.index.tree import read_file, walk
+from foundry.runtime.index.tree import read_file
 from foundry.state.folder import is_signed, open_state, sign
 from foundry.state.stamps import lasting_stamp, stamp_of
 
@@ -76,13 +77,18 @@ def _stamps(state: Path, server: Path) -> str:
     """Return a hash of the names and stamps of all files that decide how a query is answered."""
     digest = hashlib.sha256()
     for path in _deciding(state, server):
-        digest.update(f"{path}\0{stamp_of(path.lstat())}\0".encode("utf-8", "surrogateescape"))
+        digest.update(f"{path}\0{stamp_of(os.lstat(path))}\0".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
-def _deciding(state: Path, server: Path) -> Iterator[Path]:
-    yield state.parent / CONFIG_NAME
+def _deciding(state: Path, server: Path) -> Iterator[str]:
+    yield str(state.parent / CONFIG_NAME)
     code = Path(foundry.__file__).parent
-    for folder in (state / "index", server, *dict.fromkeys((code, templates_folder()))):
-        names = (entry.path for entry in walk(folder, {"__pycache__"}))
-        yield from (folder / name for name in sorted(names))
+    for root in (state / "index", server, *dict.fromkeys((code, templates_folder()))):
+        for folder, inside, names in os.walk(root, onerror=_refuse):
+            inside[:] = sorted(name for name in inside if name != "__pycache__")
+            yield from (f"{folder}/{name}" for name in sorted(names))
+
+
+def _refuse(error: OSError) -> None:
+    raise error

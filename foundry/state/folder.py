@@ -21,16 +21,13 @@ import shutil
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from shlex import quote
-
-from filelock import FileLock
 
 from foundry.errors import ForeignStateError
 from foundry.files import sync_file
 from foundry.runtime.index.tree import FILE, UNREADABLE, read_file, shown, walk
-from foundry.state.key_value import adopt_file
 from foundry.state.user_cache import begin_cache_folder, read_secret
 
 STATE = ".foundry"
@@ -267,6 +264,9 @@ def _set_aside(state: Path) -> Path:
 
 def _take_over(aside: Path, state: Path) -> list[str]:
     """Move data files; return the names of those that are readable and not links."""
+    # Imported when needed, like `FileLock`: a query needs neither.
+    from foundry.state.key_value import adopt_file
+
     taken = []
     for name in RESTORED_FILES:
         if _is_plain(aside, name):
@@ -295,6 +295,8 @@ def _is_plain(folder: Path, name: str) -> bool:
         return False
 
 
-def _one_at_a_time() -> FileLock:
+def _one_at_a_time() -> AbstractContextManager[object]:
     """Return a lock that prevents two commands from creating or setting aside a state at once."""
+    from filelock import FileLock
+
     return FileLock(begin_cache_folder() / "state.lock")

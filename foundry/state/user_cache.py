@@ -1,10 +1,8 @@
 """Foundry's folder in the user's cache, with the secret of this installation."""
 
 import os
-import secrets
 import stat
 import sys
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
@@ -73,10 +71,13 @@ def _read(file: Path) -> bytes | None:
 
 def _make(file: Path) -> bytes:
     """Write a new secret if there is none, or it cannot be trusted."""
+    # Imported when needed, which is once for each user.
+    import tempfile
+
     begin_cache_folder()
     descriptor, written = tempfile.mkstemp(dir=file.parent)
     with os.fdopen(descriptor, "wb") as opened:
-        opened.write(secrets.token_bytes(SECRET_BYTES))
+        opened.write(os.urandom(SECRET_BYTES))
     try:
         if file.is_symlink() or (file.exists() and _read(file) is None):
             file.unlink()

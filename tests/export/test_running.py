@@ -7,12 +7,8 @@ from pathlib import Path
 import pytest
 
 from foundry.errors import FoundryError
-from foundry.serving.running import (
-    find_unanswered,
-    find_unimportable,
-    model_variables,
-    run_server,
-)
+from foundry.export.checking import find_unanswered, find_unimportable
+from foundry.serving.running import model_variables, run_server
 
 
 def make(folder: Path, files: dict[str, str]) -> Path:

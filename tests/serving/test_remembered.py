@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +47,26 @@ def test_a_second_query_reads_no_configuration(
     again = json.loads(asked.succeed("query", "--json", "when to replace it").stdout)
     assert {**again, "took_ms": 0} == {**first, "took_ms": 0}
     assert [hit["path"] for hit in again["results"]] == ["seals.md"]
+
+
+LOADING = """
+import sys
+from foundry.__main__ import main
+try:
+    main()
+finally:
+    heavy = {"concurrent.futures", "filelock", "http.client", "logging", "sqlite3", "tomllib"}
+    sys.stderr.write(str(sorted(heavy & sys.modules.keys())))
+    sys.stderr.write(str(sorted(name for name in sys.modules if name.startswith("foundry.cli."))))
+"""
+
+
+def test_a_second_query_loads_only_what_it_needs(asked: Project) -> None:
+    """Imports take most of its time."""
+    command = [sys.executable, "-c", LOADING, "query", str(asked.root), "seal"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Replace the seal yearly" in done.stdout
+    assert done.stderr == "[]['foundry.cli.main', 'foundry.cli.options', 'foundry.cli.querying']"
 
 
 def touch(path: Path) -> None:
