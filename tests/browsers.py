@@ -65,8 +65,8 @@ class Visit:
     def at(self, path: str) -> None:
         """Wait until the tab is at this address and its requests have ended.
 
-        A page writes a search into its address in the same task that sends it, so this waits for
-        the results of this search, not of the one before.
+        A page changes its address in the same task that sends the search, so this waits for the
+        results of the new search, not of the previous one.
         """
         playwright.expect(self.page).to_have_url(self.address + path)
         self.settle()
@@ -110,7 +110,7 @@ def browser() -> Iterator[Any]:
 
 
 def start(chromium: Any) -> Any:
-    """Start one. Raises AssertionError with the output of each that was tried."""
+    """Start the first one that works. Raises AssertionError with the output of each one tried."""
     refusals = []
     try:
         for found in find_chromiums(chromium.executable_path):
@@ -144,9 +144,9 @@ def visit(
 
     A tab may only request its own address, or the one given as `beside`.
 
-    Pages store nothing outside their tab, so tabs without options share a window, since opening one
-    takes longer; `alone` gets its own, whose clock can be set. A message about a refused request
-    (401, 404 ...) is no error, since pages handle those.
+    Pages store nothing outside their tab, so tabs without options share a window, which is faster.
+    With `alone`, a tab gets its own window, whose clock can be set. A message about a refused
+    request (401, 404 ...) is not an error, because pages handle it.
     """
     window = open_window(running, **options) if alone or options else running.contexts[0]
     visited = Visit(window.new_page(), address)

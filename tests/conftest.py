@@ -150,7 +150,7 @@ def sharing_a_folder(
 def no_folders_left(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """Remove what the tests of a module share when all of them have passed.
+    """Remove the folders that the tests of a module share, when all of them have passed.
 
     pytest itself removes only `tmp_path`.
     """

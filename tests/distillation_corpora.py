@@ -86,7 +86,7 @@ def teach(texts: Sequence[str]) -> Vectors:
 def as_chunks(
     model: Callable[[Sequence[str]], Vectors],
 ) -> Callable[[Sequence[ChunkRecord]], Vectors]:
-    """Return a callable with the vectors of chunks as the model embeds them."""
+    """Return a function that embeds chunks with the model."""
     return lambda chunks: model([chunk_text(chunk) for chunk in chunks])
 
 

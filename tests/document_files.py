@@ -113,7 +113,7 @@ def stream(content: bytes, *, flate: int = 0) -> bytes:
 
 
 def assemble_pdf(objects: Mapping[int, bytes], *, trailer: str = "") -> bytes:
-    """Objects by number as a file with its cross-reference table."""
+    """Return a PDF file of numbered objects, with its cross-reference table."""
     content = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"
     offsets = {}
     for number, body in sorted(objects.items()):

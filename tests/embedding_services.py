@@ -159,7 +159,7 @@ NO_DIMENSIONS = {
 
 @dataclass(frozen=True)
 class Refusal:
-    """A reply with another status than 200."""
+    """A reply with a status other than 200."""
 
     status: int
     body: Any = field(default_factory=lambda: {"error": {"message": "refused"}})

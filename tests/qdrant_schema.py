@@ -69,7 +69,7 @@ class Calls:
     @classmethod
     @cache
     def of(cls, version: str = NEWEST, *, is_strict: bool = True) -> Self:
-        """Read those of a version; unless `is_strict`, unknown fields are allowed."""
+        """Read the endpoints of a version; unless `is_strict`, unknown fields are allowed."""
         document = json.loads((FOLDER / f"{version}.json").read_text(encoding="utf-8"))
         return cls(document if is_strict else _opened(document))
 

@@ -34,7 +34,7 @@ class Relay:
 
     @contextmanager
     def cut(self) -> Iterator[None]:
-        """Close connections, and new ones immediately."""
+        """Close all connections, and each new one immediately."""
         # By now, a newly accepted connection is registered as an end.
         with self._lock:
             self._is_cut = True

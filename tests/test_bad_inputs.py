@@ -1,6 +1,6 @@
 """Malformed inputs: each affects only itself, and the rest is indexed.
 
-They lie in one folder with a good document, as in real folders.
+All of them are in one folder with a good document, as in real folders.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The version of an index changes whenever anything does that the index is made from."""
+"""The version of an index changes whenever one of its inputs changes."""
 
 import os
 

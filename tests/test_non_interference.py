@@ -338,7 +338,7 @@ def answers(server: tuple[ModuleType, Path, Path]) -> tuple[Answers, Answers]:
 
 
 def crowd(number: int) -> Note:
-    """Return a hidden document, with 40 tags, a link and its own values, like many others."""
+    """Return one of many similar hidden documents, with 40 tags, a link and values of its own."""
     words = f"The board met about the pump, its page, max_size, w1 w2, rubber and D{number}."
     return Note(
         "Pump" if number % 5 else f"Minutes {number}",

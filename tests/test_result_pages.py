@@ -50,7 +50,7 @@ def server(
 
 
 def pages(server: ModuleType, query: str, size: int, listed: int, **options: Any) -> list[Any]:
-    """Return this many first results, requested page by page."""
+    """Return the first `listed` results, requested in pages of `size`."""
     found: list[Any] = []
     for offset in range(0, listed, size):
         wanted = min(size, listed - offset)

@@ -69,7 +69,7 @@ def published(project: Project, tmp_path: Path) -> Path:
 
 
 def change_manifest(index: Path, **values: object) -> None:
-    """This makes another version, since versions are named by the hash of the manifest."""
+    """Change a manifest. This makes another version, because versions are named by its hash."""
     file = index / "manifest.json"
     file.write_bytes(manifest_bytes(json.loads(file.read_bytes()) | values))
 

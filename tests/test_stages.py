@@ -77,7 +77,7 @@ filters = st.sampled_from(
 
 
 def passes(note: Note, number: int, wanted: dict[str, Any]) -> bool:
-    """The independent implementation of filters."""
+    """Filter a note, independently of the implementation that is tested."""
     for name, value in wanted.items():
         values = [value] if isinstance(value, str) else value
         passed = {

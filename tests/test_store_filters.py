@@ -86,7 +86,9 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
 
 
 def test_paths_that_go_on_are_asked_for_by_what_comes_next(content: Content) -> None:
-    """Not with all full paths: `notes/1` matches `notes/1.md`, `notes/10.md` and so on."""
+    """The request does not list full paths: `notes/1` matches `notes/1.md`, `notes/10.md` and so
+    on.
+    """
     allowed = np.ones(len(content.scales), dtype=np.bool_)
 
     def asked(path: str) -> list[int]:

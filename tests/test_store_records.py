@@ -421,7 +421,9 @@ def test_an_index_without_texts_reads_as_one_that_has_them(
 
 
 def test_the_best_chunks_are_those_of_the_index(place: Place, tmp_path: Path) -> None:
-    """Also if so many tie with the last that their texts are fetched separately."""
+    """This also holds if so many chunks tie with the last one that their texts are fetched
+    separately.
+    """
     notes = [
         Note(f"Note {number} on valves", (f"The valve {number} is {'checked ' * (number % 5)}.",))
         for number in range(80)

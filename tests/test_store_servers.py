@@ -86,7 +86,7 @@ def check_answers(place: Place, index: Path, *, exact: bool = True) -> None:
 
 
 def partition(place: Place) -> None:
-    """Run the SQL from the page on engines."""
+    """Run the SQL from the documentation of engines."""
     (block,) = re.findall(r"(?ms)^```sql\n(DO .*?)^```$", PAGE.read_text(encoding="utf-8"))
     with psycopg.connect(place.address) as connection:
         connection.execute(block.replace("'handbook'", f"'{place.name}'"))

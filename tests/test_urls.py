@@ -1,4 +1,4 @@
-"""One spelling for every url, and none that two parsers could read differently."""
+"""Every url gets one spelling, and urls that parsers could read differently are rejected."""
 
 import string
 from urllib.parse import urlsplit

@@ -236,7 +236,7 @@ def test_init_of_what_cannot_be_fetched(url: str, tmp_path: Path) -> None:
 def test_five_hundred_pages(
     site: Site, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With every kind of failure at once; all numbers are known beforehand."""
+    """The site has every kind of failure at once, and all numbers are known beforehand."""
 
     def hurry(network: Network, url: Url, *more: Any, seconds: float, **options: Any) -> Answer:
         # All other requests are waited for, however busy this machine is.

@@ -63,7 +63,7 @@ class Site:
 
     @property
     def allow_private(self) -> tuple[str]:
-        """Its host, as a private address that fetching may use."""
+        """The site's host, as a private address that fetching may use."""
         return (f"{self.host}:{self.port}",)
 
     @property

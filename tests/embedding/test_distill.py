@@ -26,7 +26,7 @@ DIMENSIONS = 8
 
 
 def synthetic_teacher(count: int) -> tuple[list[str], np.ndarray]:
-    """Texts of random words, and the directions of the sums of hidden word vectors."""
+    """Return texts of random words, and the normalised sum of each text's hidden word vectors."""
     generator = np.random.default_rng(7)
     hidden = generator.normal(size=(len(PIECES), DIMENSIONS))
     texts, targets = [], []

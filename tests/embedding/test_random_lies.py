@@ -1,4 +1,4 @@
-"""Services that fail at random in every way: the vectors are still right."""
+"""The vectors are right even if services fail at random, in every way."""
 
 import hashlib
 import os
@@ -128,7 +128,7 @@ def test_vectors_are_right_and_nothing_is_paid_twice(
 def test_a_run_that_was_stopped_is_taken_up_again(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Wherever runs end, each text has been paid for exactly once in the end."""
+    """Wherever runs are stopped, each text has been paid for exactly once in the end."""
     monkeypatch.setenv("KEY", "sk-1")
     draw = random.Random(seed)
     texts = texts_about(120)

@@ -1,4 +1,4 @@
-"""The decision of an update on each file: by a three-way comparison, and written atomically."""
+"""What an update decides for each file by a three-way comparison, written atomically."""
 
 import os
 import re
@@ -269,7 +269,7 @@ def test_owner_of_an_edited_module_is_told_where_each_function_is_now(tmp_path: 
 
 
 def places_in(words: str) -> Iterator[tuple[list[str], str]]:
-    """Yield the modules that a message about a moved module names, and the functions before."""
+    """Yield, for each clause of a message about a moved module, its functions and its module."""
     folder = folders[0] if (folders := re.findall(r"[\w/]+/(?=:)", words)) else ""
     for clause in words.split(";"):
         (module,) = re.findall(r"[\w/]+\.py", clause)

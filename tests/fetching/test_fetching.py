@@ -197,7 +197,7 @@ def test_content_encodings_are_undone(site: Site, fetch: Fetch) -> None:
 
 
 def test_longer_than_its_length_is_cut(site: Site, fetch: Fetch) -> None:
-    """As in browsers; and the rest is not taken for the response to another request."""
+    """Browsers cut it too. The rest must not be read as the response to another request."""
     site.routes["/"] = Reply(b"abcHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", length=3)
     site.routes["/next"] = page("Next")
     assert fetch("/").body == b"abc"

@@ -214,7 +214,7 @@ def test_nothing_follows_to_another_host(site: Site, make_fetcher: MakeFetcher) 
 
 
 def test_tls_keeps_the_name(tmp_path: Path, make_fetcher: MakeFetcher) -> None:
-    """The handshake names the host, whose certificate is checked, though an address is dialled."""
+    """The handshake names the host, and its certificate is checked for that name."""
     server, trusting = contexts("docs.example", tmp_path)
     named: list[str | None] = []
     server.sni_callback = lambda _socket, name, _context: named.append(name)

@@ -312,7 +312,7 @@ def tiff_of(*pages: str) -> bytes:
 
 @pytest.fixture
 def read_at_once(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Replace recognition in this process by an instant one: page 1 reads `Page 1`, and so on.
+    """Replace recognition by a function that returns `Page 1` for the first page, and so on.
 
     Returns the numbers of the pages that were read.
     """

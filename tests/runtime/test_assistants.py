@@ -124,7 +124,7 @@ def test_the_entry_starts_a_package_wherever_it_was_installed(name: str, tmp_pat
 
 
 def test_the_entry_starts_the_archive_that_a_package_came_in(tmp_path: Path) -> None:
-    """shiv and pex produce these: one file that unpacks its content."""
+    """shiv and pex produce such archives: one file that unpacks its content."""
     libraries = installed(tmp_path / "unpacked" / "site-packages")
     with zipfile.ZipFile(tmp_path / "notes.pyz", "w") as archive:
         added = [str(tmp_path / "unpacked" / "site-packages"), str(libraries)]

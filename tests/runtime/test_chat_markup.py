@@ -46,7 +46,7 @@ def tokens_of(text: str) -> list[Token]:
 
 
 def passed(pieces: list[str]) -> str:
-    """Return the pieces after the filter that every answer passes."""
+    """Filter the pieces as every answer is filtered, and return them joined."""
     citations, markup = CitationFilter(3), MarkupFilter([PASSAGE])
     text = "".join(markup.feed(citations.feed(piece)) for piece in pieces)
     return text + markup.feed(citations.finish()) + markup.finish()

@@ -1,4 +1,4 @@
-"""Sentences of Markdown, as plain text, and those of them that answer a question."""
+"""Sentences of Markdown, as plain text, and which of them answer a question."""
 
 from dataclasses import astuple
 from pathlib import Path

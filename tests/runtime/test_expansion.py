@@ -33,7 +33,7 @@ PLACES = {
 
 
 def embed(texts: Any) -> NDArray[np.float32]:
-    """The sum of the words' places, normalised."""
+    """Return the normalised sum of the preset vectors of each text's words."""
     rows = [sum(np.array(PLACES.get(word, (0, 0, 0))) for word in text.split()) for text in texts]
     stacked = np.array(rows, dtype=np.float64).reshape(-1, 3)
     lengths = np.linalg.norm(stacked, axis=1, keepdims=True)

@@ -111,7 +111,7 @@ def _vocabulary_finder() -> Callable[[str], object]:
 
 @contextmanager
 def little_is_kept(most_bytes: int) -> Iterator[None]:
-    """Check how much memory that was allocated here and by the search remains."""
+    """Check that less than `most_bytes` of what this module and searches allocate stays in use."""
     allocators = [tracemalloc.Filter(True, file) for file in (__file__, f"{RETRIEVAL}/*")]
     tracemalloc.start()
     try:

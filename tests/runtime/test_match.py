@@ -123,7 +123,7 @@ def test_distance_is_known_to_tell_something_of_english_alone(
 def test_what_has_some_evidence_is_not_denied(
     cosine: float | None, coverage: float | None, distance: float | None, match: str
 ) -> None:
-    """Paraphrased questions have as little evidence."""
+    """Paraphrased questions have as little evidence as these."""
     index: Any = SimpleNamespace(manifest=SimpleNamespace(dense={"background": 0.5}))
     ranks, scores = np.array([1]), np.array([cosine or 0.0])
     semantic = None if cosine is None else scores

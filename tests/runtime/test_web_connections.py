@@ -27,7 +27,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def hasty() -> Iterator[Server]:
-    """For clients that are too slow; the others may be as slow as the machine."""
+    """A server with short timeouts, for clients that are too slow."""
     server = Server(head_seconds=1.0, body_seconds=1.0, reading_seconds=1.0)
     yield server
     server.stop()

@@ -66,7 +66,7 @@ HUGE = replace(DOCUMENT, id="huge", chunks=250)
 
 
 class FakeIndex:
-    """An index, and each of its parts."""
+    """A fake index, which is also each of its parts."""
 
     columns = ("team",)
     tokenizer = Tokenizer("english")

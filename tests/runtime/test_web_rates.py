@@ -22,7 +22,7 @@ from foundry.runtime.web.middleware import Middleware
 
 
 def some_limits(*, requests_per_minute: int = 0, chat_requests_per_minute: int = 0) -> Limits:
-    """Only the rates matter."""
+    """Return limits of which only the rates matter."""
     return Limits(9, 9, 9, 9, 9, requests_per_minute, chat_requests_per_minute)
 
 

@@ -70,7 +70,7 @@ def test_a_second_query_loads_only_what_it_needs(asked: Project) -> None:
 
 
 def touch(path: Path) -> None:
-    """Write a file's own content with its old time."""
+    """Rewrite a file with the same content and modification time."""
     status = path.stat()
     path.write_bytes(path.read_bytes())
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -135,7 +135,7 @@ def test_a_file_that_a_configuration_names_is_read_each_time(make_project: MakeP
 def test_what_was_written_just_now_is_not_noted(
     asked: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It could change again without a new stamp."""
+    """Such a file could change again without a new stamp."""
     (asked.root / ".foundry" / remembered.NOTE).unlink()
     monkeypatch.setattr(remembered, "lasting_stamp", lambda _: None)
     asked.succeed("query", "seal")

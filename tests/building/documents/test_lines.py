@@ -1,4 +1,4 @@
-"""Unchanged lines of a table are not parsed again, and builds produce the same."""
+"""Unchanged lines of a table are not parsed again, and builds produce the same index."""
 
 import json
 import shutil

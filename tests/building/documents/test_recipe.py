@@ -48,7 +48,7 @@ def built(installed: Path, make_project: MakeProject) -> Project:
 
 
 def read_by_build(project: Project) -> int:
-    """Documents that a build has prepared, by the code and the libraries as they are now."""
+    """Return the number of documents that a build prepares with the current code and libraries."""
     forget()
     answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
     return int(answer["changes"]["read"])

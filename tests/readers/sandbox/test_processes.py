@@ -32,7 +32,7 @@ def read_raw(content: bytes, path: str, sandbox: Sandbox) -> Document | Skipped:
 
 @pytest.fixture
 def count_workers(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """Return how many processes were started since."""
+    """Return a function that counts the processes started since."""
     started = []
     start = subprocess.Popen.__init__
 

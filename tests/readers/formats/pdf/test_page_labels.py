@@ -1,4 +1,4 @@
-"""PDF: printed page numbers beside the count of pages, wherever a page is named.
+"""PDF: page labels as printed, in addition to page numbers, wherever a page is named.
 
 `labelled.pdf` was written by reportlab, its labels by pypdf: i, ii, 1, 2 and A-1.
 """
