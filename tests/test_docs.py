@@ -13,7 +13,7 @@ import yaml
 from packaging.requirements import Requirement
 from pydantic import BaseModel
 
-from foundry.cli.main import main
+from foundry.cli.main import GROUPS, load_command
 from foundry.config.file import (
     BuildSection,
     ChunkingSection,
@@ -35,6 +35,7 @@ PAGES = {
     for path in (README, *sorted((ROOT / "docs").glob("*.md")))
 }
 TEXT = "\n".join(PAGES.values())
+COMMANDS = {name: load_command(name) for modules in GROUPS.values() for name in modules}
 TEMPLATE = (ROOT / "templates" / "foundry.toml.jinja").read_text(encoding="utf-8")
 SECTIONS: list[type[BaseModel]] = [
     ProjectSection,
@@ -55,12 +56,12 @@ SECTIONS: list[type[BaseModel]] = [
 ]
 
 
-@pytest.mark.parametrize("name", sorted(main.commands))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_command_and_its_options_are_documented(name: str) -> None:
     assert re.search(rf"\bfoundry {name}\b", TEXT)
     missing = [
         option
-        for parameter in main.commands[name].params
+        for parameter in COMMANDS[name].params
         if isinstance(parameter, click.Option)
         for option in parameter.opts
         if not re.search(rf"(?<![\w-]){re.escape(option)}\b", TEXT)
@@ -91,7 +92,7 @@ def test_documented_commands_exist() -> None:
     blocks = "\n".join(re.findall(r"```(?:sh|bash|console)?\n(.*?)```", TEXT, re.DOTALL))
     names = set(re.findall(r"(?m)(?:^|\$ |&& )foundry ([a-z]+)", blocks))
     assert names
-    assert names <= set(main.commands)
+    assert names <= set(COMMANDS)
 
 
 def test_readme_is_short_and_leads_to_every_page() -> None:
@@ -113,7 +114,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
 
 
 def test_every_command_and_option_explains_itself() -> None:
-    for command in main.commands.values():
+    for command in COMMANDS.values():
         assert command.help
         for parameter in command.params:
             if isinstance(parameter, click.Option):
@@ -125,7 +126,7 @@ def test_module_runs() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "foundry", "--help"], capture_output=True, text=True, check=True
     )
-    for name in main.commands:
+    for name in COMMANDS:
         assert f"foundry {name}" in done.stdout or f"\n  {name} " in done.stdout
     for code in ("0 ", "1 ", "2 ", "130 "):
         assert re.search(rf"\n +{code}", done.stdout)

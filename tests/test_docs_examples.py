@@ -21,7 +21,7 @@ from conftest import CONFIG
 from doc_examples import EXAMPLES, QUESTIONS, Example, check_transcript, make_home, of, run
 from pydantic import TypeAdapter
 
-from foundry.cli.main import main
+from foundry.cli.main import load_command
 from foundry.config.project import load_config
 from foundry.config.synonyms import read_synonyms
 from foundry.evaluation.questions import read_questions
@@ -65,7 +65,7 @@ def test_a_command_can_be_parsed(
     found = re.findall(r"(?m)\bfoundry ([a-z]+\b[^#\n&']*)", example.text)
     for written in found:
         arguments = shlex.split(written.partition(" > ")[0])
-        command = main.commands[arguments[0]]
+        command = load_command(arguments[0])
         with command.make_context(arguments[0], arguments[1:]) as context:
             assert context.command is command
     if example.language == "yaml":

@@ -21,7 +21,7 @@ def test_help_lists_what_one_does_first_in_front() -> None:
     places = [said.index(f"\n{title}:\n") for title in GROUPS]
     assert places == sorted(places)
     names = re.findall(r"(?m)^  ([a-z]+) +[A-Z]", said)
-    assert names == [command.name for commands in GROUPS.values() for command in commands]
+    assert names == [name for modules in GROUPS.values() for name in modules]
     assert "..." not in said.partition("\n")[2]
     assert max(map(len, said.splitlines())) <= 80
 
