@@ -105,7 +105,7 @@ def report(project: Path, queries: list[str] | None, *, exact: bool) -> None:
         said = publish_counted(content, exact=exact)
         print(f"\n{len(content.scales):,} chunks, {content.files.manifest.documents:,} documents;")
         print(f"{said}\n")
-        del content  # Otherwise pages that PostgreSQL maps too would count only half for it.
+        del content  # Otherwise pages that the server maps too would count only half for it.
         postgres = process_of_postgres(Path(place))
         relay = Relay(f"{parse_qs(urlsplit(address).query)['host'][0]}/.s.PGSQL.5432")
         os.environ["DATABASE_URL"] = f"postgresql://postgres@127.0.0.1:{relay.port}/postgres"

@@ -192,7 +192,7 @@ def export(
     config = _load_config(project)
     target = check_target(output or config.default_export, config.root)
     warn_without_model(config, target, warn)
-    # Checked before locking, which creates a folder.
+    # This check comes before locking, which creates a folder.
     require_index(config)
     with hold_lock(config):
         basis = Basis.of(config, trust=trust, stale=stale)

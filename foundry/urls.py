@@ -104,7 +104,7 @@ def parse_url(written: str) -> Url:
 
 def join_url(base: Url, reference: str) -> Url:
     """Resolve a reference on the page `base`. Raises UrlError."""
-    # Like browsers: surrounding white space, and line breaks and tabs within, are ignored.
+    # Surrounding white space, and line breaks and tabs inside, are ignored, as in browsers.
     text = re.sub("[\t\n\r]", "", reference.strip("\t\n\f\r ")).replace(" ", "%20")
     if len(text) > MAX_CHARS:
         raise UrlError(Reason.LONG_URL, f"{len(text)} characters")

@@ -73,7 +73,7 @@ class Visit:
 
     def settle(self) -> None:
         """Wait until the page's requests have ended."""
-        # Not with `wait_for_function`: the pages' policy forbids evaluation.
+        # `wait_for_function` would not work: the pages' policy forbids evaluation.
         settled = "document.readyState === 'complete' && awaited === 0"
         wait_until(lambda: bool(self.page.evaluate(settled)))
 

@@ -28,7 +28,7 @@ def pack(members: Mapping[str, str | bytes], *, stored: Sequence[str] = ()) -> b
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in members.items():
             method = zipfile.ZIP_STORED if name in stored else zipfile.ZIP_DEFLATED
-            # Without a timestamp, so that the same content has the same bytes.
+            # Members have no timestamp, so that the same content has the same bytes.
             archive.writestr(zipfile.ZipInfo(name), content, compress_type=method)
     return buffer.getvalue()
 

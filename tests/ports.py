@@ -20,8 +20,8 @@ def unassigned_ports() -> Iterator[int]:
     first, last = map(int, RANGE.read_text().split()) if RANGE.exists() else (LAST + 1, 65_535)
     ports = [port for port in range(FIRST, LAST + 1) if not first <= port <= last]
     ports = ports or list(range(FIRST, LAST + 1))
-    # One by one, since the first is nearly always free, and shuffling them all requests 22,000
-    # random numbers from the kernel.
+    # Ports are tried one by one: the first is nearly always free, and shuffling all of them would
+    # request 22,000 random numbers from the kernel.
     chooser = random.SystemRandom()
     while ports:
         yield ports.pop(chooser.randrange(len(ports)))

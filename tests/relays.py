@@ -105,5 +105,5 @@ def _shut(end: socket.socket) -> None:
     try:
         end.shutdown(socket.SHUT_RDWR)
     except OSError:
-        # Closed by the other side.
+        # The other side has closed the connection.
         return

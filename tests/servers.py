@@ -106,7 +106,7 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
             yield address[1]
         finally:
             process.terminate()
-            # Drain its output, so that it does not block.
+            # The output is drained, so that the server does not block.
             process.stderr.close()
             process.wait(SECONDS)
     assert process.returncode == 0

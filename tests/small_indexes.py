@@ -155,7 +155,7 @@ def imported(folder: Path, package: str) -> Iterator[ModuleType]:
     try:
         yield importlib.import_module(package)
     finally:
-        # Libraries keep references to the functions of its routes, and so to its modules.
+        # Libraries keep references to the package's routes, and so to its modules.
         sys.modules[f"{package}.index.reader"].served._index = None
         sys.path.remove(str(folder))
         for name in [name for name in sys.modules if name.partition(".")[0] == package]:

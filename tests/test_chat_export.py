@@ -717,7 +717,8 @@ def break_off(call: Call, reply: Reply) -> None:
 
 def fall_silent(call: Call, reply: Reply) -> None:
     reply.begin()
-    # Without pauses: a busy machine may pause between two chunks for longer than a server waits.
+    # The reply has no pauses: a busy machine may pause between two chunks for longer than a server
+    # waits.
     reply.text("She tends the fla")
     reply.wait(600)
 
@@ -992,7 +993,7 @@ def test_openai_client_may_name_any_model_and_embeds(extractive: str) -> None:
         )
         assert completion.model == "handbook"
         texts = [QUESTION, "An old woman tends the flames."]
-        # Its client requests base64 by default.
+        # OpenAI's client requests base64 by default.
         packed = client.embeddings.create(model="text-embedding-3-small", input=texts)
         plain = client.embeddings.create(model="x", input=texts, encoding_format="float")
         some = client.embeddings.create(model="x", input=[QUESTION, "\u6570", texts[1]])

@@ -394,7 +394,7 @@ def apply(key: str, project: Project) -> None:
         for place in places:
             table = table.setdefault(place, {})
     if key in {"server.access", "server.search_box"}:
-        # Its other keys would have no effect, which is an error.
+        # The table's other keys would have no effect, which is an error.
         table.clear()
     table[name] = other
     file.write_text(to_toml(values), encoding="utf-8")

@@ -165,7 +165,8 @@ def is_within(part: Any, whole: Any) -> bool:
 
 
 def run(command: list[str | Path], folder: Path, **variables: str) -> str:
-    # Outside this repository, because generators and compilers look for its settings.
+    # The command runs outside this repository, because generators and compilers look for its
+    # settings.
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **variables}
     done = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False

@@ -23,7 +23,7 @@ SCENARIOS: dict[str, set[str]] = {
     "server-initialize": set(),
     "server-session-lifecycle": set(),
     "server-stateless": {
-        # These need tools of the suite's own test server.
+        # These scenarios need tools of the suite's own test server.
         "sep-2575-server-rejects-undeclared-capability",
         "sep-2575-missing-capability-http-400",
         "sep-2575-http-server-no-independent-requests-on-stream",
@@ -100,13 +100,14 @@ def test_inspector(export: Path, address: str, transport: str) -> None:
     if transport == "http":
         target = (f"{address}/mcp",)
     else:
-        # A separate command, because the Inspector interprets the server's options as its own.
+        # The server is a separate command, because the Inspector interprets the server's options as
+        # its own.
         command = export.parent / "server"
         code = (
             f"import runpy, sys\nsys.path.insert(0, {str(export)!r})\n"
             "runpy.run_module('notes', run_name='__main__', alter_sys=True)\n"
         )
-        # Its shebang line cannot contain an interpreter path with a space.
+        # A shebang line cannot contain an interpreter path with a space.
         begin = shlex.join(["exec", sys.executable, "-I", "-c", code])
         command.write_text(f'#!/bin/sh\n{begin} "$@"\n')
         command.chmod(0o755)

@@ -88,7 +88,8 @@ CLOSED = {
     "deal.md": page(
         "Deal", "quuxcorp acquires the page for 42 million: w1 w2.", tag="board", date="2026-01-01"
     ),
-    # A copy, the same heading, links in both directions, and words that would be rare without it.
+    # The file has a copy, the same heading, links in both directions, and words that would be rare
+    # without it.
     "pump.md": page(
         "Pump", "Oil the pump and its seal every week. See [it](../open/pump.md).", tag="board"
     ),

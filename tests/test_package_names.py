@@ -40,7 +40,7 @@ def test_what_may_not_be_installed_here_is_taken_too(package: str) -> None:
 @pytest.mark.parametrize(
     "package",
     [
-        # Removed after 3.11, removed after 3.12, and new in 3.14.
+        # These modules were removed after 3.11, removed after 3.12, or are new in 3.14.
         *("asynchat", "asyncore", "distutils", "imp", "smtpd"),
         *("aifc", "cgi", "chunk", "crypt", "imghdr", "nis", "pipes", "telnetlib", "uu", "xdrlib"),
         *("annotationlib", "compression"),

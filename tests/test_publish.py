@@ -154,7 +154,7 @@ def test_publishing_forces_files_then_folders_to_disk(
     synced = [place for what, place in calls[:published] if what == "fsync"]
     for path in files:
         temporary = str(index / "v2.tmp" / path.relative_to(index / "v2"))
-        # Some are synced early to reduce the work at the end.
+        # Some files are synced early to reduce the work at the end.
         assert temporary in synced
         assert synced.index(temporary) < synced.index(str(index / "v2.tmp"))
     assert ("fsync", str(index)) in calls[published:switched]

@@ -13,7 +13,7 @@ from conftest import CONFIG, MakeProject, Project
 from processes import foundry, snapshot
 from systems import as_another_user
 
-# Only for exports in this process; other processes format like users' exports.
+# This applies only to exports in this process; other processes format like users' exports.
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
 FILES = {

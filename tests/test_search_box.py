@@ -400,7 +400,7 @@ def test_site_of_mkdocs(tab: Visit, served: Served, tmp_path: Path) -> None:
         served.site.routes[name] = Reply(path.read_bytes(), kind=kind)
     ask(tab, "how long does a lamp burn", "/mkdocs/lamps/index.html")
     tab.see("search-box .hit .title", "Lamps")
-    # A shortcut of the theme, which opens its help.
+    # The theme opens its help with this shortcut.
     tab.page.keyboard.type("?")
     tab.holds("search-box input", "how long does a lamp burn?")
     tab.hidden("#mkdocs_keyboard_modal")

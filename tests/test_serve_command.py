@@ -22,7 +22,7 @@ from systems import needs_proc, without_rights
 from waiting import wait_until
 from web_sites import Route, page
 
-# Signals go to servers that are started as users start them.
+# Signals are sent to servers that are started as users start them, so servers are not forked.
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
 SECONDS = 60
@@ -238,7 +238,7 @@ def test_a_folder_that_may_not_be_read_ends_no_server(
     docs = tmp_path / "docs"
     (docs / "private").mkdir(parents=True)
     (docs / "seals.md").write_text(SEALS)
-    # Also behind a link, which readers of folders do not follow.
+    # One of the folders is behind a link, which readers of folders do not follow.
     (tmp_path / "elsewhere" / "closed").mkdir(parents=True)
     (docs / "linked").symlink_to(tmp_path / "elsewhere")
     closed = [docs / "private", tmp_path / "elsewhere" / "closed"]

@@ -256,7 +256,7 @@ def test_an_index_that_cannot_be_served_changes_nothing(
     assert "cannot be used" in degraded["problem"]
     assert str(folder) not in degraded["problem"]
     assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
-    # Switching back to the previous index repairs it.
+    # Publishing the previous index again repairs the server.
     publish(folder, "v1")
     served.ready(lambda answer: answer["status"] == "ok")
 
@@ -312,7 +312,7 @@ def test_damage_of_a_large_file_is_named_until_the_index_is_mended(
     ready = served.ready(lambda answer: answer["verified"])
     assert ready["status"] == "ok"
     assert post(f"{served.url}/search", {"query": "pump seal"})["results"]
-    # Damaged again, and another index is published instead.
+    # The index is damaged again, and another one is published instead.
     assert served.stop() == 0
     assert any("table.i8.npy" in message for message in served.said("error"))
     flip_one_byte(table)
@@ -557,7 +557,7 @@ def test_stopping_under_load_drops_nothing(
     assert served.stop() == 0
     askers.stop()
     assert askers.dropped == []
-    # At most one failed request per client: the one in progress when the socket was closed.
+    # Each client may have one failed request: the one in progress when the socket was closed.
     assert askers.not_accepted <= askers.count
 
 
@@ -729,7 +729,7 @@ def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
     export: Path, tmp_path: Path
 ) -> None:
     need_namespaces("--mount", "--net", "sh", "-c", 'mount --bind "$0" "$0"', tmp_path)
-    # In a separate network, as an unprivileged user, on a read-only file system.
+    # The server runs in a separate network, as an unprivileged user, on a read-only file system.
     script = (
         'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && ip link set lo up 2>/dev/null;'
         ' cd / && exec "$@"'

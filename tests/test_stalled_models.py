@@ -146,7 +146,7 @@ def test_a_model_that_stalls_is_left_alone_until_it_answers_a_probe(
     export: Path, model: LanguageModel, script: Script
 ) -> None:
     model.script = script
-    # Only one limit is small, since a slow machine might exceed the other one too.
+    # Only one limit is small, because a slow machine might exceed the other one too.
     limit = "PAUSE" if script is stall_midway else "FIRST_TOKEN"
     hasty = {f"LLM_{limit}_SECONDS": "1"}
     with serving(in_checkout(export), **{**patient(model), **hasty}) as address:
@@ -170,7 +170,7 @@ def test_a_model_that_stalls_is_left_alone_until_it_answers_a_probe(
         whole = post(f"{address}/v1/chat/completions", {**conversation(QUESTION), "model": "any"})
         assert (whole["reason"], whole["mode"]) == ("model_stalled", "extractive")
         assert AT_PRESENT in whole["choices"][0]["message"]["content"]
-        # Later calls were probes, and no question waits for those.
+        # Later calls were probes, for which no question waits.
         probes = [call.body["messages"] for call in model.calls[3:]]
         assert all(QUESTION not in json.dumps(messages) for messages in probes)
         model.script = answer("She tends the flames. [1]")

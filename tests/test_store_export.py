@@ -165,7 +165,7 @@ def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:
     with patch.dict(os.environ, DATABASE_URL="postgresql://127.0.0.1:1/x"):
         assert "  store.engine" in project.run("publish").output
     project.succeed("build", "--quiet")
-    # Rejected before any request.
+    # Nothing listens at this address.
     with patch.dict(os.environ, DATABASE_URL="postgresql://127.0.0.1:1/x"):
         result = project.run("publish", "--json")
     assert result.exit_code == 1 and "the published version is unchanged" in result.output
@@ -195,7 +195,7 @@ def test_export_runs_against_postgresql(postgres: str, make_project: MakeProject
     with serving([*in_checkout(exported)], **variables) as url:
         assert get(f"{url}/readyz")["engine"] == {"status": "ok"}
         assert get(f"{url}/search?q=inlet+valve")["results"][0]["path"] == "valves.md"
-    # Without the address nothing starts, and the message names the variable.
+    # Without the address, the server does not start, and the message names the variable.
     silent = subprocess.run(
         [*in_checkout(exported), "search", "valve"],
         capture_output=True,

@@ -59,7 +59,7 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
             only = restrict(allowed, filters)
             picks = number % 5 == 4
             if picks:
-                # Like a query with words or phrases that restrict results further.
+                # This restricts the chunks like a query with words or phrases.
                 share = np.arange(count) % 3 > 0 if number % 2 else np.arange(count) % 3 == 0
                 only = restrict(allowed & share, filters, is_picked=True)
             assert only is not None
@@ -70,7 +70,7 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
             integers, scales = quantise(vector[np.newaxis, :])
             words = choice.sample(["valv", "pump", "seal", "replac", "first"], 2)
             terms = [(content.vocabulary.find(word) or 0, 1) for word in words]
-            # As many as pass, so that no tie is cut off at the end.
+            # All chunks that pass are requested, so that no tie is cut off at the end.
             query = integers[0], float(scales[0])
             both = engine.search_both(content.edition, *query, terms, count, only)
             keyword = content.keyword_lane.search(words, count, only.allowed)

@@ -300,7 +300,7 @@ def test_rows_go_that_no_version_has(
     assert [each.held.number for each in collection.markers()] == list(numbers)
     went = len(rows) - len(present(collection))
     assert pauses == ([2.5] if went else [])
-    # Nothing is left to do, and nothing is waited for.
+    # Nothing is left to do, so nothing is waited for.
     asked(native)
     collection.remove_unused()
     assert [path for _, path, _ in asked(native)] == 2 * ["points/scroll"] + ["points/count"]

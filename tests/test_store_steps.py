@@ -351,7 +351,7 @@ def test_filters_find_what_the_index_finds(database: Place, first: Path) -> None
             only = restrict(allowed, filters)
             assert only is not None and not only.is_picked
             if number % 5 == 4:
-                # Like a query with words or phrases that restrict results further.
+                # This restricts the chunks like a query with words or phrases.
                 picked = allowed & (np.arange(len(allowed)) % 3 > 0)
                 only = restrict(picked, filters, is_picked=True)
                 assert only is not None and only.is_picked
@@ -503,7 +503,8 @@ def test_killed_publications_lose_and_mix_nothing(
         write(tmp_path / str(number), dict.fromkeys(range(number * 7), f"edition{number}"), 120)
         for number in range(4)
     ]
-    # Opened once: two threads that read headers of arrays at a time can fail (CPython gh-106905).
+    # Contents are opened once: two threads that read headers of arrays at a time can fail (CPython
+    # gh-106905).
     contents = {index: Content.open(index) for index in indexes}
     records = {index: Records.open(content.files) for index, content in contents.items()}
     choice = random.Random(3)

@@ -671,7 +671,7 @@ def spread(content: Content, dimensions: int) -> Content:
     vectors, scales = quantise(drawn)
     centre = np.zeros(dimensions, dtype=np.float32)
     sketch = np.zeros((1, count), dtype=np.uint64)
-    # As many candidates as vectors, so that every vector is compared.
+    # There are as many candidates as vectors, so that every vector is compared.
     dense = DenseLane(vectors, scales, centre, sketch, count)
     return replace(content, vectors=vectors, scales=scales, dense_lane=dense)
 
@@ -696,7 +696,7 @@ def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, tmp_path: 
                 only = None if allowed is None else Restriction(allowed)
                 hits = engine.search_vector(content.edition, *_quantised(query), 20, only)
                 assert allowed is None or allowed[hits.chunks].all()
-                # All of them, even if few of the nearest pass the filter.
+                # All hits are found, even if few of the nearest vectors pass the filter.
                 assert len(hits) == len(best)
                 exactly = content.dense_lane.scores(query, hits.chunks)
                 np.testing.assert_allclose(hits.scores, exactly, atol=1e-5)

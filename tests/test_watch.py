@@ -19,7 +19,7 @@ from processes import FOUNDRY, Running, running, snapshot
 from sharing import begin_foundry
 from systems import needs_glibc, with_watches, without_rights
 
-# Signals go to servers that are started as users start them.
+# Signals are sent to servers that are started as users start them, so servers are not forked.
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
 SECONDS = 60

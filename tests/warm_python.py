@@ -75,7 +75,7 @@ def listen(address: str, libraries: list[str]) -> str:
     signal.set_wakeup_fd(woken.fileno())
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Blocked until forks have a handler: ignored signals would be lost.
+    # The signal is blocked until forks have a handler: an ignored signal would be lost.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     with (
         waking,

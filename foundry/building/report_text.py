@@ -139,7 +139,7 @@ def _share(count: int, words: Mapping[str, int]) -> str:
     share = 100 * count / max(words["source"], 1)
     if count and share < _LEAST_SHARE:
         return f"under {_LEAST_SHARE} %"
-    # Rounded down, so that 100 % means all words.
+    # The share is rounded down, so that 100 % means all words.
     return f"{int(share * 100) / 100:g} %"
 
 

@@ -108,8 +108,8 @@ def _changes_until_other_sources(
         # Build again if another process has replaced the published index.
         is_replaced = _look_at([current]) != published
         if has_changed or not has_begun or is_replaced or (is_settled and found != built):
-            # In the first round too, since something may have changed before the watches were set
-            # up.
+            # The first round is included, because something may have changed before the watches
+            # were set up.
             has_begun, built = True, found
             yield None
             published = _look_at([current])

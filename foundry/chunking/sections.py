@@ -108,7 +108,7 @@ class InnerPaths:
     """Finds the headings inside pieces, each in the first piece that has it."""
 
     def __init__(self, document: Document) -> None:
-        # Reversed, so that sections are popped in order.
+        # The sections are reversed, so that `pop` returns them in order.
         sections = _sections_by_heading(document)
         self._sections = [each for each in reversed(sections) if each.heading_path]
 

@@ -53,7 +53,7 @@ class _Boundary(click.Group):
         for title, modules in GROUPS.items():
             with formatter.section(title):
                 commands = map(load_command, modules)
-                # Padded, so that the columns of all groups align.
+                # Names are padded, so that the columns of all groups align.
                 rows = [(f"{each.name:{width}}", each.get_short_help_str()) for each in commands]
                 formatter.write_dl(rows)
 

@@ -38,5 +38,6 @@ def _is_locked(package: str) -> bool:
 
 @cache
 def _lock() -> bytes:
-    # Searched as text: parsing it takes longer than all other work on a configuration.
+    # The lock file is searched as text: parsing it takes longer than all other work on a
+    # configuration.
     return (templates_folder() / "uv.lock").read_bytes()

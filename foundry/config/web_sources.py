@@ -32,7 +32,7 @@ def check_base_url(written: str) -> str:
     try:
         parse_url(written)
     except UrlError as error:
-        # Without the error's detail, which may quote a password.
+        # The error's detail is left out, because it may quote a password.
         said = f"{error.reason}; write an address like https://docs.example.com/guide"
         raise ValueError(said) from None
     return written

@@ -81,7 +81,7 @@ def _read_own_questions(design: Design) -> bytes | None:
     file = own_questions(design.config)
     if file is None:
         return None
-    # Parsed here, so that errors name a line of this file and not of the copy.
+    # The file is parsed here, so that errors name a line of it and not of the copy.
     read_questions(file, inside=design.config.root)
     require(of_figures(design.config, design.query_encoder.kind))
     return askable_lines(file, inside=design.config.root)

@@ -158,5 +158,5 @@ def _format_required(name: str, extra: str, requirement: Requirement) -> str:
 
 
 def _format_specifier(specifier: SpecifierSet) -> str:
-    # In uv's order: lower bounds first.
+    # uv writes lower bounds first.
     return ",".join(sorted((str(part) for part in specifier), key=lambda part: part[0] == "<"))

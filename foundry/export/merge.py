@@ -73,7 +73,7 @@ def _matches(base: Sequence[str], other: Sequence[str]) -> dict[int, int]:
 
 
 def _split(text: str) -> list[str]:
-    # Not splitlines, which also splits at characters that do not end a line in a file.
+    # `splitlines` would also split at characters that do not end a line in a file.
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 

@@ -87,7 +87,8 @@ def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]
         fill_folder(folder, {**files, CHECKSUMS: format_checksums(digests)}, export)
         set_modes(folder)
         if existing is not None:
-            # Added files first: one of them may be a file that an earlier export kept as .orig.
+            # Added files come first: one of them may be a file that an earlier export kept as
+            # .orig.
             kept.update(take_over(target, folder, existing.is_foundrys))
             for name in existing.edited:
                 place = free_name(folder / name)
@@ -169,7 +170,7 @@ def check_target(target: Path, project: Path) -> Path:
 
     Called early, so that such errors appear before the server is rendered.
     """
-    # Not resolved, since links on the path must be found and rejected.
+    # Links are not resolved, because links on the path must be found and rejected.
     absolute = Path(os.path.abspath(target))  # noqa: PTH100
     # Path.home raises if the user has no home, as in some containers.
     home = Path(os.path.expanduser("~"))  # noqa: PTH111

@@ -57,7 +57,7 @@ class Access(Interface):
     settings = ("access_default", "access_rules", "access_statistics")
     environment = ("access",)
     section = "access"
-    # Innermost, since it sets the view for each request.
+    # This step is the innermost, because it sets the view for each request.
     app_steps = (
         AppStep(
             AppPlace.OFFER,

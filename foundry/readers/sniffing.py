@@ -50,7 +50,7 @@ _MEMBERS = {
     b"xl/": "Excel",
     b"ppt/": "PowerPoint",
     b"META-INF/container.xml": "EPUB",
-    # Repacked files, with a different first member.
+    # These members identify repacked archives, in which another member comes first.
     b"META-INF/manifest.xml": "OpenDocument",
 }
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\b\x1b") + b"\x7f"
@@ -67,7 +67,8 @@ def document_kind(content: bytes) -> str | None:
     for magic, kind in _DOCUMENTS.items():
         if start.startswith(magic):
             return kind
-    # PDF readers accept some junk before the header; text that mentions it has no binary part.
+    # PDF readers accept some junk before the header. A text that only mentions the header has no
+    # binary part.
     if b"%PDF-1." in start and _is_binary(content):
         return "PDF"
     if start.startswith(b"PK\x03\x04"):
@@ -129,7 +130,7 @@ def _directory(content: bytes) -> Iterator[bytes]:
     if end < 0 or len(content) < end + 22:
         return
     count, size, offset = struct.unpack_from("<HII", content, end + 10)
-    # Data before the archive shifts all its offsets.
+    # If there is data before the archive, all its offsets are too small.
     place = offset if content[offset : offset + 4] == b"PK\1\2" else end - size
     for _ in range(count):
         if place < 0 or content[place : place + 4] != b"PK\1\2" or len(content) < place + 46:

@@ -76,7 +76,7 @@ def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
     found: dict[str, str] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        # Not `Path.resolve`, which raises a different error for circular links.
+        # `Path.resolve` would raise a different error for circular links.
         if not Path(os.path.realpath(path)).is_relative_to(root):
             raise RenderError(f"{path}: is a link that leads out of the templates folder")
         if path.is_dir():

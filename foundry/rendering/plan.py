@@ -172,7 +172,8 @@ def _tools() -> bytes:
 
 
 def _to_json(values: object) -> bytes:
-    # In ASCII, so that editors and diffs show bidirectional and other hidden characters.
+    # The file is in ASCII, so that editors and diffs show bidirectional and other hidden
+    # characters.
     return json.dumps(values, indent=2, ensure_ascii=True).encode() + b"\n"
 
 

@@ -133,7 +133,7 @@ class RunningServer:
         try:
             self._stop()
         finally:
-            # Raised instead of the exception that the interrupt caused.
+            # The failure is raised instead of the exception that the interrupt caused.
             if self._failure is not None:
                 raise self._failure from None
 

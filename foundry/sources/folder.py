@@ -280,7 +280,7 @@ def _kind(mode: int) -> str:
 
 
 def _to_text(path: bytes) -> str:
-    # UTF-8 in any locale, so that ids do not depend on it.
+    # Paths are decoded as UTF-8 in any locale, so that ids do not depend on the locale.
     return path.decode("utf-8", "surrogateescape")
 
 

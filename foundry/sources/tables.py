@@ -132,7 +132,7 @@ def _lines_of(stream: IO[AnyStr], nul: AnyStr, ends: AnyStr, unit: str) -> Itera
             raise _TooLongError(f"longer than {MAX_ROW_SIZE} {unit}")
         return line.replace(nul, nul[:0])
 
-    # Not a generator, which would end at the first error.
+    # A generator would end at the first error.
     return iter(read, nul[:0])
 
 

@@ -74,7 +74,7 @@ def begin_state(root: Path) -> Path:
     state = open_state(root)
     if not (state / PROOF).exists():
         with _one_at_a_time():
-            # Another process may have created it first.
+            # Another process may have created the folder first.
             state = open_state(root)
             _mark(state)
     return state
@@ -209,7 +209,7 @@ def _read_number(state: Path) -> bytes:
 
 def _place_of(state: Path) -> bytes:
     status = (state / ANCHOR).lstat()
-    # Without the device, whose number changes when a disk is mounted again.
+    # The device is left out, because its number changes when a disk is mounted again.
     return f"{status.st_ino} {status.st_ctime_ns}".encode()
 
 

@@ -82,7 +82,7 @@ def test_training_stops_early_and_keeps_the_best_epoch() -> None:
     best = train(counts, targets, rows, options, progress=epochs.append)
     cosines = [epoch.cosine for epoch in epochs]
     assert len(cosines) < 30
-    # Measured on the held-out texts, which the seed determines.
+    # The cosine is measured on the held-out texts, which the seed determines.
     held_out = np.random.default_rng(options.seed).permutation(40)[:20]
     kept = np.sum(unit_rows(counts[held_out] @ best) * targets[held_out], axis=1).mean()
     assert kept == pytest.approx(max(cosines)) and cosines[-1] <= kept

@@ -363,7 +363,7 @@ def test_robots_that_fail_allow_nothing(status: int, site: Site, fetch: Fetch) -
 
 def test_robots_of_ten_megabytes_are_cut(site: Site, fetch: Fetch) -> None:
     head = b"User-agent: *\nDisallow: /first\n"
-    # If it were cut within this line, the rule would be "Disallow: /".
+    # If the file were cut within this line, the rule would be "Disallow: /".
     cut = b"Disallow: /first/but-not-all\n"
     body = head + b"#" * (512_000 - len(head) - 12) + b"\n" + cut
     assert body[:512_000].endswith(b"\nDisallow: /")

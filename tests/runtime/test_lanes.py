@@ -143,10 +143,10 @@ print((faults() - before) / 20)
 def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
     chunks = 20_000
     build_keyword_lane(tmp_path, [["a"]] * chunks)
-    # In a separate process: earlier allocations affect how much memory is retained.
+    # The search runs in a separate process: earlier allocations affect how much memory is retained.
     command = [sys.executable, "-c", COUNT_PAGES, *map(str, (tmp_path, chunks, 1, chunks))]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    # In pages of memory; the arrays of a search have 340 pages.
+    # The unit is pages of memory; the arrays of a search have 340.
     assert float(done.stdout) < 30
 
 

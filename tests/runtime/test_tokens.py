@@ -100,7 +100,7 @@ def test_names_are_told_apart_as_they_are_written() -> None:
     for name in names:
         assert terms[name] & heading_terms(english.tokenize(name))[0] >= {f"=={name}"}
         assert all(f"=={other}" not in terms[name] for other in names if other != name)
-    # Their other terms remain shared.
+    # The other terms of these names remain shared.
     assert terms["_open"] - {"==_open"} == terms["Open"] - {"==Open"} == {"open", "=open"}
     assert not any(term.startswith("==") for term in query_terms(english.tokenize("open a file")))
 

@@ -51,7 +51,7 @@ def test_cancelled_waiters_lose_no_slot() -> None:
         patient.cancel()
         slots.give_back()
         await asyncio.sleep(0)
-        # Cancelled just as its turn comes.
+        # The task is cancelled just as its turn comes.
         impatient.cancel()
         await asyncio.gather(patient, impatient, return_exceptions=True)
         await asyncio.sleep(0)

@@ -430,7 +430,8 @@ def open_paths_below(folder: Path) -> list[Path]:
     """Return the paths below a folder that this process has open."""
     opened = []
     for descriptor in Path("/proc/self/fd").iterdir():
-        with suppress(FileNotFoundError):  # The descriptor that listed them is closed by now.
+        # By now, the descriptor that listed the folder is closed.
+        with suppress(FileNotFoundError):
             opened.append(descriptor.readlink())
     return [path for path in opened if path.is_relative_to(folder)]
 

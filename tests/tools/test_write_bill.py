@@ -19,7 +19,8 @@ def test_bill_of_a_release_has_its_files_and_every_package_of_users(tmp_path: Pa
     assert file["hashes"] == [{"alg": "SHA-256", "content": content}]
 
     names = {entry["name"] for entry in bill["components"]}
-    # Required; of an extra; of an extra's own requirement; and for developers only.
+    # These packages are required, required by an extra, required by an extra's requirement, and
+    # needed only for development.
     assert {"numpy", "olefile", "qdrant-client", "starlette"} <= names
     assert not {"rag-foundry", "pytest", "mypy", "mkdocs"} & names
     roots = next(one for one in bill["dependencies"] if one["ref"] == own["bom-ref"])["dependsOn"]

@@ -140,7 +140,7 @@ def _check_headings(headings: HeadingRows, count: int, terms: int) -> None:
     headings.texts.decode("utf-8", "surrogatepass")
     if not entries:
         return
-    # All bits set means no term, which becomes 0 here.
+    # A term number with all bits set means "no term", and becomes 0 here.
     known = unpack(headings.terms, np.uint32) + np.uint32(1)
     chunks, kinds = unpack(headings.chunks, np.uint32), unpack(headings.kinds, np.uint32)
     if chunks.max() >= count or kinds.max() > _KINDS or known.max() > terms:

@@ -76,7 +76,7 @@ class _Nodes:
             return None
         if self._files is None:
             self._files = self._cluster.put(_read_all(self._folder))
-        # In a list, because Ray would fetch bare references before each call.
+        # References are in a list, because Ray would fetch bare ones before each call.
         return [self._files]
 
 

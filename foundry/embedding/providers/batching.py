@@ -241,7 +241,7 @@ def run_threads(
         return done, None
 
     failure: BaseException | None = None
-    # Not a ThreadPoolExecutor, since Python waits for its threads at exit.
+    # With ThreadPoolExecutor, Python would wait for the threads at exit.
     with ThreadPool(max(1, min(count, len(items)))) as pool:
         try:
             for done, error in pool.imap_unordered(run, items):

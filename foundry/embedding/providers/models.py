@@ -103,7 +103,7 @@ def _open_sentence_transformers(options: EmbeddingSection) -> EmbeddingModel:
     document = next((text for name in DOCUMENT_PROMPTS if (text := network.prompts.get(name))), "")
 
     def count(text: str) -> int:
-        # Without warnings about long texts: they are counted in order to be split.
+        # Warnings about long texts are off: long texts are counted in order to be split.
         return len(network.tokenizer(text, truncation=False, verbose=False)["input_ids"])
 
     return _local_model(

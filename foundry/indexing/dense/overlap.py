@@ -38,7 +38,8 @@ class RankingOverlap:
 
     @cached_property
     def _keyword_lane(self) -> KeywordLane:
-        # Opened on first use: few embedders need rankings, and writing postings takes a while.
+        # The lane is opened on first use: few embedders need rankings, and writing postings takes a
+        # while.
         return KeywordLane.map(self._layout, self._chunks, *self._count())
 
     @cached_property

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-# Imported before the sandbox is set up, because importing changes the environment.
+# NumPy is imported before the sandbox is set up, because the import changes the environment.
 import numpy as np
 
 from foundry.documents import Reading

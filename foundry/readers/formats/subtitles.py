@@ -148,7 +148,7 @@ def _lines(block: str, *, is_last: bool) -> Iterator[tuple[str, str]]:
     while lines and not lines[-1].strip():
         lines.pop()
     if not gap and not is_last and lines and lines[-1].strip().isdecimal():
-        # The number of the next cue, without a blank line before it.
+        # This line is the number of the next cue, which has no blank line before it.
         lines.pop()
     voice = ""
     for line in lines:

@@ -158,7 +158,7 @@ def _leave_network() -> None:
 def _limit(memory: int) -> None:
     limits = ((resource.RLIMIT_AS, memory), (resource.RLIMIT_FSIZE, 0), (resource.RLIMIT_CORE, 0))
     for kind, limit in limits:
-        # Not every system supports or allows all of them.
+        # A system may not support or allow some of these limits.
         with suppress(ValueError, OSError):
             resource.setrlimit(kind, (limit, limit))
 

@@ -25,7 +25,7 @@ MAX_ELEMENTS = 2_000_000
 """Maximum number of elements in a sitemap: forty for each of the 50,000 allowed pages."""
 
 _MAX_NESTING = 16
-# Also in UTF-16, where each character has a zero byte.
+# The pattern also matches UTF-16, where each character has a zero byte.
 _DTD = re.compile(rb"<\0?!\0?D\0?O\0?C\0?T\0?Y\0?P\0?E")
 _TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 

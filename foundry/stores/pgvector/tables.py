@@ -30,7 +30,8 @@ PREPARE: tuple[LiteralString, ...] = (
     " document bytea)",
     "CREATE TABLE IF NOT EXISTS {retired} (row bigint PRIMARY KEY, until int NOT NULL)",
 )
-# Created after the first rows are loaded, which is faster than updating them row by row.
+# The indexes are created after the first rows are loaded, which is faster than updating them row by
+# row.
 INDEX: tuple[LiteralString, ...] = (
     "CREATE UNIQUE INDEX IF NOT EXISTS chunks_row ON {chunks} (row)",
     "CREATE INDEX IF NOT EXISTS chunks_key ON {chunks} (key)",

@@ -270,7 +270,7 @@ def _switch(
 def _drop_stale(collection: Collection, grace: float) -> list[str]:
     """Drop versions superseded at least `grace` seconds ago, and rows that only they had."""
     markers = sorted(collection.markers(), key=lambda marker: marker.switched)
-    # Each version was superseded at the time of the next one's switch.
+    # A version was superseded at the time of the next switch.
     stale = [
         marker
         for marker, successor in pairwise(markers)

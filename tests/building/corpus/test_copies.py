@@ -58,7 +58,7 @@ def test_same_words_are_copies_whatever_the_white_space_and_the_file_are_called(
         ("a-old.md", "b.md"),
         ("a_backup.md", "b.md"),
         ("a.md~", "b.md"),
-        # Then by fewer path parts, shorter path, and alphabetical order.
+        # The next criteria are fewer path parts, a shorter path, and alphabetical order.
         ("a/b.md", "longer.md"),
         ("aa.md", "b.md"),
         ("b.md", "a.md"),

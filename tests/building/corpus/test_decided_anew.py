@@ -149,7 +149,8 @@ def test_what_lies_between_documents_that_are_left_out(corpus: Corpus) -> None:
         report = corpus.build({name: f"# Page\n\n{name} once more.\n", f"{number}.bin": PICTURE})
         skipped = [entry["path"] for entry in report["skipped"]]
         assert skipped == [*(f"{n}.bin" for n in range(number + 1)), *pictures]
-    # Between two documents that are adjacent now and were adjacent in the previous index.
+    # The file sorts between two documents that are adjacent now and were adjacent in the previous
+    # index.
     assert len(corpus.build({"c.bin": None})["skipped"]) == 5
 
 

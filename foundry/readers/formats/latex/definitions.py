@@ -129,7 +129,7 @@ class Definitions(Cursor, ABC):
         # In many documents, `\indexsee` has two arguments.
         while "index" in name and self.is_open() and self.place in self.pairs:
             leave_out(Omission.ATTRIBUTE, self.source())
-        # "as said~\cite{x}, so" has no space before its comma.
+        # In "as said~\cite{x}, so", no space remains before the comma.
         following = self.tokens[self.place].text[:1] if self.place < len(self.tokens) else ""
         is_cited = name in REFERENCES or CITED.match(name)
         if self.parts and is_cited and following in {".", ",", ";", ":", "!", "?", ")"}:

@@ -131,7 +131,7 @@ def _sent(file: Any, folder: str = "") -> str:
     whole = len(properties) - len(properties) % _ENTRY.size
     entries = _ENTRY.iter_unpack(properties[:whole])
     times = {name: value for kind, name, _, value in entries if kind == _TIME}
-    # In units of 100 nanoseconds.
+    # The times are in units of 100 nanoseconds.
     steps = times.get(_SUBMITTED) or times.get(_DELIVERED)
     return (_EPOCH + timedelta(microseconds=steps // 10)).isoformat() if steps else ""
 

@@ -69,7 +69,7 @@ def _read(
     sheets = body.find(f"{OFFICE}spreadsheet")
     running = _running_lines(root if styles is None else styles)
     if sheets is not None:
-        # Only when printed: a sheet on the screen has no pages.
+        # A sheet has headers and footers only when it is printed.
         leave_out(Omission.RUNNING_LINE, running)
         blocks.add_sheets(composer, sheets)
     else:

@@ -183,7 +183,7 @@ class PageReader:
         _, _, _, bottom = self._characters.box(stretches[-1][-1])
         return Line(
             text=self._join(stretches),
-            # Rounded to half points, so that sizes that were meant to be equal are equal.
+            # Sizes are rounded to half points, so that sizes that were meant to be equal are equal.
             size=round(2 * size) / 2,
             top=min(max(1 - top / self._height, 0.0), 1.0),
             bottom=min(max(1 - bottom / self._height, 0.0), 1.0),

@@ -66,8 +66,8 @@ class Styles:
         for element in reversed(chain):
             _extend(style, element)
         if chain and _name_of(chain[0]) == "heading":
-            # Pages uses this name for its first heading; in LibreOffice, all headings are based on
-            # it.
+            # In Pages, this is the first level of headings; in LibreOffice, all headings are based
+            # on it.
             style.heading = style.heading or 1
         if any(_name_of(each) == "title" for each in chain[1:]) and not _TITLE.search(
             _name_of(chain[0])
