@@ -123,9 +123,8 @@ def _replaced(state: Path, reason: str, aside: Path) -> tuple[str, str]:
     else:
         hint = (
             f"delete {aside.name}; or, if it is yours, from a backup or the cache of a job, rename"
-            " it"
-            f" to {STATE}, and build once with {RESTORED}=1: then its prepared documents, vectors"
-            " and pages are reused"
+            f" it to {STATE}, and build once with {RESTORED}=1: then its prepared documents,"
+            " vectors and pages are reused"
         )
     return f"{state}: {reason}; it is now {aside.name}, and {fate}", hint
 
@@ -264,8 +263,7 @@ def _set_aside(state: Path) -> Path:
 
 def _take_over(aside: Path, state: Path) -> list[str]:
     """Move data files; return the names of those that are readable and not links."""
-    # Imported when needed, like `FileLock`: a query needs neither.
-    from foundry.state.key_value import adopt_file
+    from foundry.state.key_value import adopt_file  # Not needed for queries, like `FileLock`.
 
     taken = []
     for name in RESTORED_FILES:
