@@ -1119,9 +1119,6 @@ def test_openai_client_reads_refusals_at_the_gate(export: Path) -> None:
             assert client.models.list().data
 
 
-# The passages before and after it.
-
-
 def test_start_does_not_load_the_client_of_the_model(export: Path) -> None:
     script = (
         f"import sys; sys.path.insert(0, {str(export)!r})\n"
