@@ -33,7 +33,7 @@ NUMBER_WORDS = {
     **{word: 10 * tens for tens, word in enumerate(_TENS, start=2)},
     **{"once": 1, "twice": 2, "hundred": 100, "thousand": 1_000, "million": 1_000_000},
 }
-UNCOUNTED = ("zero", "one", "once")  # These mostly are not numbers.
+UNCOUNTED = ("zero", "one", "once")  # These words are usually not numbers.
 
 _NUMBER = re.compile(r"(?<![^\W\d])(?:\d{1,3}(?:[,\u00a0\u202f]\d{3})+(?!\d)|\d+(?:\.\d+)?)")
 _WORD = re.compile(r"[^\W\d_]+")

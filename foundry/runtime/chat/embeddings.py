@@ -38,7 +38,7 @@ def embedding_routes(model_name: str) -> APIRouter:
     async def embed(request: EmbeddingRequest) -> JsonResponse:
         """Embed texts with the server's query encoder, in OpenAI's format."""
         texts = [request.input] if isinstance(request.input, str) else request.input
-        # In a thread, since many texts would block the event loop.
+        # This runs in a thread, because many texts would block the event loop.
         vectors = await run_in_threadpool(_embed, texts, request.dimensions)
         is_packed = request.encoding_format == "base64"
         embeddings = [_pack(vector) if is_packed else vector.tolist() for vector in vectors]

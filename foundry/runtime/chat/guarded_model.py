@@ -35,7 +35,7 @@ class GuardedModel:
     def __init__(self, model: LanguageModel, clock: Callable[[], float] = time.monotonic) -> None:
         self._model = model
         self._breaker: CircuitBreaker[str] = CircuitBreaker(clock, failures=MAX_TIMEOUTS)
-        # A reference, since the event loop keeps none to a task.
+        # The event loop keeps only weak references to tasks, so this keeps the task alive.
         self._probing: asyncio.Task[None] | None = None
 
     @classmethod
@@ -90,7 +90,8 @@ class GuardedModel:
                 async for _ in chunks:
                     pass
         except EmptyReplyError:
-            # It has replied; the short limit may just cut off its reasoning.
+            # An empty reply also shows that the model responds: the short limit may have cut off
+            # its reasoning.
             pass
         except ModelError as error:
             self._breaker.fail(ticket, str(error))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 MAX_LINE, MAX_SPAN = 4_000, 400  # Characters; longer code is treated as text.
 
-# Not a carriage return at the end of the input, since a line feed may follow.
+# A carriage return at the end of the input does not count, because a line feed may follow.
 LINE_END = re.compile(r"\r\n|\n|\r(?!\Z)")
 
 _QUOTE = re.compile(r"(?: {0,3}> ?)*")
@@ -42,7 +42,7 @@ class CodeTracker:
     def __init__(self) -> None:
         self._fence: _Fence | None = None
         self._is_unsure = False
-        self._is_torn = False  # A span may have begun in an earlier line of the paragraph
+        self._is_torn = False  # A code span may have begun in an earlier line of the paragraph
         self._is_after_blank = True
         # Content columns of the list items that are certainly open.
         self._items: list[int] = []
@@ -54,7 +54,9 @@ class CodeTracker:
         self._place, self._is_row, self._is_open = 0, False, False
 
     def read(self, line: str, *, is_whole: bool) -> tuple[Spans, int]:
-        """Return the code in the next line, and the offset after which input may change that."""
+        """Return the code in the next line, and the offset from which later input may change the
+        result.
+        """
         end = len(line)
         if self._is_unsure:
             return [], end
@@ -62,7 +64,7 @@ class CodeTracker:
             return ([(0, end)] if self._holds(self._fence, line) else []), end
         if fence := _ANY_FENCE.match(line, 0, MAX_LINE):
             if fence[0].endswith("`") and not is_whole and end <= MAX_LINE:
-                return [], line.index("`")  # Another backtick would make it a code span.
+                return [], line.index("`")  # A further backtick would make this a code span.
             return ([(0, end)] if self._opened(line) else []), end
         return ([], end) if self._is_torn else self._spans(line, is_whole=is_whole)
 
@@ -102,7 +104,7 @@ class CodeTracker:
                 self._found += [] if self._is_row else [(begun.start(), last)]
                 self._place = last
             elif len(line) > limit:
-                # The end of the span may still arrive, or never.
+                # The end of the span may still arrive.
                 self._place, self._is_open = sys.maxsize, True
             elif not is_whole:
                 return self._found, begun.start()

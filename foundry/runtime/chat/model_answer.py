@@ -167,7 +167,7 @@ async def _checked(
         yield Failed(f"The language model {error}.")
         return
     usage.update(chunk.usage or {})
-    # In a thread, since it takes as long as several searches.
+    # This runs in a thread, because it takes as long as several searches.
     unsupported = await asyncio.to_thread(check, answer)
     count = "a sentence" if len(unsupported) == 1 else f"{len(unsupported)} sentences"
     doubt = f"The passages do not support {count} of this answer" if unsupported else None

@@ -47,7 +47,8 @@ _GROWING_CITATION = re.compile(
     re.IGNORECASE,
 )
 _SPAN = re.compile(rf"([0-9]+)(?: ?[{_DASH}] ?(?:[a-z]+ )?([0-9]+))?", re.IGNORECASE)
-# As in `argv[0]` or `m[7][8]`. Other scripts write no space before a citation anyway.
+# Brackets after a letter or digit are an index, as in `argv[0]` or `m[7][8]`. Only ASCII counts:
+# other scripts have no space before a citation.
 _INDEXED = re.compile(r"[A-Za-z0-9_](?:\[[0-9]{1,3}\])*\Z")
 
 _ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>`]*", re.IGNORECASE)
@@ -86,7 +87,7 @@ class _Filter:
         self._line = text[start:]
         said += self._pass(self._line.removesuffix("\r"), is_whole=False)
         if self._passed > 2 * MAX_LINE:
-            # Characters before this offset in the line no longer matter.
+            # Nothing before this offset in the line is needed any more.
             kept = self._line[: MAX_LINE + 1] + self._line[self._passed - MAX_LINE // 2 :]
             self._passed -= len(self._line) - len(kept)
             self._line = kept
@@ -110,7 +111,7 @@ class _Filter:
             growing = self.growing.search(line, max(start, end - MAX_HELD_CHARACTERS))
         end = growing.start() if growing else end
         self._passed = end
-        # Includes the next character, which a mark may depend on.
+        # The search includes the next character, because a mark may depend on it.
         if not self.mark.search(line, start, end + 1):
             return line[start:end]
         spans, told = self._code.read(line, is_whole=is_whole)

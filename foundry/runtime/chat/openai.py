@@ -41,7 +41,7 @@ _ERROR_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate
 _REFERENCE = "#/components/schemas/{model}"
 _CHUNK = ChatCompletionChunk.model_json_schema(ref_template=_REFERENCE, mode="serialization")
 _STREAM = {"text/event-stream": {"schema": _CHUNK}}
-# The error responses, as `web.problems` describes those of other paths.
+# The error responses under /v1; `web.problems` has those of the other paths.
 ERRORS: Any = {
     "default": {
         "description": "The request was rejected or failed.",

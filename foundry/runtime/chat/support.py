@@ -75,7 +75,7 @@ CheckedEvent = ChatEvent | CheckedDone
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """A passage, and its text from the beginning of each of its sentences on."""
+    """A passage, and the rest of its text from the beginning of each sentence."""
 
     beginnings: list[str]
     evidence: Passage

@@ -59,7 +59,7 @@ def add_assistants(commands: Any) -> None:
 class _Give(argparse.Action):
     def __call__(self, parser: Any, _namespace: Any, value: Any, option: Any = None) -> None:
         given = give_to(value, install=option == "--install")
-        # Not `parser.exit`, which prints to standard error.
+        # `parser.exit` would print to standard error.
         sys.stderr.write(f"{given.said}\n")
         sys.stdout.write(given.entry)
         parser.exit()

@@ -83,7 +83,7 @@ class ModelSettings(BaseModel):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            # Messages quote no values: one may be the key.
+            # Messages do not quote values, because one of them may be the key.
             problems = [
                 f"LLM_{str(one['loc'][0]).upper()} {_PROBLEMS.get(one['type'], one['msg'].lower())}"
                 for one in error.errors(include_input=False)
@@ -187,7 +187,8 @@ class LanguageModel:
                         async with _in_time(limit):
                             event = await anext(events, None)
                     except ModelTimeoutError as error:
-                        # The model was slow, but still sending at the end.
+                        # The model was slow, but it was still sending when the total time had
+                        # passed.
                         is_slow = has_begun and limit == end
                         raise ModelError(str(error)) if is_slow else error from None
                     if event is None or event.data.strip() == "[DONE]":

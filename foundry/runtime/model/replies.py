@@ -36,7 +36,8 @@ class ModelChunk:
     is_reasoning: bool = False
 
 
-# Marks around a model's reasoning, where its endpoint does not separate it from the answer.
+# Marks around a model's reasoning, for endpoints that do not separate the reasoning from the
+# answer.
 _TAG = "think|thinking|thought|thoughts|reasoning|reason|reflection|analysis|scratchpad|seed:think"
 _OPENED = re.compile(
     rf"<(?:{_TAG})>|\[THINK\]|\u25c1think\u25b7|<\|(?:START_THINKING|begin_of_thought)\|>"

@@ -203,7 +203,7 @@ function isDark() {
 const paint = () => host.toggleAttribute("data-dark", isDark());
 
 function open() {
-  // A single-page application may have removed it.
+  // A single-page application may have removed the search box.
   if (!host.isConnected) document.body.append(host);
   paint();
   dialog.showModal();
@@ -212,7 +212,7 @@ function open() {
 }
 
 function begin() {
-  // A site may load this twice.
+  // A site may load this script twice.
   if (document.querySelector("search-box")) return;
   const root = host.attachShadow({ mode: "open" });
   const sheet = new CSSStyleSheet();

@@ -12,7 +12,7 @@ const facets = element(
   facetRows,
 );
 document.querySelector(".outcome").before(facets);
-// Chosen tags appear among the facets.
+// The facets show the chosen tags, so this list is not needed.
 byId("chosen-tags").remove();
 
 /** Select or deselect a filter value. */

@@ -5,7 +5,7 @@
 let hasFile = null;
 let sourcesWithFiles = null;
 
-// Opened from a blob URL, these types would run scripts in this server's origin.
+// Opened from a blob URL, files of these types would run scripts in this server's origin.
 const MARKUP = /html|svg/;
 
 const pathOfFile = (documentId) => `originals/${encodeURIComponent(documentId)}`;

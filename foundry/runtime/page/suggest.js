@@ -20,7 +20,7 @@ function suggestBelow(field, list, take) {
     list.replaceChildren(
       ...suggestions.map(({ text, kind }, place) => {
         const option = element("li", { role: "option", id: `suggestion-${place}`, class: kind }, isolated(text));
-        // Handled before the field loses focus, which would close the list.
+        // This event comes before the field loses focus, which would close the list.
         option.addEventListener("mousedown", (event) => {
           event.preventDefault();
           pick(text);

@@ -6,7 +6,7 @@ let keepsThumbs = null;
 
 /** Two buttons to rate whether a result answers the query; at most one is pressed. */
 function thumbsNode(hit, asked) {
-  // Requested only after a search succeeded: before that, the page may have no token.
+  // The request is sent only after a search succeeded: before that, the page may have no token.
   keepsThumbs ??= askJson("thumbs").then(({ kept }) => kept, () => false);
   const node = element("p", { class: "thumbs", hidden: true });
   const buttons = [["up", "Helpful"], ["down", "Not helpful"]].map(([thumb, label]) => {

@@ -50,7 +50,7 @@ class TermCounts:
 
 
 def view_by_own_statistics(index: OpenedIndex, filters: Filters | None) -> Index:
-    """Return the view of `view_of`, with scores and version that depend only on its documents.
+    """Return a view like `view_of`, whose scores and version depend only on its own documents.
 
     Raises IndexUnusableError if the index was built without counts.
     """

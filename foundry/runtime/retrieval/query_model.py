@@ -103,15 +103,17 @@ class QueryModel:
         try:
             return read_object(reply.result(seconds).text)
         except TimeoutError:
-            # Also closes the connection, so that the model stops generating.
+            # This also closes the connection, so that the model stops generating.
             reply.cancel()
             raise ModelError("took too long") from None
 
     def _running_loop(self) -> asyncio.AbstractEventLoop:
-        # Started by the first query, since threads do not survive the fork of workers.
+        # The thread is started by the first query, because threads do not survive the fork of
+        # workers.
         with self._lock:
             if self._loop is None:
-                # Outside the deadline: otherwise the first query would always time out.
+                # The client is created outside the deadline: otherwise the first query would always
+                # time out.
                 _ = self._model.client
                 self._loop = asyncio.new_event_loop()
                 threading.Thread(

@@ -169,7 +169,7 @@ def _lists_within(
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """Return the visible lists: their starts (k + 1,) and entries.
 
-    Only entries (e,) that are `kept` (e,) count.
+    Entries without `kept` (e,) are left out.
     """
     found = places.take(entries)
     seen = (found != HIDDEN) & kept

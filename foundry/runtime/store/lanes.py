@@ -128,7 +128,7 @@ class StoredDenseLane:
         return self.checked(hits, only)
 
     def checked(self, hits: LaneHits, only: Restriction | None) -> LaneHits:
-        """Return the hits. Raises StoreError if there are none but should be."""
+        """Return the hits. Raises StoreError if there are none although there should be."""
         if not len(hits):
             # Either no allowed chunk has a vector, or the engine lost the version.
             self.store.ask(lambda engine, edition: engine.check(edition))

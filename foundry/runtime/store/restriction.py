@@ -14,7 +14,7 @@ class Restriction:
     """The chunks (n,) that are `allowed`."""
 
     allowed: NDArray[np.bool_]
-    # All allowed chunks pass these.
+    # Filters that all allowed chunks pass.
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_picked: bool = True  # Whether some chunks that pass are not allowed.
 

@@ -86,7 +86,8 @@ class TermWeights:
         if not term.startswith(HEADING_MARK):
             return Weight(signed_key(term), own, is_heading=False)
         weight = 0.0
-        # In the same order as the build: floating-point sums depend on it.
+        # The parts are added in the same order as in a build, because floating-point sums depend on
+        # it.
         for part in map(self._vocabulary.find, heading_parts(term)):
             weight += own if part is None else self._rarity(part)
         return Weight(signed_key(term), weight, is_heading=True)

@@ -264,7 +264,7 @@ def open_store(files: IndexFiles, open_engine: Callable[[StoreSettings], Engine]
     """Return the store of an index; every caller gets the same one.
 
     An engine that does not respond is not an error here, because it may recover later. Raises
-    IndexUnusableError if the engine lacks this index; ConfigurationError.
+    IndexUnusableError if the engine lacks this index, and ConfigurationError for invalid settings.
     """
     # Per process: workers are forked, and connections cannot be shared.
     key = os.getpid(), files.manifest.version

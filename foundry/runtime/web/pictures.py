@@ -17,7 +17,7 @@ MAX_TARGET = 1_000
 MAX_ENTRIES = 50_000  # Files listed per folder, to find a name given without a folder
 LISTED_SECONDS = 30.0
 
-MAX_PACKED_BYTES = 20_000_000  # Of a picture in a document's file
+MAX_PACKED_BYTES = 20_000_000  # Maximum size of a picture inside a document's file
 
 PUBLIC_FOLDERS = ("", "static", "public")
 """Folders to which website builders resolve addresses that begin with `/`."""
@@ -103,7 +103,7 @@ def _candidates(folder: Path, beside: PurePosixPath, name: str) -> Iterator[Pure
         module = beside.parts[: beside.parts.index("pages")]
         places.append(PurePosixPath(*module, "images", name))
     yield from (place for place in places if not _is_hidden(place))
-    # Note-taking programs write only the name.
+    # Note-taking programs write only the name of a picture, without its folder.
     if "/" not in name and (listed := _list_files(folder).get(name)):
         yield PurePosixPath(listed)
 

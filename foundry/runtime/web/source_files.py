@@ -1,4 +1,4 @@
-"""The original files of documents, in folders of the owner's.
+"""The original files of documents, in the owner's folders.
 
 ORIGINALS names a folder with a subfolder for each source, by name, or directly with the files of
 the only source; or it is JSON with the folder of each source. A file is sent only if it equals the

@@ -7,10 +7,10 @@ from functools import cache
 from .edits import has_opposite
 from .words import Clause, Stem, count_denials, denies_openly, read_clauses, restricts
 
-ALIGNED = 0.4  # Share of a sentence that another contains; above it, changes between them count.
-# Tolerance for clauses that are equally similar, and how many of them are compared.
+ALIGNED = 0.4  # Share of a sentence that another must contain before changes between them count.
+# Tolerance for equally similar clauses, and how many of them are compared.
 AS_NEAR, MAX_NEAR = 0.05, 5
-SHORTER = 0.2  # Bonus of a clause without additional words.
+SHORTER = 0.2  # Bonus for a clause without additional words.
 
 _PREFIX = re.compile(r"(?:un|non-?|in|im|ir|il|dis)(\w{4,})")
 
@@ -37,8 +37,8 @@ class Denials:
     def in_clause(
         self, text: str, nearest: str, others: Sequence[str], weights: Mapping[str, float]
     ) -> float:
-        """Return how similar a clause is to one that denies it, or that it denies."""
-        # If both sentences are negated, the negations may be in different clauses.
+        """Return how similar a clause is to another if exactly one of them is negated, else 0."""
+        # If both sentences are negated, the negations may belong to different clauses.
         if _both_deny(text, nearest):
             return 0.0
         theirs = [clause for other in others for clause in self._clauses(other)]

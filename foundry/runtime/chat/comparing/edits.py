@@ -15,7 +15,7 @@ from .words import Token
 
 # A change with this many equal words around it has the full weight.
 ENOUGH_BESIDE = 4
-# Words in a change, and content words; longer changes are paraphrases
+# Maximum words, and content words, of a change; longer changes are paraphrases.
 MAX_WORDS, MAX_TELLING = 4, 2
 
 
@@ -32,7 +32,7 @@ class _Change(NamedTuple):
     ours: Sequence[Token]
     theirs: Sequence[Token]
     beside: float
-    # Equal words on both sides, or only after it at the beginning of the sentence.
+    # Whether equal words are on both sides, or only after the change if it begins the sentence.
     is_between: bool
 
 
@@ -62,7 +62,7 @@ def find_edits(ours: Sequence[Token], theirs: Sequence[Token], known: frozenset[
 
 
 def _changes(ours: Sequence[Token], theirs: Sequence[Token]) -> Iterator[_Change]:
-    """Yield the short parts in which they differ."""
+    """Yield the short parts in which two sentences differ."""
     matcher = SequenceMatcher(
         None, [one.key for one in ours], [one.key for one in theirs], autojunk=False
     )
@@ -97,8 +97,8 @@ def has_opposite(
 ) -> bool:
     """Return whether one of `ours` is the opposite of one of `theirs`.
 
-    Ignores a word if both texts, `words` and `others`, have words of the same side of the
-    opposition, since it may then be about something else.
+    A word does not count if both texts, `words` and `others`, have words of the same side of the
+    opposition, because the word may then be about something else.
     """
     there = {one.text for one in theirs}
     return any(

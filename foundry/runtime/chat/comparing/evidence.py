@@ -36,8 +36,9 @@ MIN_TERMS = 3  # "Indeed." makes no statement
 ABOUT_AS_NEAR = 0.3
 
 _WORD = re.compile(r"[^\W_]+")
-_NAME = re.compile(r"(?<=[\w,;)] )[A-Z\u00c0-\u00de][\w'\u2019-]+")  # Only within a sentence.
-_DECIMAL = re.compile(r"\d+[.,]\d+")  # These are compared as numbers.
+# Names count only within a sentence.
+_NAME = re.compile(r"(?<=[\w,;)] )[A-Z\u00c0-\u00de][\w'\u2019-]+")
+_DECIMAL = re.compile(r"\d+[.,]\d+")  # Decimals are compared as numbers.
 _LINK_TARGET = re.compile(r"(?<=\]) ?\([^()\s]*\)")
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)[^\n]*$", re.MULTILINE)
 _REPLY = re.compile(r"(?:yes|no)\b[,.:;]?\s*", re.IGNORECASE)
@@ -117,7 +118,7 @@ class Evidence:
         return _Place(text, tokens, keys, frozenset(stems_of(tokens)))
 
     def measure(self, text: str, passages: Sequence[Passage]) -> Lacks:
-        """Measure what passages lack compared with a sentence."""
+        """Measure which parts of a sentence the passages do not support."""
         text = _LINK_TARGET.sub("", text)
         names = self._missing_names(text, passages)
         numbers = self._missing_numbers(text, passages)

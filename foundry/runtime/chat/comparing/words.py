@@ -74,12 +74,12 @@ class Token(NamedTuple):
 
     @property
     def tells(self) -> bool:
-        """Whether it is more than a function word."""
+        """Whether the token is more than a function word."""
         return bool(self.stem or self.value)
 
     @property
     def denies(self) -> bool:
-        """Whether it negates the words next to it."""
+        """Whether the token negates the words next to it."""
         return _DENIAL.fullmatch(self.text) is not None or self.text.endswith("n't")
 
 

@@ -146,8 +146,8 @@ def _read_pooling(folder: Path) -> tuple[str, int]:
 def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
     """Load the model of an index and verify it with the probe text.
 
-    Raises IndexUnusableError if the index was built with another model; EmbeddingFailure if it
-    cannot be loaded; ConfigurationError.
+    Raises IndexUnusableError if the index was built with another model, EmbeddingFailure if the
+    model cannot be loaded, and ConfigurationError for invalid settings.
     """
     dense = require_model(files, "fastembed")
     name = read_model()

@@ -212,5 +212,5 @@ def parse_retry_after(headers: Mapping[str, str]) -> float | None:
         now = parsedate_to_datetime(headers["date"]) if "date" in headers else datetime.now(UTC)
         return max(0.0, (then - now).total_seconds())
     except (ValueError, TypeError, OverflowError):
-        # Includes the case that only one of the dates has a time zone.
+        # One of the dates may have no time zone.
         return None

@@ -57,8 +57,8 @@ class EmbeddingClient(Protocol):
 class EmbedderState:
     """Whether queries can be embedded.
 
-    `mismatch` means that the service serves another model than the index was built with. `detail`
-    is shown to callers; the service's own message is only logged.
+    `mismatch` means that the service has a different model from the index. `detail` is shown to
+    callers; the service's own message is only logged.
     """
 
     status: Literal["ok", "unavailable", "mismatch"]
@@ -83,8 +83,8 @@ class LiveQueryEncoder:
     def __init__(self, client: EmbeddingClient, layout: IndexLayout, dense: DenseManifest) -> None:
         """Embed the probe text to verify the model.
 
-        Raises IndexUnusableError if the service has another model. A service that does not respond
-        is not an error, since it may recover later.
+        Raises IndexUnusableError if the service has a different model from the index. A service
+        that does not respond is not an error, because it may recover later.
         """
         self._client = client
         self._dense = dense
@@ -140,7 +140,7 @@ class LiveQueryEncoder:
         return vector
 
     def _check_probe(self, deadline: float) -> None:
-        """Raise IndexUnusableError if the service has another model than the index."""
+        """Raise IndexUnusableError if the service has a different model from the index."""
         probe = self._ask(self._dense.query_prefix + self._dense.probe_text, deadline)
         difference = find_difference(probe, self._dense)
         if difference is not None:

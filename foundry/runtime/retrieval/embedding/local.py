@@ -37,7 +37,7 @@ class LocalQueryEncoder:
     def __init__(
         self, model: LocalModel, layout: IndexLayout, dense: DenseManifest, *, at_a_time: int = 1
     ) -> None:
-        """Verify the model with the probe text. Raises IndexUnusableError if it is another one."""
+        """Verify the model with the probe text. Raises IndexUnusableError for another model."""
         self._model = model
         self._query_prefix = dense.query_prefix
         self._slots = threading.Semaphore(at_a_time)

@@ -60,7 +60,7 @@ class SentenceTransformersEmbeddings:
         """
         del timeout
         encode = self.network.encode_query if side == "query" else self.network.encode_document
-        # An empty prompt, since the model would otherwise add its own.
+        # The prompt is empty, because the model would otherwise add its own.
         rows = encode(
             list(texts), prompt="", batch_size=max(1, len(texts)), show_progress_bar=False
         )
@@ -74,8 +74,8 @@ class SentenceTransformersEmbeddings:
 def open_encoder(files: IndexFiles) -> LocalQueryEncoder:
     """Load the model of an index and verify it with the probe text.
 
-    Raises IndexUnusableError if the index was built with another model; EmbeddingFailure if it
-    cannot be loaded; ConfigurationError.
+    Raises IndexUnusableError if the index was built with another model, EmbeddingFailure if the
+    model cannot be loaded, and ConfigurationError for invalid settings.
     """
     dense = require_model(files, "sentence-transformers")
     model = SentenceTransformersEmbeddings(

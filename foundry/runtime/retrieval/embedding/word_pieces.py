@@ -64,8 +64,8 @@ class _Characters(dict[int, str | None]):
             return None
         if self._spelling.strip_accents and category == "Mn":
             return None
-        # One character at a time: the lower case of a letter may depend on its neighbours in a
-        # word.
+        # Each character is lowered by itself, because the lower case of a letter may depend on its
+        # neighbours.
         shown = character.lower() if self._spelling.lowercase else character
         is_sign = category[0] == "P" or (character.isascii() and not character.isalnum())
         is_chinese = self._spelling.separate_chinese and any(
@@ -85,7 +85,7 @@ class WordPieceTokenizer:
         self._decomposes = spelling.strip_accents
         self._special = re.compile(f"({'|'.join(map(re.escape, spelling.special))})")
         self._longest = max(map(len, vocabulary))
-        # Not a cached method, which would keep the vocabulary of a replaced index in memory.
+        # A cached method would keep the vocabulary of a replaced index in memory.
         self._split_word = lru_cache(CACHED_WORDS)(self._split_word_anew)
 
     def tokenize(self, text: str, most: int | None = None) -> list[int]:

@@ -21,9 +21,10 @@ from .nearest_words import MAX_LENGTH, Words
 
 MIN_CORRECTED = 4  # Shorter words are never corrected.
 MAX_ACRONYM = 6
-# Per query: parts read, words checked, and words looked up; the rest stay as they are.
+# Maximum numbers per query of parts read, words checked and words looked up.
 MAX_PARTS, MAX_JUDGED, MAX_LOOKED_UP = 64, 64, 4
-LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32  # Per word, plus one per this many indexed words.
+# Cost of a lookup: LOOKUP_UNITS, plus one unit per WORDS_OF_UNIT indexed words.
+LOOKUP_UNITS, WORDS_OF_UNIT = 9_000, 32
 
 STAGE = FOLDER = "correction"  # Also the name of the folder in an index.
 
@@ -98,7 +99,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
 
 
 def _is_prose(part: str) -> bool:
-    """Return whether a part of a query is not quoted, an identifier or a URL."""
+    """Return whether a part of a query is prose: not quoted, not an identifier and not a URL."""
     is_quoted = part[0] in '"\u201c\u201e'
     return not is_quoted and "//" not in part and "@" not in part and not _DIGIT.search(part)
 

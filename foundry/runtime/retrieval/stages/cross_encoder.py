@@ -24,7 +24,7 @@ NETWORKS = ("model.onnx", "onnx/model.onnx")
 TOKENIZER = "tokenizer.json"
 CONFIG = "config.json"
 MAX_CONFIG_BYTES = 1_000_000
-MAX_TOKENS = 512  # Of query plus passage, unless the model's limit is lower.
+MAX_TOKENS = 512  # Tokens of query and passage together, unless the model's limit is lower.
 PADDING_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
 _rerankers: dict[int, Reranker] = {}
 """By process id."""
@@ -164,8 +164,8 @@ def read_model(file: Path = SETTINGS_FILE) -> str:
 
 def reranker() -> Reranker:
     """Return the reranker of this process. It runs one query at a time, which uses every core."""
-    # One per worker: a model's threads do not survive a fork, and freeing the parent's model would
-    # wait for them forever. Warming and serving threads share it.
+    # Each worker has its own: a model's threads do not survive a fork, and freeing the parent's
+    # model would wait for them forever. Warming and serving threads share it.
     process = os.getpid()
     return _rerankers.get(process) or _rerankers.setdefault(
         process, Reranker(lambda: _warmed(CrossEncoder(read_model())))

@@ -56,7 +56,7 @@ class ExpansionWords:
     ) -> list[str]:
         """Return the `count` words closest to the unit `vector` (d,) that are not in `known`."""
         rows, scales = quantise(vector[np.newaxis, :])
-        # Exact integer sums in this thread, as in the dense lane.
+        # As in the dense lane, `einsum` adds integers exactly, and only in this thread.
         products = np.einsum("ij,j->i", self.vectors, rows[0].astype(self.vectors.dtype))
         cosines = products.astype(np.float64) * self.scales * float(scales[0])
         near = np.flatnonzero(cosines >= minimum_cosine)

@@ -1,7 +1,7 @@
 """Filter extraction: the language model finds filters in a query, such as a date or a status.
 
-It can only set declared fields, to values that the index has, if its confidence suffices, and not
-in place of the caller's own filters. Filters that would exclude everything are not applied.
+The model can only set declared fields, to values in the index, and with enough confidence. The
+caller's own filters take precedence. Filters that would exclude everything are not applied.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Linked documents: adds documents one link away from the best results, in both directions.
 
-A linked document scores a share of the best result that it is linked with, capped below the lowest
-score of these results.
+The score of a linked document is a share of the score of the best result linked with it, and always
+below the lowest score of the best results.
 """
 
 from dataclasses import dataclass, replace

@@ -41,7 +41,7 @@ def apply_operators(
     for passing, is_excluded in _passing(operators, index):
         passing = ~passing if is_excluded else passing
         allowed = passing if allowed is None else allowed & passing
-    # A copy, because the items below remove chunks from it.
+    # The array is copied, because the loop below removes chunks from it.
     allowed = np.ones(index.chunk_count, dtype=np.bool_) if allowed is None else allowed.copy()
     unread = 0
     # Words before phrases, so that only chunks that may be found are read.
@@ -133,14 +133,14 @@ def _read_phrase(index: Index, phrase: str, chunks: Sequence[int]) -> Chunks:
 def _as_written(phrase: str) -> re.Pattern[str]:
     """Return a pattern for a phrase in normalised text, with any punctuation between words."""
     written = normalise(phrase).casefold().split()
-    # Lone punctuation is matched like that between words.
+    # Punctuation that stands alone is matched by the pattern between words.
     words = [w.strip(",.;:!?") for w in written if any(map(str.isalnum, w))]
     pattern = r"[\W_]+".join(map(re.escape, words))
     # Scripts without case have no spaces between words, or attach particles to them.
     after = r"(?![^\W_])" if _is_bounded(words[-1][-1]) else ""
     if not _is_bounded(words[0][0]):
         return re.compile(f"{pattern}{after}")
-    # A lookbehind after the first word, instead of before it: a pattern that begins with letters
+    # The lookbehind comes after the first word, not before it: a pattern that begins with letters
     # takes a fifteenth of the time.
     first = re.escape(words[0])
     return re.compile(f"{first}(?<![^\\W_]{first}){pattern.removeprefix(first)}{after}")

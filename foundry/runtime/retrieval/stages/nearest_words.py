@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from ...errors import IndexUnusableError
 from ...index.layout import Vocabulary, open_array
 
-MIN_LENGTH, MAX_LENGTH = 3, 24  # Longest word that is kept.
-MIN_TWO_EDITS = 8  # Shortest word that may have two edits; they turn short words into others.
+MIN_LENGTH, MAX_LENGTH = 3, 24  # Lengths of the words that are kept.
+# Shortest word that may have two edits, which would turn a shorter word into many others.
+MIN_TWO_EDITS = 8
 MAX_COMPARED = 256  # Words compared letter by letter: those with the nearest sets of letters.
-# In units of `weights`, 12 per doubling. A word has 25 times as many edits that add or replace a
-# letter as edits that drop one or swap two, so each of the latter is more likely.
+# Advantage of an edit that drops a letter or swaps two, in units of `weights` (12 per doubling): a
+# word has 25 times as many edits that add or replace a letter.
 SPECIFIC_EDIT = 56
 
 _ONE = np.uint32(1)

@@ -109,7 +109,7 @@ def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
     After the budget of the query is spent, the rest is plain text.
     """
     items: list[Item] = []
-    # The key is whether the filters exclude.
+    # The keys: False for required filters, True for excluded ones.
     filters: dict[bool, list[Filter]] = {False: [], True: []}
     left_out: list[str] = []
     kept, end = [""], 0
@@ -127,7 +127,7 @@ def parse_operators(index: Index, query: str, journal: Journal) -> Operators:
             if problem:
                 left_out.append(f"{problem}: searched for {quote([match[0]])} as text.")
                 continue
-            # Otherwise a word that contains a colon, such as `-std::vector`.
+            # If it is not a filter, it is a word that contains a colon, such as `-std::vector`.
             text = match[0][1:] if match["not"] and _WORD.fullmatch(match[0][1:]) else ""
         if pair is not None:
             filters[is_excluded].append(pair)
@@ -160,7 +160,7 @@ def _is_searchable(index: Index, text: str, *, has_filter: bool) -> bool:
     if has_vectors(index):
         return any(map(str.isalnum, text))
     terms = [term for token in searched for term in token.terms]
-    # A query that has only filters searches for their values, which may occur in no text.
+    # If a query has only filters, their values are searched for, which may occur in no text.
     return any(map(index.keyword_lane.frequency, terms)) if has_filter else bool(terms)
 
 

@@ -67,7 +67,7 @@ def boost_by_decay(
     Chunks without a date count as old: their factor is the floor. `day` is the current day.
     """
     age, known = _ages(candidates, index, day)
-    # Rounded, since results of `**` differ between machines.
+    # Factors are rounded, because results of `**` differ between machines.
     decayed = np.array([round(0.5 ** (float(days) / half_life_days), 9) for days in age])
     factors = np.where(known, np.maximum(floor, decayed), floor).astype(np.float64)
     return candidates.boosted("recency", factors)

@@ -79,8 +79,8 @@ class Reranker:
         return scores
 
     def _loaded(self) -> Model:
-        # Outside the deadline: otherwise the first query would never be reranked, and a one-shot
-        # command would rank differently from a server.
+        # The model is loaded outside the deadline: otherwise the first query would never be
+        # reranked, and a single command would rank differently from a server.
         with self._loading:
             if self._model is None:
                 self._model = self._load()

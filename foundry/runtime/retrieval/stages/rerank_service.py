@@ -90,7 +90,7 @@ class RerankService:
 
     def _body(self, query: str, passages: Sequence[str]) -> dict[str, Any]:
         if self._settings.kind == "tei":
-            # Otherwise one passage that is too long fails the whole call.
+            # Without `truncate`, one passage that is too long would make the whole call fail.
             return {"query": query, "texts": list(passages), "truncate": True}
         body = {"model": self._settings.model, "query": query, "documents": list(passages)}
         return {**body, "return_documents": False} if self._settings.kind == "jina" else body
@@ -119,7 +119,7 @@ def reranker() -> Reranker:
 
 @cache
 def _reranker_of(_process: int) -> Reranker:
-    # One per worker, since connections do not survive a fork.
+    # Each worker has its own, because connections do not survive a fork.
     def connect() -> RerankService:
         return RerankService(ServiceSettings.read(), read_variable("RERANK_API_KEY"))
 

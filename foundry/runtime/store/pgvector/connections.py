@@ -21,7 +21,7 @@ from ..settings import StoreSettings, read_address
 from ..store import StoreError, StoreSlowError, StoreUnreachableError, VersionMissingError
 
 CONNECTIONS = 16  # Pool size of each process; further calls wait.
-GRACE = 0.5  # Seconds beyond the timeout, so that the server can report it first.
+GRACE = 0.5  # Seconds added to the timeout, so that the server can report it first.
 
 Answer = TypeVar("Answer")
 
@@ -47,7 +47,7 @@ class TimedConnection(psycopg.Connection[Any]):
         try:
             return super().wait(_limited(gen, time.monotonic() + self.seconds), *how, **named)
         except TimeoutError:
-            # The rest of the reply may still arrive.
+            # The connection cannot be reused, because the rest of the reply may still arrive.
             self.close()
             raise
 

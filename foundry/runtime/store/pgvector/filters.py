@@ -23,8 +23,8 @@ def conditions_of(only: Restriction, keys: ChunkKeys) -> sql.Composed:
     conditions: list[sql.Composable] = []
     conditions += _passing(only)
     if only.is_picked:
-        # Required and excluded words and phrases are not filters, so chunks are listed by key: the
-        # allowed ones or the others, whichever are fewer.
+        # Required and excluded words and phrases cannot be written as filters. Chunks are listed by
+        # key instead: the allowed ones or the others, whichever are fewer.
         is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
         picked = keys.by_number[np.flatnonzero(only.allowed != is_mostly)].tolist()
         condition = sql.SQL("key <> ALL({}::bigint[])" if is_mostly else "key = ANY({}::bigint[])")

@@ -36,7 +36,7 @@ VISIBLE: LiteralString = (
 """Condition: the row is part of the version."""
 
 _COSINE = "-(vector <#> %(vector)s::halfvec) * scale::float8 * %(scale)s::float8"
-# Computed and rounded like the build's impacts.
+# Impacts are computed and rounded as in a build.
 _IMPACT = (
     "(CASE WHEN asked.is_heading THEN one.count / {named}::float8 * asked.weight"
     " ELSE one.count / ({k1}::float8 * ({rest}::float8 + {b}::float8 *"
@@ -81,7 +81,7 @@ SCORE_TERMS = (
 _RECORD_OF = "FROM {records} AS one " + _OWNERS + " " + _WANTED
 READ_CHUNKS = f"SELECT owner.key, one.chunk {_RECORD_OF}"
 READ_DOCUMENTS = f"SELECT owner.key, one.document {_RECORD_OF}"
-# No records if there are many ties, since most records would be sent for nothing.
+# If there are many ties, no records are returned, because most of them would be discarded.
 FIND_RECORDS = (
     f"WITH found AS MATERIALIZED ({_MATCHING}) SELECT owner.key, score, told.chunk"
     f" FROM found {_OWNERS} LEFT JOIN {{records}} AS told"

@@ -85,7 +85,7 @@ def translated(version: str) -> Iterator[None]:
     except ApiException as error:
         raise StoreError(f"Qdrant failed: {error}", hint="see the log of the engine") from None
     except ValueError as error:
-        # Raised by the client's local mode if the collection does not exist.
+        # The client's local mode raises this error if the collection does not exist.
         if "not found" not in str(error):
             raise
         raise missing_version(version) from None
@@ -93,7 +93,7 @@ def translated(version: str) -> Iterator[None]:
 
 def is_timeout(error: ResponseHandlingException) -> bool:
     """Return whether the call timed out."""
-    # By name, as `source` comes from an HTTP library that the client may replace.
+    # Compared by name: `source` is an error of an HTTP library that the client may replace.
     return any("Timeout" in kind.__name__ for kind in type(error.source).__mro__)
 
 

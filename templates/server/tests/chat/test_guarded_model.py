@@ -77,7 +77,7 @@ def test_timeouts_in_a_row_end_the_asking_until_a_probe_is_answered() -> None:
         guarded.now += 1.0
         guarded.behind.failure = None
         guarded.behind.may_answer.clear()
-        # Until then questions do not wait for the probe, and there is only one.
+        # Until the probe succeeds, questions do not wait for it, and no other probe is sent.
         for _ in range(3):
             with pytest.raises(ModelStalledError):
                 await guarded.ask()

@@ -300,7 +300,7 @@ def test_a_model_words_the_query_of_a_follow_up(
         notice,
     ]
     assert sources.get("also_searched") == (joined if origin == "model" else None)
-    # Its tokens are counted even if the reply was unusable.
+    # The tokens of the reply are counted even if the reply was unusable.
     assert end["usage"] == {"total_tokens": 7 if isinstance(condensed, ModelChunk) else 2}
 
 

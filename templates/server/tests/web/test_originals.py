@@ -87,7 +87,7 @@ def test_what_was_not_indexed_is_not_found(tmp_path: Path) -> None:
     originals = Originals(tmp_path)
     file = put(tmp_path, "a/pump.pdf")
     assert originals.find(record()) == file
-    # Same size and name, then restored.
+    # The content changes, although size and name stay the same, and is then restored.
     file.write_bytes(PDF.swapcase())
     assert originals.find(record()) is None
     file.write_bytes(PDF)
@@ -421,7 +421,7 @@ SAME = "Fri, 14 Jul 2017 02:40:00 GMT"
         ({"If-Match": f"W/{ETAG}"}, 412),
         ({"If-Unmodified-Since": SAME}, 200),
         ({"If-Unmodified-Since": OLD}, 412),
-        # This takes precedence over a range.
+        # If-None-Match takes precedence over Range.
         ({"If-None-Match": ETAG, "Range": "bytes=0-9"}, 304),
     ],
 )
@@ -448,7 +448,7 @@ def test_what_a_client_has_is_not_sent_again(
         ("bytes=2000-9999", LONG[2000:]),
         ("bytes=-48", LONG[-48:]),
         ("bytes=-9999", LONG),
-        # Of several ranges, the satisfiable ones.
+        # Of several ranges, only the satisfiable ones are sent.
         ("bytes=0-9,9999-", LONG[:10]),
         ("bytes=0-9,-0", LONG[:10]),
     ],

@@ -311,7 +311,7 @@ def test_a_thumb_is_lost_with_its_folder_and_kept_in_the_next(log: QuestionLog, 
 
 
 def test_a_thumb_is_lost_with_the_right_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Not below folders that only the test user may enter.
+    # The folder must not be below folders that only the test user may enter.
     folder = Path(mkdtemp())
     try:
         if (pid := os.fork()) == 0:

@@ -1,4 +1,4 @@
-"""Another model than the index's is detected by its vector of the probe text."""
+"""A model other than the index's is detected by its vector of the probe text."""
 
 from pathlib import Path
 from types import SimpleNamespace

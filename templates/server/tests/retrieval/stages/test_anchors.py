@@ -48,7 +48,8 @@ def test_anchors() -> None:
         Journal(),
         factor=1.5,
     )
-    # x 1.5 for chunks 1 and 3, then all divided by 1.5: 0.6 * 1.5 equals 0.9, so it remains a tie.
+    # Chunks 1 and 3 are multiplied by 1.5, then all are divided by 1.5. Since 0.6 * 1.5 equals 0.9,
+    # chunks 0 and 1 tie.
     assert boosted.scores == pytest.approx([0.6, 0.6, 0.2, 0.2])
     assert list(boosted.boosts["anchors"]) == [1, 1.5, 1, 1.5]
 

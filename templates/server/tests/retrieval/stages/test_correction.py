@@ -124,7 +124,7 @@ def test_the_original_can_be_asked_for(index: Any) -> None:
     journal = Journal()
     correct_query(index, '"abolet", "abolet" in a cistern', (), journal)
     assert journal.stages == {}
-    # Only as a word of its own, not inside others.
+    # The word is only corrected where it stands alone, not inside other words.
     correct_query(index, "abolet x-abolet.y abolet2 aboletabolet", (), journal)
     quoted = journal.stages["correction"]["original"]
     assert quoted == '"abolet" x-"abolet".y abolet2 aboletabolet'

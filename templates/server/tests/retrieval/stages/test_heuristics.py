@@ -40,7 +40,7 @@ def candidates(scores: Sequence[float]) -> Candidates:
 
 
 def index_of(records: Sequence[ChunkRecord], *, chunks: int = 16, holding: int = 1) -> Any:
-    """An index of `count` chunks, `holding` of which contain each term."""
+    """An index of `chunks` chunks, of which `holding` contain each term."""
     return SimpleNamespace(
         chunks=partial(map, records.__getitem__),
         tokenizer=TOKENIZER,

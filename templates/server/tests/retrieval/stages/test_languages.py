@@ -1,4 +1,4 @@
-"""Questions in another language than the documents, and questions that only look like it."""
+"""Questions in a language other than the documents', and questions that only look like it."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -35,8 +35,8 @@ def noted(
         ("\u00bfCu\u00e1l es el precio de la bomba?", "Spanish"),
         ("Qual \u00e9 o tamanho da bomba?", "Portuguese"),
         ("Welche Farbe hat der Schalter in London?", "German"),
-        # Two words suffice if there are none of the documents' language; otherwise one more than of
-        # that.
+        # Two German words suffice if there are no English ones; otherwise there must be one more
+        # than English ones.
         ("Wie ist Pumpe P7?", "German"),
         ("Wie wird die pump of the house", "German"),
     ],

@@ -60,7 +60,7 @@ def link(
 def test_a_linked_document_comes_below_what_was_found() -> None:
     index = FakeIndex([3], [4], [], [], [], [])
     scores, linked, journal = link(index, candidates({0: 0.8, 2: 0.5}))
-    # Half of 0.8, for its first chunk; half of 0.5.
+    # The first chunks of the linked documents get half of 0.8 and half of 0.5.
     assert scores == {0: 0.8, 2: 0.5, 6: 0.4, 8: 0.25}
     assert list(linked.boosts["links"]) == [1, 1, 0.5, 0.5]
     assert journal.stages == {"links": {"documents": 2}}
@@ -132,7 +132,7 @@ def test_neighbours_are_all_that_a_link_joins(seed: int) -> None:
         assert len(graph.neighbours(number, 2)) == min(2, len(expected))
     some = np.array([True, True, False, True, True, False])
     within = graph.within(some)
-    # Documents 0, 1, 3 and 4 are numbered 0 to 3 there.
+    # In `within`, documents 0, 1, 3 and 4 have the numbers 0 to 3.
     among = joined[some][:, some]
     for number in range(4):
         expected = {*np.flatnonzero(among[number] | among[:, number]).tolist()}

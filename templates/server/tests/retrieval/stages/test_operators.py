@@ -192,7 +192,7 @@ def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
         ('"pump"', [0, 1]),
         ('"note 4" seals', [4]),
         ('"\u4e95\u6238\u30dd"', [3]),
-        # It ends with a mark that lengthens a vowel, which is not a separate letter.
+        # The word ends with a mark that lengthens its vowel and is not a letter of its own.
         ('"\u30bb\u30f3\u30b5\u30fc"', [3]),
         ('"std::vector and"', [2]),
         ('"max size"', [2]),
@@ -267,10 +267,11 @@ def test_chunks_that_the_budget_does_not_cover_are_unread(
         # "Oil" is in two chunks, "seal" in three.
         ("pump +seal", 2_000 + 3),
         ("pump -seal", 2_000 + 3),
-        # Each term costs as many as the rarest has; choosing the best costs all postings.
+        # Each term costs as many units as the rarest term has postings; choosing the best chunks
+        # reads all postings.
         ('"oil the seal"', 6_000 + 2 * 2 + (2 + 3)),
         ("pump team:core", 2_000),
-        # Checking whether a field has a value costs the same if it has not.
+        # The check costs the same if the field does not have the value.
         ("pump team:nobody", 2_000),
     ],
 )

@@ -129,7 +129,7 @@ def test_ids_of_which_hashes_are_the_same_are_told_apart() -> None:
 def test_neighbours_of_all_chunks_are_read_together() -> None:
     index = index_of(CHUNKS)
     assert None not in find_passages(index, [CHUNKS[1], CHUNKS[5], CHUNKS[3]])
-    # As many as a parent of 100 characters can have on each side, plus the next one.
+    # As many chunks as a parent of 100 characters can have on each side, plus the next one.
     assert index.asked == [[0, 2, 3, 4, 2, 1, 4]]
 
 

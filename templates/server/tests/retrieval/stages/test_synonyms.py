@@ -74,7 +74,7 @@ def test_a_heading_stays_as_it_is_named(index: Any) -> None:
     text, tokens, terms, said = widen(index, "forward kinematics")
     assert (text, tokens) == ("forward kinematics", ["forward", "kinematics"])
     assert (terms, said) == (["fk"], {"forward kinematics": ["FK"]})
-    # A longer and rarer form would outweigh it.
+    # A longer and rarer form would outweigh the short one.
     assert widen(index, "MCP server") == ("MCP server", ["MCP", "server"], [], {})
     assert widen(index, "MCP tools")[3] == {"MCP": ["Model Context Protocol"]}
     # A form that is in more chunks is not rarer.

@@ -51,13 +51,13 @@ def test_a_compound_is_found_by_its_parts() -> None:
     found = boost_word_parts(
         candidates([0.9, 0.8, 0.7, 0.6]), index_of(texts), tokens, Journal(), hits=3, gain=0.5
     )
-    # The third contains ` rohr`, and none contains `rohr `; the fourth is not read.
+    # The third text contains ` rohr`, and none contains `rohr `; the fourth is not read.
     assert found.boosts["word_parts"].tolist() == pytest.approx([1, 1, 1.5, 1])
     longer = TOKENIZER.tokenize("Rohre")
     found = boost_word_parts(
         candidates([0.9, 0.8, 0.7, 0.6]), index_of(texts), longer, Journal(), hits=3, gain=0.5
     )
-    # The third contains ` rohr`, the second `rohre` and `ohre `: each is in one of three.
+    # The third text contains ` rohr`, and the second `rohre` and `ohre `: each is in one of three.
     assert found.boosts["word_parts"].tolist() == pytest.approx([1, 1.5, 1.25, 1])
     assert found.scores == pytest.approx([0.6, 0.8, 0.7 * 1.25 / 1.5, 0.4], abs=1e-6)
 
@@ -68,7 +68,7 @@ def test_what_fewer_results_have_counts_for_more() -> None:
     found = boost_word_parts(
         candidates([0.9, 0.9, 0.9]), index_of(texts), tokens, Journal(), hits=3, gain=1.0
     )
-    # `rohre` and `ohre ` are in two of three, ` rohr` in one.
+    # `rohre` and `ohre ` are in two of three texts, ` rohr` in one.
     common, rare = 2 * math.log(1 + 1.5 / 2.5), math.log(1 + 2.5 / 1.5)
     largest = max(common, rare)
     expected = [1 + common / largest, 1 + common / largest, 1 + rare / largest]
