@@ -199,9 +199,9 @@ def test_formats_know_nothing_of_workers() -> None:
 def test_command_line_imports_the_pipeline_and_records() -> None:
     allowed = {"", "pipeline", "errors", "progress", "terminal", "runtime.errors"}
     allowed |= {"urls"}
-    # The options of a command and the results of a build are records.
+    # Commands pass options and get results, which are records without logic.
     allowed |= {"building.options", "serving.options", "evaluation.options", "stores.options"}
-    # The modules that make reports and indexes also print them.
+    # These modules print what they make: reports and surveys of indexes.
     allowed |= {"inspection.index", "building.report_text"}
     for path in (FOUNDRY / "cli").glob("*.py"):
         found = imported_from_foundry(path)

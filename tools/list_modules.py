@@ -16,9 +16,9 @@ from foundry.features.feature import PACKAGE_PATTERN
 TARGET = Path(__file__).parents[1] / "foundry" / "config" / "stdlib_modules.toml"
 ASK = "import sys; print(*sys.stdlib_module_names, sep='\\n')"
 HEADING = """\
-# Top-level modules of Python 3.11 to 3.14 that a package could be called like.
+# Top-level modules of Python 3.11 to 3.14, whose names a package must not have.
 # Written by tools/list_modules.py from CPython 3.11.7, 3.12.1 and 3.13.0, and for 3.14 from the
-# list of stdlib-list 0.12.0, whose lists of the others agree with them.
+# list of stdlib-list 0.12.0. Its lists for the other versions are the same.
 """
 WIDTH = 100
 

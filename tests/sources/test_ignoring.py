@@ -1,4 +1,4 @@
-"""Which changes below a folder affect a build: none of excluded, hidden or outside files."""
+"""Which changes below a folder affect a build: none to excluded, hidden or outside files."""
 
 from pathlib import Path
 

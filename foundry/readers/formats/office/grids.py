@@ -147,7 +147,7 @@ def _is_pair(row: Sequence[str]) -> bool:
 
 
 def _blocks(grid: Grid) -> Iterator[Grid]:
-    """Yield groups of rows; rows after an empty one are a new table if they begin like one."""
+    """Yield groups of rows; rows after an empty row are a new table if they begin like a table."""
     rows = grid.rows
     runs: list[tuple[int, int]] = []
     start: int | None = None
