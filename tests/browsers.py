@@ -78,7 +78,7 @@ class Visit:
         wait_until(lambda: bool(self.page.evaluate(settled)))
 
     def see(self, selector: str, text: str) -> None:
-        """Wait until an element has this text in it."""
+        """Wait until an element contains this text."""
         playwright.expect(self.page.locator(selector).first).to_contain_text(text)
 
     def count(self, selector: str, expected: int) -> None:

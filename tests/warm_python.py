@@ -59,7 +59,7 @@ def _start(libraries: tuple[str, ...]) -> list[str]:
 
 
 def listen(address: str, libraries: list[str]) -> str:
-    """Fork for each request until standard input ends; returns in the fork what to run."""
+    """Fork for each request until standard input ends; in a fork, returns the code to run."""
     gc.disable()
     for library in libraries:
         if os.sep in library:

@@ -1,4 +1,4 @@
-"""The server that `query` and others run: rendered here, and run only if unchanged."""
+"""The server that `query` and other commands run: rendered here, and run only if unchanged."""
 
 import shutil
 import threading

@@ -107,7 +107,7 @@ class PieceCutter:
         self.cut_word = remember(cut, entries)
 
     def cut(self, text: str) -> list[Word]:
-        """Split a text into words and those into pieces; only the first MAX_CHARACTERS are read."""
+        """Split a text into words and pieces; only the first MAX_CHARACTERS are read."""
         return [*map(self.cut_word, split_words(text[:MAX_CHARACTERS]))]
 
 

@@ -145,7 +145,7 @@ def fuse_linear(
 
 
 def prefer_named(candidates: Candidates, index: Index, terms: Sequence[str]) -> Candidates:
-    """Raise the best match by name by `NAME_GAIN` of its distance to 1, and others less."""
+    """Raise scores by name: the best match gains `NAME_GAIN` of its distance to 1, others less."""
     names = [term for term in terms if term.startswith(HEADING_MARK)]
     found = index.keyword_lane.scores(names, candidates.chunks)
     shares = NAME_GAIN * found / (found.max(initial=0.0) or 1.0)

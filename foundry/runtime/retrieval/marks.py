@@ -61,7 +61,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
         return not terms.isdisjoint(tokenizer.token(word).terms)
 
     def find_word(folded: str, start: int) -> int:
-        """Return where the word that begins at `start` ends if it matches, else 0."""
+        """Return the end of the word that begins at `start` if it matches, else 0."""
         if (word := WORD.match(folded, start)) is None:
             return 0
         text, end = word[0], word.end()

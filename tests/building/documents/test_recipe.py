@@ -1,4 +1,4 @@
-"""Cached documents are invalidated when code changes that may produce something else."""
+"""Cached documents are invalidated when code changes on which their content may depend."""
 
 import ast
 import json

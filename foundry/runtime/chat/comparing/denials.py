@@ -88,7 +88,7 @@ class Denials:
 
 
 def _denials(clauses: Iterable[Clause], others: Iterable[Clause]) -> int:
-    """Return the number of negations in clauses that share a word with the others."""
+    """Return the number of negations in clauses that share a word with one of `others`."""
     there = frozenset[str]().union(*(one.stems for one in others))
     return sum(one.denials for one in clauses if not one.stems.isdisjoint(there))
 
@@ -100,6 +100,6 @@ def _both_deny(text: str, other: str) -> bool:
 
 
 def share_of(weights: Mapping[str, float], stems: Set[str]) -> float:
-    """Return the share of stems, by weight, that the others contain."""
+    """Return the share of the weights whose stems are in `stems`."""
     held = sum(weight for stem, weight in weights.items() if stem in stems)
     return held / (sum(weights.values()) or 1.0)

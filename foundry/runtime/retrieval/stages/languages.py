@@ -1,4 +1,4 @@
-"""Detects questions in another language than the documents, which hardly match them.
+"""Detects questions in a language other than the documents', which hardly match them.
 
 A question is in another language if it contains two of that language's most frequent words, and
 more of them than of the documents' language, or if most of its letters are from another script.
@@ -41,7 +41,7 @@ COMMON_WORDS["english"] = ENGLISH_STOP_WORDS | {"what", "which", "who", "how", "
 
 @stage("languages")
 def note_language(index: Index, query: str, journal: Journal, *, share: float) -> None:
-    """Note in the journal if a query seems to be in another language than the documents.
+    """Note in the journal if a query seems to be in a language other than the documents'.
 
     Nothing is noted if such words occur, on average, in more than a `share` of the chunks.
     """
