@@ -188,7 +188,7 @@ def find_open() -> list[str]:
     """The open files of this process; empty where the system does not list them."""
     found = []
     for descriptor in Path("/proc/self/fd").glob("*"):
-        with suppress(FileNotFoundError):  # The folder's own descriptor
+        with suppress(FileNotFoundError):  # The folder's own descriptor is closed by now.
             found.append(str(descriptor.readlink()))
     return sorted(found)
 

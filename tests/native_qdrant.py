@@ -367,7 +367,7 @@ class _Handler(BaseHTTPRequestHandler):
         if status != 200:
             answer = {"status": {"error": result or "as the test wants it"}, "time": 0.0}
         elif path == "/":
-            # The only response without an envelope.
+            # This is the only response without an envelope.
             answer = result
         written = json.dumps(answer).encode()
         engine.note(Exchange(self.command, self.path, asked, status, json.loads(written)))

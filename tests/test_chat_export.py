@@ -483,7 +483,7 @@ def test_question_is_condensed_from_its_conversation(modelled: str, model: Langu
         f"{fence} user\nWhat is at D44?\n{fence} assistant\nA shrine. [1]\n{fence} end of the"
     )
     assert said["content"].endswith("Question: Who keeps it?")
-    # The sum of both calls.
+    # The usage is the sum of both calls.
     assert events[-1][1]["usage"] == {
         "prompt_tokens": 22,
         "completion_tokens": 14,

@@ -202,7 +202,7 @@ def test_links_lead_on(tab: Visit, served: Served) -> None:
     )
     assert len(shown) == LINKS - 3
     assert TEXT.count("](") + TEXT.count("[[") + TEXT.count("<https:") == LINKS == 53
-    # A label may continue in the next line.
+    # A label may continue on the next line.
     assert sum(words == "this\npage" for words, _ in shown) == PARTS
     page = f"/d/{served.ids['guide/page-1.mdx']}"
     assert [address for _, address in shown[:4]] == [

@@ -148,7 +148,6 @@ def test_changed_options_prepare_anew_what_depends_on_them(project: Project) -> 
     file.write_text(written + "[chunking]\nmax_chars = 100\n")
     assert changes(project) == (7, 0, 0)
     file.write_text(written.replace('path = "sources"', 'path = "sources"\ntags = ["x"]'))
-    # The rows have no tags; apart from how they are split, they equal the first ones.
     assert changes(project) == (7, 0, 0)
     assert snapshot(project.index) == fresh_index(project)
     file.write_text(written.replace('name = "notes"', 'name = "other"'))
@@ -345,7 +344,7 @@ def test_a_dead_worker_costs_one_document_which_is_tried_again(
     for number in range(4):
         write(project, f"p{number}.pdf", pdf([[Text(10, 600, f"page {number}")]]))
     with monkeypatch.context() as patch:
-        # Workers that never respond.
+        # These workers never respond.
         waiting = [sys.executable, "-c", "import time; time.sleep(3600)"]
         patch.setattr(processes, "_command", lambda _: waiting)
         patch.setattr(pool, "LIMITS", Limits(wall=0.001))

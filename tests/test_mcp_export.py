@@ -481,7 +481,7 @@ def test_stdio_ends_when_nobody_reads(export: Path) -> None:
         process.stdout.close()
         process.stdin.write(lines(INITIALIZED, CALL))
         process.stdin.flush()
-        # Input is still open.
+        # The input is still open.
         assert process.wait(300) == 0
         assert process.stderr.read() == b""
 

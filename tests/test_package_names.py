@@ -44,7 +44,7 @@ def test_what_may_not_be_installed_here_is_taken_too(package: str) -> None:
         *("asynchat", "asyncore", "distutils", "imp", "smtpd"),
         *("aifc", "cgi", "chunk", "crypt", "imghdr", "nis", "pipes", "telnetlib", "uu", "xdrlib"),
         *("annotationlib", "compression"),
-        # Modules of other operating systems.
+        # These modules belong to other operating systems.
         *("msvcrt", "winreg", "nt"),
     ],
 )

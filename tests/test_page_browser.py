@@ -203,7 +203,7 @@ def test_nothing_is_denied_while_it_is_typed(lone_tab: Visit, end: str | None) -
     tab.go("/")
     tab.see("#counts", "30 documents")
     tab.page.clock.pause_at(3_600)
-    # The beginning of an identifier that is in no document.
+    # This is the beginning of an identifier that is in no document.
     tab.page.type("#query", "fans XV-7731")
     tab.page.clock.run_for(1_000)
     tab.see("#results > li", "")
@@ -266,7 +266,7 @@ def test_way_back_leads_to_the_place_among_results(tab: Visit) -> None:
     tab.page.go_back()
     tab.at("/?q=the")
     tab.page.wait_for_function(f"scrollY === {place}")
-    # The same for a search that was submitted on the page.
+    # The same holds for a search that was submitted on the page.
     tab.page.fill("#query", "lamps")
     tab.page.keyboard.press("Enter")
     tab.at("/?q=lamps")
@@ -431,7 +431,7 @@ def test_links_are_copied(tab: Visit) -> None:
     tab.see("#results .where", "Copied")
     place = tab.page.locator("#results h2 a").first.get_attribute("href")
     assert tab.page.evaluate("copied") == tab.address + place
-    # Another tab shows the same.
+    # The URL shows the same results in another tab.
     tab.go(path)
     assert tab.page.is_checked("[value=keyword]")
     tab.count("#results > li", 1)

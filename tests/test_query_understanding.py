@@ -307,7 +307,7 @@ def test_query_and_eval_ask_the_model_that_the_environment_names(
     )
     (tmp_path / "foundry.toml").write_text(config)
     assert load_config(tmp_path).stages["understanding"].deadline_ms == 2000
-    # Long enough for a busy machine.
+    # The deadline is long enough for a busy machine.
     (tmp_path / "foundry.toml").write_text(f"{config}deadline_ms = 20000\n")
     with language_model(says(query="lamp")) as model:
         monkeypatch.setenv("LLM_BASE_URL", model.base_url)

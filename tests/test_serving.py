@@ -163,7 +163,6 @@ def test_a_new_index_is_served_without_a_restart(
     publish(published, "v2")
     second = served.ready(lambda answer: answer["index_version"] != first["index_version"])
     assert second["verified"] and second["status"] == "ok"
-    # Back to the first version.
     publish(published, "v1")
     served.ready(lambda answer: answer["index_version"] == first["index_version"])
 

@@ -99,7 +99,7 @@ def test_paths_that_go_on_are_asked_for_by_what_comes_next(content: Content) -> 
         return condition.match.any
 
     assert len(asked("")) == len(asked("no")) == len(asked("note")) == 1
-    # notes/1. and notes/10 to notes/19
+    # The paths are notes/1. and notes/10 to notes/19.
     assert len(asked("notes/1")) == 11
     (whole,) = asked("notes/12.md")
     assert whole == path_prefixes(encode_value("path", "notes/12.md"))[-1]

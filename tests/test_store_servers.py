@@ -169,7 +169,7 @@ def test_a_server_that_follows_answers_searches(
     wait_for_replica(place, follower)
     for index in indexes:
         check_answers(follower, index)
-    # The replica has the role too.
+    # The role exists on the replica too.
     place.preferring_graphs()
     wait_for_replica(place, follower)
     asking = Place("pgvector", place.name, replica.replace("postgres:@", f"{place.name}:@"))

@@ -163,7 +163,7 @@ def test_one_changed_note_costs_one_note(place: Place, first: Path, tmp_path: Pa
     assert numbers_of(place) == (2 * COUNT + 1, 1)
     check_answers(place, first)
     check_answers(place, changed)
-    # Back, without loading anything, and forward again.
+    # The first version is published again without loading anything, and then the changed one.
     assert not place.publish(first).loaded
     assert place.current() == Content.open(first).version
     place.publish(changed, grace=0)
@@ -240,7 +240,7 @@ def test_what_has_been_loaded_is_not_loaded_again(place: Place, first: Path, thi
     check_answers(place, first)
     loaded = set(place.rows())
     assert len(loaded) == 2 * COUNT + 30
-    # Only the rest is loaded.
+    # Only the rows that are still missing are loaded.
     with killed_after((COUNT - 30) // 10):
         place.publish(third)
         raise Killed

@@ -73,7 +73,7 @@ def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> Bu
             with closing(DocumentCache(path)) as cache:
                 if options.fresh:
                     cache.clear()
-                # A damaged cache is replaced by an empty one.
+                # If the cache is damaged, it is replaced by an empty one, and the build begins again.
                 with suppress(CacheDamagedError):
                     built = _Build(config, reporter, options, engine, cache, published)
                     return built.build(thread)

@@ -103,7 +103,7 @@ class _Sequence(_Part):
 
     def ways(self, after: int, *, in_repeat: bool) -> int:
         ways = 1
-        # Backwards, so that the following characters are known.
+        # Items are visited backwards, so that the following characters are known.
         for item in reversed(self.items):
             ways *= item.ways(after, in_repeat=in_repeat)
             after = item.first | (after if item.is_nullable else 0)

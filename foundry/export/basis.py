@@ -51,7 +51,7 @@ class Basis:
         if not stale:
             refuse_stale(config, index.manifest)
         design = Design.of(config, choose_query_encoder(config, index.manifest))
-        # Rejects an index built with other options or versions.
+        # This fails for an index built with other options or versions.
         opened = open_index(index.folder, vectors=design.query_encoder.kind == "pieces")
         _check_search_options(design, opened)
         questions = _read_own_questions(design)

@@ -285,6 +285,6 @@ def _toml_character(character: str) -> str:
 
 
 def _is_visible(character: str) -> bool:
-    # Rejects control and format characters (such as bidirectional overrides), surrogates,
-    # separators.
+    # Control and format characters (such as bidirectional overrides), surrogates and separators are
+    # invisible.
     return unicodedata.category(character)[0] not in "CZ"

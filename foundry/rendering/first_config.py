@@ -93,7 +93,7 @@ def _ignore_state(project: Path) -> None:
 
 def slug_of(title: str) -> str:
     """Return the words of a title in lower-case ASCII, joined by hyphens; "" if it has none."""
-    # Drops accents, which are separate characters after normalisation.
+    # After normalisation, accents are separate characters, which are dropped here.
     letters = (c for c in unicodedata.normalize("NFKD", title) if not unicodedata.combining(c))
     words = "".join(c if c.isascii() and c.isalnum() else " " for c in letters)
     return "-".join(words.lower().split())[:50].strip("-")

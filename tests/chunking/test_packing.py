@@ -27,7 +27,7 @@ def packer(text: str, max_chars: int, overlap: int = 0, *blocks: Span) -> Packer
         ([10] * 8, 30, [30, 30, 20]),
         # Two of 20: 24 is as near as 16, and the first piece takes it.
         ([8] * 5, 30, [24, 16]),
-        # Two of 18: no other size is nearer.
+        # Two pieces of 18: no other size is nearer.
         ([9] * 4, 30, [18, 18]),
         ([15, 15], 30, [30]),
         ([15, 16], 30, [15, 16]),

@@ -401,7 +401,7 @@ def test_a_call_waits_as_long_as_it_is_asked_to_within_the_time_for_retries(
         with batched(service, tmp_path, retry_seconds=30, concurrency=1) as model:
             assert_honest(model.embed(TEXTS[:3], "document"), TEXTS[:3])
         assert len(service.calls) == 3
-    # The pauses before the retry, and before the next call.
+    # These are the pauses before the retry, and before the next call.
     assert [seconds for seconds in paused if seconds > 0] == waits
 
 

@@ -25,7 +25,7 @@ def test_agrees_with_trec_eval(chance: random.Random) -> None:
     grades = {document: float(chance.randint(0, 3)) for document in (*relevant, *absent)}
     grades[relevant[0]] = 2.0
     found = chance.sample(corpus, chance.randint(1, 150))
-    # Few different scores, so most documents tie.
+    # There are few different scores, so most documents tie.
     ranked = rank_with_ties({document: chance.randint(0, 4) / 4 for document in found})
     expected = ask_trec_eval(ranked, grades)
     assert expected.keys() == set(METRICS)

@@ -53,12 +53,12 @@ FILES = {
     "inside/pump.md": PUMP,
     "inside/guide.md": "# Guide\n\nVisitors are met at the gate and get helmets there.\n",
     "outside/guide.md": "# Guide\n\nAt the gate, visitors leave matches and cigarettes.\n",
-    # The same bytes at two places are one document.
+    # Two files with the same bytes are one document.
     "inside/valve.md": "# Valve\n\nA valve stops the flow of water before work on a pipe begins.\n",
     "outside/copy of valve.md": (
         "# Valve\n\nA valve stops the flow of water before work on a pipe begins.\n"
     ),
-    # Almost the same words: one hit represents both.
+    # These files have almost the same words, so one hit represents both.
     "inside/oil.md": f"# Oil\n\n{SEAL} Oil is drained into the tank of the workshop each May.\n",
     "outside/oil.md": f"# Oil\n\n{SEAL} Oil is drained into the tank of the workshop in May.\n",
     "outside/dust.md": "# Dust\n\nWater is sprayed on the face against dust while coal is cut.\n",

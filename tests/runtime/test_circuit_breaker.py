@@ -27,7 +27,7 @@ def test_breaker_waits_twice_as_long_each_time() -> None:
         assert breaker.admit() is None
         clock.now += 1 / 64
         ticket = admitted(breaker)
-        # Only one call is tried.
+        # One call is let through as a trial.
         assert breaker.admit() is None
         assert not breaker.fail(ticket, "down")
     clock.now += 60
@@ -68,7 +68,7 @@ def test_breaker_opens_after_so_many_failures_in_a_row() -> None:
     assert breaker.fail(admitted(breaker), "late")
     assert breaker.admit() is None
     clock.now += 1
-    # One failed trial keeps it open.
+    # One failed trial keeps the breaker open.
     assert not breaker.fail(admitted(breaker), "late")
     assert breaker.admit() is None
     clock.now += 2

@@ -97,7 +97,7 @@ def test_a_copy_in_the_same_source_counts_once(index: OpenedIndex) -> None:
     ("chunks", "folders"),
     [
         ([0, 3, 6, 7], {"guide/air/": 2, "guide/sub/": 2}),
-        # Everything inside the folder, nothing beside it.
+        # If all passages are in one folder, no folder is offered.
         ([0, 3], None),
         ([6], None),
         ([0, 8], {"guide/": 1}),

@@ -75,7 +75,7 @@ def make_encoder() -> Iterator[MakeEncoder]:
 @pytest.fixture(autouse=True)
 def other_times(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 0.05)
-    # Long enough for a busy machine.
+    # The limits are long enough for a busy machine.
     monkeypatch.setattr(live_query_encoder, "QUICK_SECONDS", 60.0)
     monkeypatch.setattr(live_query_encoder, "DEADLINE_SECONDS", 60.0)
 

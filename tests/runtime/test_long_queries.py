@@ -54,7 +54,7 @@ def test_a_query_has_no_more_terms_than_characters(query: str) -> None:
 
 def test_short_tokens_of_many_terms_count_as_those() -> None:
     letters = "bcdefghjklmnopqrstuvwxyz"
-    # Three terms each, then two: 12 * 3 + 14 * 2 = 64.
+    # The first 12 words have three terms each, and the other 14 two: 12 * 3 + 14 * 2 = 64.
     pairs = [f"{one}&{other}" for one, other in zip(letters[::2], letters[1::2], strict=True)]
     series = [f"{letter}{letter}1" for letter in letters]
     query = " ".join([*pairs, *series[:20]])
@@ -80,7 +80,7 @@ def test_characters_count_as_they_are_normalised() -> None:
     # The single character expands to `gal`.
     assert english.tokenize_query("\u33ff" * 1_000)[0] == ("gal" * 334)[:MAX_QUERY_CHARACTERS]
     assert english.tokenize_query("\u33ff" * 333)[0] == "\u33ff" * 333
-    # Words of one character each, most of which yield several pairs.
+    # Each character is a word, and most of these words yield several pairs.
     assert len(terms_of("".join(map(chr, range(0x3300, 0x3340))))) == MAX_QUERY_TERMS
 
 

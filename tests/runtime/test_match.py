@@ -115,7 +115,7 @@ def test_distance_is_known_to_tell_something_of_english_alone(
         # For semantic search only, nearness is (0.48 - 0.5) / 0.5 and (0.46 - 0.5) / 0.5.
         (0.48, None, None, "weak"),
         (0.46, None, None, "none"),
-        # For keyword search.
+        # The coverage alone decides in keyword search.
         (None, 0.06, None, "weak"),
         (None, 0.05, None, "none"),
     ],

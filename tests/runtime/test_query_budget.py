@@ -103,7 +103,7 @@ def test_no_query_reads_more_than_its_budget_covers(
         answer = server.search_hybrid(query[:2_000])
         again = server.search_hybrid(query[:2_000])
     assert all(journal.units >= 0 for journal in reading.journals)
-    # The budget of both searches together.
+    # This is the budget of both searches together.
     assert reading.postings + TEXT_UNITS * reading.texts <= 2 * UNITS
     assert [hit.id for hit in answer.hits] == [hit.id for hit in again.hits]
     assert answer.stages == again.stages

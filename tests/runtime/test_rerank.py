@@ -106,7 +106,7 @@ def test_real_model_decides(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "m", words)
     ranked, stages = run(Reranker(lambda: CrossEncoder(str(folder))))
     judged = [1 / (1 + np.exp(-logit(shared))) for shared in (0, 1, 3)]
-    # The fourth stays below the other three.
+    # The fourth candidate stays below the other three.
     assert ranked.scores == pytest.approx([*judged, judged[0] - 1e-6], abs=1.1e-6)
     assert ranked.scores[3] < ranked.scores[0]
     assert ranked.rerank is not None

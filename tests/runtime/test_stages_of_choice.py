@@ -75,7 +75,7 @@ def hits(records: Sequence[ChunkRecord]) -> list[Hit]:
 
 
 def test_capped_response_is_full_while_others_are_left() -> None:
-    # 60 chunks of one document rank above 5 of others.
+    # 60 chunks of one document rank above five chunks of others.
     records = [record(f"c{n:02}", document="big" if n < 60 else f"d{n}") for n in range(65)]
     found = candidates([0.9 - n / 100 for n in range(65)])
     journal = Journal("q", 5)

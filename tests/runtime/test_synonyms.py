@@ -138,7 +138,7 @@ def test_a_query_without_known_forms_stays_as_it_is(index: Index) -> None:
         ("a class to use (FU)", []),
         ("f(AB) for (i)", []),
         ("point (ZMP)", []),
-        # A single term, since the other word is a stop word.
+        # One term remains, because the other word is a stop word.
         ("marked not applicable (N/A)", []),
     ],
 )

@@ -196,7 +196,7 @@ def test_slow_readers_of_anything_leave_search_alone() -> None:
         for connection in slow:
             connection.close()
     streams = [head for number, head in enumerate(heads) if number % 3 != 1]
-    # The others have waited for a second.
+    # The other streams have waited for a second.
     assert streams.count(b"HTTP/1.1 200") == 8
     assert streams.count(b"HTTP/1.1 503") == len(streams) - 8
     assert statuses(server.exchange(get("/stream?pieces=1"))) == [200]

@@ -39,7 +39,7 @@ def source_of(path: Path) -> FolderSource:
         ("docs/shut/j.md", True),
         ("docs/.gitignore", True),
         ("docs/deep/.gitignore", True),
-        # Folders, and removed paths, which may have been folders.
+        # These paths are folders, or were removed and may have been folders.
         ("docs/figures", True),
         ("docs/gone", True),
         ("docs/a.txt", False),

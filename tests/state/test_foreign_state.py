@@ -245,7 +245,7 @@ def test_one_state_is_set_aside_at_most(built: Project, tmp_path: Path) -> None:
         built.succeed("build", "--quiet")
         assert set_aside(built) == [".foundry.set-aside"]
         assert (built.root / ".foundry.set-aside" / "mark").read_text() == f"{number}"
-    # Even if a file was replaced by something else, nothing elsewhere is written or removed.
+    # Nothing outside is written or removed, even if a file was replaced by something else.
     (tmp_path / "victim").mkdir()
     (tmp_path / "victim" / "letter").write_text("dear")
     shutil.rmtree(built.root / ".foundry.set-aside")

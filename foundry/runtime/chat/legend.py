@@ -22,7 +22,7 @@ def legend(cited: Sequence[CitedPassage]) -> str:
     text = "\n" if cited else ""
     for passage in cited:
         title = part_marks(" ".join(passage.title.split()) + ":")
-        # Escapes Markdown and HTML characters in the URL, without changing its meaning.
+        # Escaping Markdown and HTML characters does not change the meaning of the URL.
         url = MARKS.sub(lambda mark: f"%{ord(mark[0]):02X}", passage.url)
         text += f"\n[{passage.number}] {title} {url}"
     return text

@@ -254,7 +254,7 @@ class _Answer:
             await self.send_on({**self.head, "headers": self._headers()})
         if self.is_head and message.get("more_body", False):
             await self.send_on({"type": "http.response.body"})
-            # Stops the application, which would otherwise produce a body without a receiver.
+            # This stops the application, which would otherwise produce a body without a receiver.
             raise ClientDisconnect
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)

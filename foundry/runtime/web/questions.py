@@ -203,7 +203,7 @@ class QuestionLog:
         return True
 
     def _write(self, line: bytes) -> None:
-        # Ends a line that a full disk has truncated.
+        # This ends a line that a full disk has truncated.
         line = b"\n" + line if self._is_cut else line
         written = os.write(self._open(), line)
         self._is_cut = written < len(line)

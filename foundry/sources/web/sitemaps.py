@@ -161,5 +161,5 @@ def _parse_xml(content: bytes) -> Iterator[tuple[str, str, str | None]]:
                 yield kind, fields["loc"], fields.get("lastmod")
             fields = {}
         if path:
-            # Frees the elements that were read.
+            # Elements that were read are freed.
             path[-1].clear()

@@ -76,7 +76,7 @@ def test_all_queries_decide_and_those_of_each_shape() -> None:
     assert recall_of(both, shapes, 1969) == {"1 word": 0.98, "heading": 1.0}
     assert recall_of(both, shapes, 100) == {"1 word": 0.05, "heading": 0.125}
     both = np.concatenate([few, 10 * many])
-    assert depth_of(both, shapes) == 7900  # The ninth decile of the farthest neighbour's depth
+    assert depth_of(both, shapes) == 7900  # The depth of the farthest neighbour at the ninth decile
     assert depth_of(many, shapes[20:]) == 792
 
 

@@ -68,7 +68,7 @@ FILES = {
     "other/section-1005-6.md": "# Others\n\nOf another part.\n",
     "rules/was here.md": "# Moved\n\nThis was copied.\n",
     "elsewhere/old-place.md": "# Moved\n\nThis was copied.\n",
-    # A text that only mentions the names.
+    # This file only mentions the names.
     "links.md": "# Links\n\n"
     + "See training.html, error_handling.py, 30-cfr-75-325 and section-1005-6.md.\n" * 9,
     "more.md": "# Training\n\nTraining and error handling, handling of errors.\n",
@@ -101,7 +101,7 @@ def named_files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
         ("none", "rules/section-1005-6.md", "rules/section-1005-6.md"),
         ("static", "other/section-1005-6", "other/section-1005-6.md"),
         ("static", "was here.md", "rules/was here.md"),
-        # A copy that is not indexed itself.
+        # This is a copy that is not indexed itself.
         ("static", "old-place.md", "rules/was here.md"),
     ],
 )

@@ -252,7 +252,7 @@ def test_vectors_do_not_depend_on_the_blocks_in_which_they_are_read(
     assert np.array_equal(np.load(layout.vector_scales), scales)
     assert centre == pytest.approx(floats.mean(axis=0), abs=1e-6)
     assert np.array_equal(np.load(layout.sketch), pack_signs(floats, centre))
-    # The same with a single block.
+    # A single block gives the same result.
     nearest = written.nearest(embeddings[:5])
     assert measured == written.measure(
         embeddings[:5], nearest.chunks, ["heading"] * len(embeddings[:5])

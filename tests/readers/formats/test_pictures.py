@@ -230,7 +230,7 @@ IN_COLUMNS = ["north", "south", "east", "west"]
         ((0.05,) * 4, IN_ROWS),
         ((-0.05,) * 4, IN_ROWS),
         ((0.24,) * 4, IN_ROWS),
-        # Too steep for a skewed page.
+        # A slope of 0.26 is too steep for a skewed page.
         ((0.26,) * 4, IN_COLUMNS),
         # Half of the lines do not descend, so the page counts as straight.
         ((0.0, 0.1, 0.0, 0.1), IN_COLUMNS),

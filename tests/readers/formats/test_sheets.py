@@ -192,7 +192,7 @@ def test_declared_tables_stay_apart_without_gaps() -> None:
             table("| Fruit | Kg |", "| Plum | 3 |", "| All | 3 |"),
             table("| Warden | Phone |", "| Orla | 5551 |", "| Finn | 5552 |"),
             "as told",
-            # A column that was added next to its table.
+            # The last column was added next to its table.
             table("| Size | Price | Notes |", "| small | 2 | soon |"),
         )
     )

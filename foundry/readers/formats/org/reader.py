@@ -152,7 +152,7 @@ class _Writer:
         ending = re.compile(rf"[ \t]*#\+end_{re.escape(name)}\b", re.IGNORECASE)
         leave_out(Omission.MACRO, f"begin {name} end {name}")
         if name not in _CODE and name not in _LEFT_OUT:
-            # Quotations, verses and boxes, whose lines are read as usual.
+            # The lines of quotations, verses and boxes are read as usual.
             leave_out(Omission.ATTRIBUTE, options)
             self._end_later(ending)
             return

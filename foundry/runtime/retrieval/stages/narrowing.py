@@ -44,7 +44,7 @@ def apply_operators(
     # The array is copied, because the loop below removes chunks from it.
     allowed = np.ones(index.chunk_count, dtype=np.bool_) if allowed is None else allowed.copy()
     unread = 0
-    # Words before phrases, so that only chunks that may be found are read.
+    # Words come before phrases, so that only chunks that may be found are read.
     for item in sorted(dict.fromkeys(operators.items), key=lambda item: item.is_phrase):
         terms = terms_of(index, item)
         chunks = _having(index, terms, allowed) if terms else np.flatnonzero(allowed)

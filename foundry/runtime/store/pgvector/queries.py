@@ -49,7 +49,8 @@ _ASKED = (
 _SUMS = (
     f"SELECT one.row, sum({_IMPACT} * asked.times) AS score FROM {{postings}} AS one JOIN {_ASKED}"
 )
-# Includes all ties with the last hit: ties are broken by chunk number, which the engine lacks.
+# All ties with the last hit are included: ties are broken by chunk number, which the engine does
+# not have.
 _BEST = "ORDER BY score DESC FETCH FIRST (%(count)s) ROWS WITH TIES"
 NEAREST = (
     f"SELECT one.row, {_COSINE} AS score FROM {{vectors}} AS one"

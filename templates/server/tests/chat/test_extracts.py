@@ -158,7 +158,7 @@ SPREAD = (
     ("question", "is_quoted"),
     [
         ("Pump motor?", True),  # Half of the question is enough.
-        ("Pump motor gasket?", False),  # A third is not.
+        ("Pump motor gasket?", False),  # A third of the question is not enough.
         ("Spring motor gasket?", True),
         ("Pump lamp gasket lever?", True),  # The lamp is in a neighbouring sentence.
         ("Pump floor gasket lever?", False),  # The passage contains half, but no two neighbours do.

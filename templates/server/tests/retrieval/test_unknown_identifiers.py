@@ -202,7 +202,7 @@ def test_pattern_is_compiled_only_if_some_text_has_the_letters_in_order(
 
 @pytest.mark.parametrize(("left", "found"), [(0, ("--quick",)), (-1, ())])
 def test_what_it_costs_to_look_for_an_identifier(left: int, found: tuple[str, ...]) -> None:
-    # One chunk has the term, and is read.
+    # The term is in one chunk, which is read.
     journal = Journal(units=2_000 + 1 + 1_000 + left)
     _, tokens = TOKENIZER.tokenize_query("--quick")
     assert find_unknown_identifiers(INDEX, "--quick", tokens, (), journal) == found

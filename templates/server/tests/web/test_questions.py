@@ -378,7 +378,7 @@ def test_more_lines_than_can_wait_are_lost(
 ) -> None:
     monkeypatch.setattr(questions, "MAX_WAITING", 5)
     os.mkfifo(file)
-    # A reader that does not read: only the thread waits.
+    # Nobody reads the pipe, so the thread waits, but no caller does.
     reader = os.open(file, os.O_RDONLY | os.O_NONBLOCK)
     filler = os.open(file, os.O_WRONLY | os.O_NONBLOCK)
     for size in (4_096, 1):

@@ -40,7 +40,7 @@ def test_own_patterns_are_identifiers() -> None:
         ("How is the seal replaced", (0.7, 0.3), None),
         ("Tell me about D40", (0.5, 0.5), {"semantic": 0.5, "keyword": 0.5}),
         ("max_connections HTTPServer limit", (0.3, 0.7), {"semantic": 0.3, "keyword": 0.7}),
-        # Shares of exactly 0.5 and 0.2 are not above them.
+        # Shares of exactly 0.5 and 0.2 are not above the limits.
         ("D40 hall", (0.5, 0.5), {"semantic": 0.5, "keyword": 0.5}),
         ("D40 big old cold hall", (0.7, 0.3), None),
     ],

@@ -67,7 +67,7 @@ def write(tmp_path: Path, headings: Sequence[str]) -> Any:
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
-        # Most frequent first, at most four.
+        # The most frequent words come first, at most four.
         ("ven", ["ventilation", "vent", "venvPath", "ventilatoren"]),
         ("vent", ["ventilation", "ventilatoren", "ventilate", "ventilator"]),
         ("venv", ["venvPath"]),
