@@ -73,7 +73,7 @@ def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> Bu
             with closing(DocumentCache(path)) as cache:
                 if options.fresh:
                     cache.clear()
-                # If the cache is damaged, it is replaced by an empty one, and the build begins again.
+                # If the cache is damaged, the build begins again with an empty one.
                 with suppress(CacheDamagedError):
                     built = _Build(config, reporter, options, engine, cache, published)
                     return built.build(thread)
