@@ -65,8 +65,8 @@ class EncoderDescription:
     """Name and properties of an encoder.
 
     `minimum_coverage` is the share of a text's letters that pieces must cover. `common` is the
-    cosine of unrelated texts; it is added so that cosines have the scale that fixed fusion weights
-    expect. `sha256` covers pieces, table and weights, in this order.
+    cosine of unrelated texts. It is added to vectors, because fixed fusion weights expect cosines
+    on that scale. `sha256` covers pieces, table and weights, in this order.
     """
 
     name: str

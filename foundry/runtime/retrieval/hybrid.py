@@ -55,7 +55,7 @@ def by_meaning(semantic: LaneHits) -> Candidates:
 def complete_lanes(
     index: Index, terms: Sequence[str], vector: Vector, keyword: LaneHits, semantic: LaneHits
 ) -> Candidates:
-    """Join the hits of both lanes, computing the exact score in the other lane."""
+    """Join the hits of both lanes, and compute the score of each hit in the other lane."""
     lane, score_terms = index.dense_lane, partial(index.keyword_lane.scores, terms)
     joined = join_lanes(keyword, semantic, score_terms, partial(lane.scores, vector))
     return replace(joined, distance=lane.distance(vector))

@@ -129,7 +129,7 @@ def _read_row(
 
 
 def _value_of(cell: Element) -> str:
-    """Return the value of a cell without displayed text."""
+    """Return the value of a cell for which no displayed text is stored."""
     names = ("string-value", "date-value", "time-value", "boolean-value", "value")
     value = next(filter(None, (cell.get(f"{OFFICE}{name}") for name in names)), "")
     if duration := _DURATION.match(value):

@@ -23,7 +23,7 @@ class _Level:
 
 @dataclass(slots=True)
 class _List:
-    """A definition with its levels, and the current number of each level."""
+    """A numbering definition with its levels, and the current number of each level."""
 
     levels: dict[int, _Level] = field(default_factory=dict)
     counts: list[int | None] = field(default_factory=lambda: [None] * MAX_LEVELS)
