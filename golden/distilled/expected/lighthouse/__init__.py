@@ -1,6 +1,6 @@
 """Search as a library: `search_hybrid` searches the index in this package."""
 
-# Not imported from `typing`, which is slow to import.
+# `typing` also has this constant, but is slow to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .errors import InvalidRequestError
@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> object:
-    # Loaded on first use, since every command imports this file first.
+    # Modules are loaded on first use, because every command imports this file first.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .custom import HOOKS

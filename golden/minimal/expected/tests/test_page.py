@@ -35,7 +35,7 @@ def test_page_runs_its_own_scripts_and_nothing_else(client: TestClient, path: st
     blocks = re.findall(r"(?s)<(script|style)>(.*?)</\1>", page.text)
     hashes = {base64.b64encode(hashlib.sha256(text.encode()).digest()) for _, text in blocks}
     assert hashes == {found.encode() for found in re.findall(r"'sha256-(.+?)'", policy)}
-    # It contains no data, so the page of any other document is the same.
+    # The page contains no data, so it is the same for every other document.
     other = client.get(path.replace(quote(DOCUMENT.id, safe=""), "other"), headers=BROWSER)
     assert other.text == page.text
 

@@ -52,7 +52,7 @@ def test_results_are_ordered_and_unique(lanes: dict[str, Any]) -> None:
         assert all(rank is None or rank >= 1 for rank in ranks)
         assert scores == sorted(scores, reverse=True)
         assert all(0 <= score <= 1 for score in scores)
-        # In milliseconds: no search ends within ten microseconds.
+        # The time is in milliseconds: no search ends within ten microseconds.
         assert response.took_ms > 0.01
         assert response.mode == lanes["mode"] or response.reason != "requested"
         assert response.degraded == (response.reason in ("no_vectors", "embedder_unavailable"))
@@ -184,7 +184,7 @@ def test_lanes_say_the_same_of_a_passage_in_every_mode() -> None:
             for mode in MODES
         )
         for hit in hybrid.values():
-            # A stage may have added it to the results of a lane.
+            # A stage may have added the hit to the results of a lane.
             near = hit.scores.semantic, semantic.get(hit.id, hit).scores.semantic
             worded = hit.scores.keyword, keyword.get(hit.id, hit).scores.keyword
             assert near[0] == near[1] or None in near
@@ -210,7 +210,7 @@ def test_query_without_a_word_finds_nothing(lanes: dict[str, Any]) -> None:
 def test_identifier_that_is_nowhere_is_named() -> None:
     response = search_hybrid(f"{DOCUMENTS[0].title} {UNKNOWN}")
     assert response.unknown_identifiers == (UNKNOWN,)
-    # The latter comes after all other words.
+    # The second query sorts after all words of the index.
     for query in (UNKNOWN, "\U0001e943"):
         assert search_hybrid(query, **LANES[-1]).hits == ()
 

@@ -128,7 +128,8 @@ def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
     findings = index.verify()
     # A damaged index is not searched.
     for item in () if findings else index.manifest.known_items:
-        # With the largest top_k, since stages may rank newer or closer chunks above a known item.
+        # The largest top_k is used, because stages may rank newer or closer chunks above a known
+        # item.
         chunk = index.find_chunk(item.chunk_id)
         if not chunk or not ask(item.query, MAX_TOP_K).covers(chunk):
             findings.append(f"the query {item.query!r} does not find {item.chunk_id}")

@@ -31,10 +31,10 @@ _UNUSABLE = (OSError, ValueError, LookupError, TypeError, AttributeError, re.err
 class Limits:
     """Limits of one worker process."""
 
-    connections: int  # Above it, the longest-idle connection is closed.
-    searches: int  # Concurrent; more wait up to a second. Other requests count too.
+    connections: int  # If there are more, the longest-idle connection is closed.
+    searches: int  # Concurrent searches and other requests; further ones wait up to a second.
     streams: int  # Concurrent streamed responses
-    chats: int = 0  # Concurrent; not counted as streams
+    chats: int = 0  # Concurrent chats, which do not count as streams
     mcp_calls: int = 0
     requests_per_minute: int = 0  # Per token, or per address without one; 0 means no limit.
     chat_requests_per_minute: int = 0

@@ -138,7 +138,7 @@ def test_workers_answer_and_stop_together(callers_headers: dict[str, str]) -> No
             asked = urllib.request.Request(f"{address}/search?q=a", headers=callers_headers)
             with urllib.request.urlopen(asked) as answer:
                 assert answer.status == 200
-        # Both are counted together, a moment after the response was sent.
+        # Metrics and log count a request a moment after its response was sent.
         counted = 'http_requests_total{method="GET",route="/search",status="200"} 8.0'
         for _ in range(1000):
             asked = urllib.request.Request(f"{address}/metrics", headers=callers_headers)

@@ -17,7 +17,7 @@ from harbour.settings import settings
 ADDRESS = "http://127.0.0.1:8000"
 INDEX = load()
 DOCUMENT = INDEX.chunk(0)
-# A title may be a word in every text; punctuation may be operators.
+# A title may be a word that every text contains, and punctuation could be read as operators.
 QUERY = " ".join(re.findall(r"\w+", f"{DOCUMENT.title} {DOCUMENT.text}")[:20])
 
 

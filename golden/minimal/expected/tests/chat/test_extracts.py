@@ -124,7 +124,7 @@ def test_better_passages_count_for_more() -> None:
 
 
 def test_of_equal_sentences_the_first_of_a_passage_counts_for_more() -> None:
-    # Each contains a third of the question; the second also begins another passage.
+    # Each sentence contains a third of the question; the second one also begins another passage.
     names = "mechanic foreman plumber smith painter".split()
     text = " ".join(f"The valve is replaced by the {name}." for name in names)
     found = extracts("Is the valve new, who replaces it?", hit(text, "Rooms"))
@@ -144,7 +144,7 @@ def test_what_is_said_already_is_not_said_again() -> None:
     text = "The valve is replaced yearly. Yearly, the valve is replaced."
     assert len(extracts("When is the valve replaced?", hit(text))) == 1
     assert extracts("Who?", hit("")) == []
-    # For a question without terms, the first sentence of a passage.
+    # A question without terms is answered with the first sentence of a passage.
     assert extracts("Who?", hit(text))[0] == (1, "The valve is replaced yearly.")
 
 
@@ -158,7 +158,7 @@ SPREAD = (
     ("question", "is_quoted"),
     [
         ("Pump motor?", True),  # Half of the question is enough.
-        ("Pump motor gasket?", False),  # A third is not.
+        ("Pump motor gasket?", False),  # A third of the question is not enough.
         ("Spring motor gasket?", True),
         ("Pump lamp gasket lever?", True),  # The lamp is in a neighbouring sentence.
         ("Pump floor gasket lever?", False),  # The passage contains half, but no two neighbours do.

@@ -124,7 +124,8 @@ def test_terms_far_apart_are_found_and_let_go(tmp_path: Path) -> None:
     found = Vocabulary.open(tmp_path / "terms.bin", tmp_path / "ends.npy")
     assert [found.find(term) for term in terms] == [*range(len(terms))]
     assert {found.find(f"{number:03}") for number in range(-1, 401, 2)} == {None}
-    # Without the cyclic garbage collector, which may run late: an index takes disk and memory.
+    # The cyclic garbage collector may run late, and an index takes disk and memory, so the index
+    # must be freed without it.
     gc.disable()
     try:
         is_there = weakref.ref(found)

@@ -80,7 +80,6 @@ def test_each_index_that_is_whole_is_served(
         wait_until(lambda wanted=outcomes: len(indexes.outcomes) == wanted)  # type: ignore[misc]
         assert (served.current().version, served.state.problem) == ("v1", NOT_RELOADED)
         assert served.state.verified
-    # The file is repaired in place.
     (tmp_path / "v4" / "terms.bin").write_text("mended")
     wait_until(lambda: served.current().version == "v4")
     assert (served.state.problem, served.state.verified) == (None, True)

@@ -162,7 +162,7 @@ def test_beginning_of_a_long_query_counts(query: str, searched: str) -> None:
 
 
 def test_a_query_is_measured_after_normalisation() -> None:
-    # One Arabic character, which normalises to 18.
+    # This Arabic character normalises to 18 characters.
     searched, tokens = english.tokenize_query("\ufdfa" * 200)
     assert len(searched) <= 1000
     assert {term for token in tokens for term in token.terms} != set()

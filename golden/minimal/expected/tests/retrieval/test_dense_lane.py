@@ -167,7 +167,7 @@ def test_the_nearest_are_those_of_an_exact_scan(dimensions: int, size: int) -> N
     for share in (None, 1.0, 0.5, 0.1):
         allowed = None if share is None else chooser.random(size) < share
         query, *rows = chooser.standard_normal((size + 1, dimensions), dtype=np.float32)
-        # Ten are close, and all others so far away that no pass can confuse them.
+        # Ten vectors are close, and all others so far away that no pass can confuse them.
         near = chooser.permutation(size if allowed is None else np.flatnonzero(allowed))[:10]
         for place, chunk in enumerate(near, start=1):
             rows[chunk] = query + 0.1 * place * rows[chunk]

@@ -105,7 +105,7 @@ def test_an_encoder_that_was_written_is_opened(tmp_path: Path) -> None:
         (0.8, 0.6),
         (0.602, 0.8),
         (0.6, 0.798),
-        # A different width than the encoder's.
+        # The width differs from the encoder's.
         (0.6,),
         (0.6, 0.8, 0.0),
         (),

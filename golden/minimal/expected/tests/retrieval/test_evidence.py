@@ -41,9 +41,10 @@ def test_identifier_that_no_chunk_has_is_lacking_in_every_hit() -> None:
 @pytest.mark.parametrize(
     ("terms", "chunks", "expected"),
     [
-        # In 1 of 1,000 chunks: log(1 + 999.5 / 1.5) = 6.5; in none: log(1 + 1000.5 / 0.5) = 7.6.
+        # A term in 1 of 1,000 chunks weighs log(1 + 999.5 / 1.5) = 6.5; a term in none weighs log(1
+        # + 1000.5 / 0.5) = 7.6.
         (["seal", "pump", "zebra"], 1_000, True),  # 7.6 of 20.6 is more than 0.35.
-        (["seal", "pump", "oil", "zebra"], 1_000, False),  # 7.6 of 27.1 is less.
+        (["seal", "pump", "oil", "zebra"], 1_000, False),  # 7.6 of 27.1 is less than 0.35.
         (["seal", "pump", "zebra"], 999, False),
     ],
 )

@@ -185,8 +185,8 @@ def test_what_bears_a_name_gains_a_share_of_what_it_lacks() -> None:
     plain = Candidates(numbers, None, None, numbers, numbers, np.array([0.5, 0.8, 0.2, 0.0]))
     named = prefer_named(plain, index, ["slam", "=slam", "==SLAM"])
     assert asked == ["=slam", "==SLAM"]
-    # The best match by name gains 0.8 of the 0.5 that it lacks; the other gains half of that share
-    # of 0.2.
+    # The best match by name is 0.5 below 1 and gains 0.8 of that; the other one is 0.2 below 1 and
+    # gains 0.4 of that.
     assert named.scores.tolist() == pytest.approx([0.9, 0.88, 0.2, 0.0])
     assert named.boosts["named"] == pytest.approx([1.8, 1.1, 1.0, 1.0])
     assert prefer_named(plain, index, ["slam"]).scores.tolist() == plain.scores.tolist()

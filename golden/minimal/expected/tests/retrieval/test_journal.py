@@ -1,4 +1,4 @@
-"""The limits of a query, and its budget: its size, and how running out is reported."""
+"""The limits of a query, the size of its budget, and the report if the budget is used up."""
 
 import time
 from types import SimpleNamespace

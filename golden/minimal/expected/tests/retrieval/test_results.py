@@ -120,7 +120,7 @@ def hits_of(*texts: str) -> Iterator[Hit]:
     [
         ("abc", 9, ["a", "b", "c"]),
         (["a b", " a\tb\r\n", "c", "ab"], 9, ["a b +c1 +c3", "c"]),
-        # Nothing is searched beyond the first hit that is not wanted.
+        # No hits are read beyond the first one that is not wanted.
         ("abaca", 2, ["a +c2", "b", "c"]),
         ("aabab", 2, ["a +c1 +c3", "b +c4"]),
         ("abbcdd", 3, ["a", "b +c2", "c", "d"]),

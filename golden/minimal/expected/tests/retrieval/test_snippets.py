@@ -209,7 +209,7 @@ def words(first: int, last: int) -> str:
         ("w079", words(0, 79) + ".", words(0, 79) + "."),
         ("nothing", words(0, 80), words(0, 59) + " \u2026"),
         ("w100", words(0, 199), f"\u2026 {words(93, 151)} \u2026"),
-        # As much before the first word as after the last.
+        # The snippet shows as much text before the first match as after the last.
         ("w199", words(0, 199), f"\u2026 {words(132, 199)}"),
         ("w010 w011 w150 w151 w152", words(0, 199), f"\u2026 {words(132, 199)}"),
         ("w050 w051 w052 w150", words(0, 199), f"\u2026 {words(43, 101)} \u2026"),
@@ -257,7 +257,7 @@ def test_the_window_has_the_most_words() -> None:
         ("C++", "In C++ and c.", ["C++"]),
         ("connect", "They disconnect.", []),
         ("copies of a body", "One copy, and many bodies.", ["copy", "bodies"]),
-        # Cut inside a word, since there are no spaces.
+        # The text is cut inside a word, because it has no spaces.
         ("valve", "opening/a/valve/" * 40, 18 * ["valve"]),
         ("stra\u00dfe", "Die Stra\u00dfe.", ["Stra\u00dfe"]),
         (
@@ -276,7 +276,7 @@ def test_words_are_marked(query: str, text: str, words: list[str]) -> None:
 
 
 def test_the_longest_of_what_begins_at_a_place_is_marked() -> None:
-    # Several, because the order of the two lookups differs between processes.
+    # Several numbers are tried, because the order of the two lookups differs between processes.
     for number in range(2, 30):
         shown = show(f"{number} {number}.7", f"From {number}.7 on, and {number} too.")
         assert marked(shown) == [f"{number}.7", str(number)]

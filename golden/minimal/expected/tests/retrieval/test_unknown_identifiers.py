@@ -138,7 +138,7 @@ def test_quantities_in_sentences_name_nothing(query: str, named: tuple[str, ...]
 
 
 def test_for_a_long_query_no_passage_is_read() -> None:
-    # The parts of the latter exist; reading chunks would show that the whole does not.
+    # The parts of PII-2024-0043 exist; only reading chunks would show that the whole does not.
     names = "D41 PII-2024-0043"
     assert unknown(f"leaks of {names}") == ("D41", "PII-2024-0043")
     padding = " " * MAX_PATTERN_INPUT
@@ -202,7 +202,7 @@ def test_pattern_is_compiled_only_if_some_text_has_the_letters_in_order(
 
 @pytest.mark.parametrize(("left", "found"), [(0, ("--quick",)), (-1, ())])
 def test_what_it_costs_to_look_for_an_identifier(left: int, found: tuple[str, ...]) -> None:
-    # One chunk has the term, and is read.
+    # The term is in one chunk, which is read.
     journal = Journal(units=2_000 + 1 + 1_000 + left)
     _, tokens = TOKENIZER.tokenize_query("--quick")
     assert find_unknown_identifiers(INDEX, "--quick", tokens, (), journal) == found
@@ -294,7 +294,7 @@ def test_a_lane_that_may_not_find_the_whole_finds_no_identifier() -> None:
         return finds_identifier(hits, INDEX, query, tokens, ())
 
     assert finds("PII-2024-0042", [True] * 6)
-    # Only the note, which contains just 2024 of its parts.
+    # Only the note is visible, which contains just 2024 of the parts.
     assert not finds("PII-2024-0042", [True, False, False, False, False, False])
     assert not finds("PII-2024-0042", [False] * 6)
     # An option has no term of its own, so any hit suffices.

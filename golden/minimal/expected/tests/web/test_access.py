@@ -95,7 +95,7 @@ def test_the_caller_that_was_away_longest_is_forgotten_first(
     limit = RateLimit(1, Clock())
     assert [limit.take(caller) for caller in (b"a", b"b", b"a", b"b")] == [0.0, 0.0, 60.0, 60.0]
     assert limit.take(b"c") == 0.0
-    # It was forgotten and starts again, while recent callers wait for their turn.
+    # The caller that was idle longest is forgotten and starts again; recent callers still wait.
     assert [limit.take(caller) for caller in (b"b", b"a")] == [60.0, 0.0]
 
 

@@ -186,7 +186,7 @@ def test_client_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
         async with served(Application()) as (server, connect):
             lazy, _ = await connect(BIG)
             await until(lambda: len(server._connections.unread) == 1)
-            # Long enough for a busy machine.
+            # The limit is long enough for a busy machine.
             set_limit(monkeypatch, "READING_SECONDS", 30)
             keen, _ = await connect(BIG)
             assert await status(keen) == 200

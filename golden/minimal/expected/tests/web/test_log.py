@@ -41,7 +41,7 @@ def test_a_traceback_is_a_field() -> None:
 def test_a_reader_that_does_not_read_costs_lines_and_no_time() -> None:
     reader, writer = os.pipe()
     handler = JsonHandler(writer)
-    # Ten times the capacity of a pipe.
+    # The lines take ten times the capacity of a pipe.
     for number in range(5000):
         handler.emit(record("line %d %s", number, "x" * 80))
     os.set_blocking(reader, False)

@@ -80,7 +80,7 @@ def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPat
 
         first = asyncio.create_task(ask("/pieces"))
         await begun.wait()
-        # The search is done, so others can begin, but no further streams.
+        # The first search has ended, so others may begin, but its stream still has the only slot.
         await ask("/whole")
         await ask("/pieces")
         assert statuses == [200, 200, 503]

@@ -74,7 +74,7 @@ def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     handler = signal.getsignal(signal.SIGCHLD)
     stop_handler = signal.signal(signal.SIGTERM, lambda *_: None)
-    # Another thread that may receive signals.
+    # Signals may also arrive in this thread.
     ended = threading.Event()
     taking = threading.Thread(target=ended.wait)
     taking.start()

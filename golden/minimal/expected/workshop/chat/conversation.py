@@ -44,7 +44,7 @@ class Conversation:
     turns: Sequence[Turn]
     top_k: int = DEFAULT_CHAT_TOP_K
     filters: Filters | None = None
-    # These are for the language model; answers without one ignore them.
+    # Only answers by a language model use these fields.
     wishes: str = ""
     max_tokens: int | None = None
     options: Mapping[str, float | None] = field(default_factory=dict)
@@ -131,7 +131,7 @@ def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLI
         return "question"
     is_polite = (language.thanks | language.polite).issuperset(words) and "?" not in text
     if is_polite and not language.thanks.isdisjoint(words):
-        # After an offer ("Shall I go on?"), it means yes.
+        # After an offer ("Shall I go on?"), thanks mean yes.
         is_offered = turns[-2].content.rstrip().endswith("?") and "no" not in words
         return "follow_up" if is_offered else "acknowledgement"
     is_follow_up = _refers_back(text, language) or _goes_on(text, index, language)
@@ -139,7 +139,7 @@ def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLI
 
 
 def query_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> str:
-    """Return the query for a follow-up, built from the turns back to the question it refers to."""
+    """Return the query for a follow-up, built from the turns since the question it refers to."""
     parts: list[str] = []
     for end in range(len(turns), 0, -1):
         if turns[end - 1].role != "user":
@@ -151,7 +151,7 @@ def query_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGL
             parts.insert(0, text)
         if kind == "question":
             break
-    # Only one: with several headings, passages that resemble them would rank above answers.
+    # Only one heading is added: with several, passages that resemble them would rank above answers.
     headings = (turn.cited[0] for turn in reversed(turns) if turn.cited)
     heading = next(headings, "")[:MAX_HEADING_CHARACTERS]
     return " ".join([*parts, heading])[-MAX_QUERY_LENGTH:].strip()
@@ -178,6 +178,7 @@ def _goes_on(text: str, index: Index, language: LanguageWords) -> bool:
     return (
         (len(own) <= MAX_ADDED_WORDS or is_asking is None)
         and not any(token.is_identifier for token in index.tokenizer.tokenize(text))
-        # If no document has its words, it is searched for alone, and nothing is found.
+        # If no document contains the words of a message, the message is searched for alone, so that
+        # nothing is found.
         and any(map(index.keyword_lane.frequency, index.tokenizer.terms(" ".join(own))))
     )

@@ -29,13 +29,14 @@ MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
 MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
 # Terms in headings count less; most passages begin by stating their topic.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
-ANSWER_SHARE = 0.8  # As HEADING_SHARE, for what follows the same question in a document
-MIN_SHARE_OF_ANSWER = 0.75  # As MIN_SHARE_OF_BEST, if the best sentence follows a question
+ANSWER_SHARE = 0.8  # Like HEADING_SHARE, for the text below a question that equals the user's
+MIN_SHARE_OF_ANSWER = 0.75  # Like MIN_SHARE_OF_BEST, if the best sentence follows a question
 MIN_SHARE_ASKED = 0.7  # Share of terms at which a question in a document counts as the same
 OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question says "off"
-# For one sentence with its headings; with less, it may answer a different question
+# Minimum share of the question in one sentence with its headings; with less, it may answer a
+# different question
 MIN_ANSWERED = 0.6
-MIN_ALIKE = 0.6  # Shared terms of sentences that may contradict each other
+MIN_ALIKE = 0.6  # Minimum share of terms that contradicting sentences must have in common
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
 
@@ -80,7 +81,7 @@ class Chat:
 def extract_answer(
     sources: Sources,
     passages: Sequence[NumberedPassage],
-    failure: str = "",  # Why no model wrote it, if one was called
+    failure: str = "",  # Why the answer was not written by the model, if one was called
     language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
     """Return an answer made of sentences from the passages, or one that only lists passages."""
@@ -126,7 +127,7 @@ class _Found:
     passage: NumberedPassage
     unit: Unit
     terms: frozenset[str]
-    share: float  # Of the question, including headings and quoted context
+    share: float  # Share of the question that is covered, including headings and quoted context
 
 
 def extract(
@@ -169,7 +170,7 @@ def extract(
             around = above.union(*whole[max(0, place - 1) : place + 2])
             if weights and coverage(around) < MIN_SHARE_TOGETHER:
                 continue
-            # The list as a whole may answer what none of its items does.
+            # A list as a whole may give an answer that none of its items gives alone.
             if unit.stem and own <= coverage(terms_of(unit.stem.words)):
                 continue
             is_asked = unit.is_answer and coverage(terms_of(unit.question)) >= MIN_SHARE_ASKED
@@ -192,7 +193,7 @@ def _choose(found: Sequence[_Found]) -> list[_Found]:
     ranked = sorted(found, key=lambda one: -one.worth)
     chosen: list[_Found] = []
     said: set[str] = set()
-    # If a unit answers exactly this question, few others are needed.
+    # If a sentence answers exactly this question, few others are needed.
     share = MIN_SHARE_OF_ANSWER if ranked and ranked[0].unit.is_answer else MIN_SHARE_OF_BEST
     least = share * max((one.worth for one in found), default=0.0)
     for one in ranked:

@@ -29,7 +29,7 @@ MAX_MESSAGES = 10_000
 MAX_TURNS, MAX_TURN_CHARACTERS = 64, 16_000  # Conversations may be longer; only this much is read.
 KEEP_ALIVE_SECONDS = 15.0
 
-# A schema cannot express it.
+# JSON Schema cannot express this rule.
 LAST_TURN = f"The last is the user's question: not blank, at most {MAX_QUERY_LENGTH} characters."
 
 ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ..index.records import GOES_ON
 
-MIN_SENTENCE = 20  # Maximum length in characters
+MIN_SENTENCE = 20  # Minimum length in characters
 
 _CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
 # After a full stop and a space, a Chinese or Japanese full stop, a paragraph or an item.
@@ -72,10 +72,10 @@ def part_marks(text: str) -> str:
 
 
 def keep_plain(text: str) -> str:
-    """Return one line of Markdown so that all but its code is displayed literally.
+    """Return one line of Markdown that is displayed literally, except for its code.
 
-    If Markdown would format part of it, or an answer's reader would see a citation, the whole line
-    is shown as code.
+    If Markdown would format a part of the line, or readers would take a part for a citation, the
+    whole line becomes code.
     """
     if not _BEGINS_BLOCK.match(text) and not _CHANGED.search(_blank_spans(text)):
         return text

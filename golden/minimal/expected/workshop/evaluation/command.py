@@ -115,7 +115,7 @@ def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     minimums = [parse_minimum(written) for written in chosen.minimums or ()]
     index, asked = current_index(), read_questions(chosen.questions)
     if newest := index.part(FilterColumns.open).newest_date():
-        # Ages count from here, so that results do not change with the date.
+        # Ages are measured from the newest date, so that results do not change from day to day.
         os.environ.setdefault("REFERENCE_DATE", newest)
     questions, missing = resolve(index, asked.questions)
     metrics, degraded = {}, {}

@@ -82,7 +82,7 @@ class Documents:
         paths = layout.documents, layout.document_offsets, layout.document_ids
         return cls(
             index.open_lines(*paths, count),
-            # Copied parts, not the index itself: a reference would keep a replaced index in memory.
+            # The parts are copied: a reference to the index would keep a replaced index in memory.
             index.chunk_lines,
             open_array(layout.document_chunks, np.uint64, (count + 1,)),
             partial(_read_sources, layout.report),

@@ -270,7 +270,7 @@ class Vocabulary(Sequence[bytes]):
         self._terms = terms
         ends = self._offsets = offsets.data  # Twice as fast as reading elements of an array.
         self._firsts = range(0, len(self), TERMS_APART)
-        # Not a cached method, which would keep a replaced index in memory.
+        # A cached method would keep a replaced index in memory.
         self._first = cache(lambda number: bytes(terms[ends[number] : ends[number + 1]]))
 
     @classmethod

@@ -129,7 +129,8 @@ class OpenedIndex(Index):
                 files = IndexFiles.open(version)
                 return cls(files, *(open_lane(files) for open_lane in lanes), parts=parts)
             except IndexUnusableError:
-                # Otherwise a build has replaced, and perhaps removed, this version in the meantime.
+                # If the version is not current any more, a build has replaced it, and perhaps
+                # removed it.
                 if resolve_version(directory) == version:
                     raise
 

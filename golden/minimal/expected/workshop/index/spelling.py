@@ -1,8 +1,8 @@
 """Maps British spellings of English words to American ones, so that either finds the other.
 
-Results are only compared with each other, so a rule may also rewrite a word that has no variant
-(`cerise`), unless that gives another word. There is no rule where the stemmer already unifies both
-(`modelling`).
+Spellings are only compared with each other, so a rule may also rewrite a word without a variant
+(`cerise`), unless the result is another word. No rule is needed where the stemmer unifies both
+spellings (`modelling`).
 """
 
 import re
@@ -24,7 +24,8 @@ _YSE = re.compile("(.*(?:anal|catal|dial|electrol|hydrol|paral)y)s(e[ds]?|ers?|i
 _OGUE = re.compile("(.*(?:anal|catal|dial|homol|monol)og)u(?:e(s?)|(e[dr]|ers|ing))")
 _ENCE = re.compile("(def|off|pret|lic)enc(e|ed|ees?|eless|ers?|es|ing)")
 _LL = re.compile("((?:re)?(?:counsel|dial|duel|fuel|initial|jewel|victual))l(e[dr]|ers|ings?|ors?)")
-# Words before `ise` that keep it: Americans also write them with `s`, or `ize` is another word.
+# Word beginnings that keep `ise`: Americans also write these words with `s`, or the form with `ize`
+# is another word.
 _ONLY_WITH_S = frozenset(
     "adv advert appr chast chem circumc comprom compr conc dem desp dev enterpr exc exerc"
     " expert disenfranch enfranch franch imprec improv inc merchand metropol moonr mort parad"

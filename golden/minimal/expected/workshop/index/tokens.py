@@ -63,7 +63,7 @@ _PARAGRAPH = re.compile(r"\(\w+\)$")
 _SERIES = re.compile(r"[A-Za-z]{2,}(?=[0-9])")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
 _CODE_JOINT = re.compile(r"::|(?<=\w)\.(?=\w)|(?<=\w)_(?=\w)|\+\+$|[#*)]$|(?<=\d)[-:/](?=\d)")
-# Not `_word_`, which some texts use for emphasis.
+# `_word_` is left out, because some texts use it for emphasis.
 _UNDERSCORED = re.compile(r"__\w+__|_+\w*[^\W_]")
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -286,5 +286,5 @@ def _named(tokens: Iterable[Token]) -> list[Token]:
 
 
 def heading_parts(heading: str) -> list[str]:
-    """Return the terms in a heading term; a name in its original spelling has no parts."""
+    """Return the terms that make up a heading term; a name in its original spelling has none."""
     return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

@@ -56,7 +56,7 @@ def walk(root: Path, passed_over: Container[str] = ()) -> Iterator[Entry]:
             elif path.rpartition("/")[2] not in passed_over:
                 waiting += [(name, depth + 1) for name in _names(root, f"{path}/")]
         except FileNotFoundError:
-            continue  # Removed in the meantime.
+            continue  # The path was removed in the meantime.
         except OSError as error:
             yield Entry(path, f"folder that cannot be read ({error.strerror})", is_folder=True)
 
@@ -71,7 +71,7 @@ def read_file(path: Path, most: int | None = None) -> bytes:
 
     Raises OSError for anything else, and for a file of more than `most` bytes.
     """
-    # Checked before opening, since opening a device can have side effects.
+    # The type is checked before opening, because opening a device can have side effects.
     file_status(path)
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
         status = _require_file(os.fstat(file.fileno()), path)

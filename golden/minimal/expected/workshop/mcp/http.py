@@ -59,7 +59,7 @@ class McpEndpoint:
             return unread.pop() if unread else await receive()
 
         if self._sdk is None:
-            # In a thread, so that searches continue.
+            # Loaded in a thread, so that searches continue meanwhile.
             self._sdk = await asyncio.to_thread(self._load_sdk)
         await self._sdk(scope, receive_again, send)
 

@@ -41,7 +41,7 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
             async with stopping.in_time():
                 if tool.searches:
                     return tell(tool.answer(await search(**arguments)))
-                # In a thread, as a search engine may be slow.
+                # Runs in a thread, because a search engine may be slow.
                 return tell(await run_in_threadpool(tool.answer, arguments))
         except HTTPException as error:
             return refuse(error.detail)

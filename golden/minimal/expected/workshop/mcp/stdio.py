@@ -35,7 +35,7 @@ def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: st
     settings()
     output = os.dup(1)
     os.dup2(2 if sys.stderr else os.open(os.devnull, os.O_WRONLY), 1)
-    # Nothing needs to be cleaned up.
+    # An interrupt may end the process at once, because nothing needs to be cleaned up.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     connection = Connection(Session(version), 0, output)
     reader = threading.Thread(target=connection.read, name="input", daemon=True)

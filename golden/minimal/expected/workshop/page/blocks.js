@@ -2,7 +2,7 @@
 
 // Parses Markdown blocks, nested to any depth.
 
-// At any indent: readers have removed the list items and tabs around a code block.
+// A fence may have any indent, because readers remove the list items and tabs around code.
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#.-]*)/;
 const HEADING = /^ {0,3}(#{1,6})\s+(.*)$/;
 const SETEXT_RULE = /^ {0,3}(=+|-+)\s*$/;
@@ -12,7 +12,7 @@ const TASK = /^\[([ xX])\]\s+/;
 const TABLE_RULE = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
 const TABLE_ROW = /^\s*\|.*\|\s*$/;
 const QUOTE = /^ {0,3}> ?/;
-// Readers write tabs, and what is closed at first, as quotations: `> **[Label]**` and `> ▸ **Title**`.
+// Readers write tabs and closed blocks as quotations: `> **[Label]**` and `> ▸ **Title**`.
 const TAB = /^\*\*\[(.+)\]\*\*$/;
 const CLOSED = /^▸ (.+)$/;
 const BOLD = /^\*\*(.*)\*\*$/;
@@ -82,7 +82,7 @@ class Blocks {
         continue;
       }
       if (isBlank(line)) flush();
-      // Two spaces at its end are a line break.
+      // Two spaces at the end of a line are a line break.
       else paragraph.push(line.trimStart());
       at += 1;
     }
@@ -91,7 +91,7 @@ class Blocks {
   }
 
   paragraph(lines) {
-    // With headings in it, what follows a click is no quotation, and only its title shows what it is.
+    // A tab or closed block with headings is not written as a quotation: only its title is marked.
     const [, loose] = (lines.length === 1 && (lines[0].match(TAB) ?? lines[0].match(CLOSED))) || [];
     if (loose) return element("p", { class: "tab-title" }, ...inlineNodes(loose.replace(BOLD, "$1"), this.made));
     const node = element("p", {}, ...inlineNodes(lines.join("\n").trimEnd(), this.made));

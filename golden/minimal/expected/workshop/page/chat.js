@@ -15,7 +15,7 @@ function save() {
   try {
     sessionStorage.setItem(CONVERSATION, JSON.stringify(turns));
   } catch {
-    // If it is too long to be stored, the conversation continues anyway.
+    // The conversation continues even if it is too long to be stored.
   }
 }
 

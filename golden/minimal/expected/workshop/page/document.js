@@ -74,7 +74,7 @@ async function begin() {
     link = makeLinker(record, found.links);
     showHead(record, about);
     showContents(record).catch(() => {
-      // If they cannot be loaded, the document is readable without them.
+      // The document is readable without its contents, so errors are ignored.
     });
     first = end = found.offset;
     append(found.chunks);

@@ -66,7 +66,7 @@ function chooseTab(set, chosen) {
     for (const panel of tab.panels) {
       panel.setAttribute("role", "tabpanel");
       panel.setAttribute("aria-labelledby", tab.button.id);
-      // Found with the browser's own search.
+      // With "until-found", the browser's own search finds text in hidden tabs.
       if (isChosen) panel.removeAttribute("hidden");
       else panel.setAttribute("hidden", "until-found");
       panel.onbeforematch = () => chooseTab(set, tab);
@@ -117,7 +117,7 @@ function openFound(node) {
   let only = text;
   while (only.children.length === 1) [only] = only.children;
   reveal(only);
-  // Of tabs, the first with a word found is shown.
+  // Reversed, so that the first tab with a match is shown in the end.
   [...text.querySelectorAll("mark")].reverse().forEach(reveal);
 }
 

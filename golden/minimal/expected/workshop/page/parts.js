@@ -79,7 +79,7 @@ function embedNode(target, link) {
   if (!found) return null;
   const node = element("span", { class: "embed" }, lead);
   showEmbedded(node, decode(found[1]), target.split("#")[1]).catch(() => {
-    // Users can still follow the link.
+    // If it cannot be loaded, users can still follow the link.
   });
   return node;
 }

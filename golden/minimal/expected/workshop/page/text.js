@@ -39,7 +39,7 @@ function tableNode(head, rows, aligned, made) {
 const alignmentOf = (cell) =>
   cell.endsWith(":") ? (cell.startsWith(":") ? "center" : "right") : null;
 
-// Languages of drawings, which other sites draw.
+// Languages of diagrams that other sites can render.
 const DRAWINGS = new Set(["mermaid", "plantuml", "graphviz", "dot"]);
 
 /** Code with a copy button, and a title, such as the name of its file. */

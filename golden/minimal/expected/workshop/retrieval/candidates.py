@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..index.protocols import LaneHits, Numbers, Scores, Vector
 
 FIRST_DEPTH = 100  # Chunks that each lane returns for the first page of results.
-DEPTHS = (1, 2, 10)  # Multiples of it for further pages.
+DEPTHS = (1, 2, 10)  # Multiples of FIRST_DEPTH for further pages.
 SCORE_DIGITS = 6  # Decimal places of scores: callers see the scores that results are ordered by.
 
 P = ParamSpec("P")
@@ -43,8 +43,8 @@ def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
 def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float | None:
     """Return the distance of the unit `vector` (d,) from the mean (d,), in standard deviations.
 
-    `spread` is the standard deviation of the dot products of all chunk vectors with their mean;
-    None where the distance says nothing.
+    `spread` is the standard deviation of the dot products of all chunk vectors with their mean.
+    Returns None if it is unknown.
     """
     return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
 
@@ -65,9 +65,9 @@ class Candidates:
     scores: Scores
     boosts: Mapping[str, Scores] = field(default_factory=dict)  # Factors, by stage.
     rerank: Scores | None = None  # Score of the reranking model; NaN if not scored.
-    coverage: float | None = None  # As in LaneHits.
+    coverage: float | None = None  # See LaneHits.
     doubted: bool = False
-    distance: float | None = None  # From VectorLane.distance.
+    distance: float | None = None  # See VectorLane.distance.
     first_depth: int = FIRST_DEPTH  # Depth of each lane for the first page.
 
     @classmethod

@@ -24,7 +24,8 @@ WORDS_AT_ONCE, ROWS_AT_ONCE = 60_000, 256
 PICKED_SHARE = 8  # If a filter passes less than an eighth of chunks, only their sketches are read.
 HALVED_SIZE = 128  # With more chunks than this per candidate, half of the bits are read first,
 PASSING = 16  # then all bits of this many chunks per candidate.
-SAMPLED_SHARE, SAMPLE_STEP = 4, 16  # If under a quarter pass, every 16th distance is counted first.
+# If fewer than a quarter of the distances pass, every 16th is counted first.
+SAMPLED_SHARE, SAMPLE_STEP = 4, 16
 
 # 127 * 127 * 1040 < 2**24: the most dimensions whose dot products are exact in float32.
 _FLOAT32_DIMENSIONS = 1_040
@@ -96,11 +97,12 @@ class DenseLane:
         return distance_from(self.centre, self.spread, vector)
 
     def _prepare(self, vector: Vector) -> _Query:
-        # After a search, the other lane's hits are scored for the same vector.
+        # The last query is cached, because after a search the other lane's hits are scored for its
+        # vector.
         last = self._last
         if last is not None and last.vector is vector:
             return last
-        # Like `quantise`, which is slow for a single vector.
+        # The same as `quantise`, which is slow for a single vector.
         largest = np.abs(vector).max() or np.float32(1)
         values = np.rint(vector / largest * np.float32(127)).astype(exact_type(len(vector)))
         length = math.sqrt(float(np.vecdot(values, values))) or 1.0
@@ -148,7 +150,7 @@ def least(distances: NDArray[np.unsignedinteger], depth: int, step: int = 1) -> 
 
 
 def _limit(distances: NDArray[np.unsignedinteger], count: int) -> int:
-    """Return the smallest distance within which there are `count`, or all."""
+    """Return the smallest distance within which there are `count` chunks, or all."""
     # There are few distinct values, so counting takes half as long as partitioning.
     within = np.bincount(distances).cumsum()
     # With a Python int, NumPy need not widen distances that are compared with it.
@@ -157,8 +159,8 @@ def _limit(distances: NDArray[np.unsignedinteger], count: int) -> int:
 
 def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
     """Return the number (n,) of bits in which sketches (words, n) and `signs` (words,) differ."""
-    # Summing bytes takes two thirds of the time. 256 bits overflow to 0; exact cosines correct
-    # that.
+    # Sums in bytes take two thirds of the time. A sum of 256 overflows to 0, which the exact
+    # cosines correct later.
     distances = np.empty(sketch.shape[1], dtype=np.min_scalar_type(64 * len(sketch) - 1))
     size = WORDS_AT_ONCE // len(sketch)
     for start in range(0, len(distances), size):

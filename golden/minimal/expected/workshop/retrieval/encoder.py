@@ -41,7 +41,7 @@ MAX_WEIGHT = 2**15
 # Fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53.
 COUNT_UNIT = 2**8
 LARGEST = 2.0**20
-PROBE_TOLERANCE = 1e-3  # Decimal places of numbers in an index.
+PROBE_TOLERANCE = 1e-3  # Numbers in an index have three decimal places.
 
 SIGN_LETTERS = 3  # A character of a script without spaces counts as this many letters.
 
@@ -65,8 +65,8 @@ class EncoderDescription:
     """Name and properties of an encoder.
 
     `minimum_coverage` is the share of a text's letters that pieces must cover. `common` is the
-    cosine of unrelated texts; it is added so that cosines have the scale that fixed fusion weights
-    expect. `sha256` covers pieces, table and weights, in this order.
+    cosine of unrelated texts. It is added to vectors, because fixed fusion weights expect cosines
+    on that scale. `sha256` covers pieces, table and weights, in this order.
     """
 
     name: str
@@ -107,7 +107,7 @@ class PieceCutter:
         self.cut_word = remember(cut, entries)
 
     def cut(self, text: str) -> list[Word]:
-        """Split a text into words and those into pieces; only the first MAX_CHARACTERS are read."""
+        """Split a text into words and pieces; only the first MAX_CHARACTERS are read."""
         return [*map(self.cut_word, split_words(text[:MAX_CHARACTERS]))]
 
 

@@ -72,7 +72,7 @@ def _find_more(
         first = levels[own].min()
         own = own[levels[own] == first]
         enough = candidates.scores[own] >= LEAST_SHARE * candidates.scores[own[0]]
-        # A chunk may be the hit itself, or repeat its text.
+        # Two more are picked, because a chunk may be the hit itself or repeat its text.
         picked.append(own[enough][: MORE + 2])
     best = {hit.document_id: hit for hit in hits}
     some = candidates.at(np.sort(np.concatenate(picked)))

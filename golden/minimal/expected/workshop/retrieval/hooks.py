@@ -84,7 +84,7 @@ def with_hooks(search: Search, hooks: Hooks) -> Search:
         response = search(request.query, request.top_k, **options)
         if after is not None:
             response = after(request, response)
-            # NaN becomes 0.
+            # Python's `max` returns 0 for NaN.
             hits = sorted(response.hits, key=lambda hit: max(0.0, hit.score), reverse=True)
             bounded = (replace(hit, score=min(1.0, max(0.0, hit.score))) for hit in hits)
             response = replace(response, hits=tuple(bounded))

@@ -32,7 +32,8 @@ from .results import Match, grade, judge_terms
 # Evidence for a match is nearness, 0 to 1, plus coverage, 0 to 1, times this weight.
 COVERAGE_WEIGHT = 1.8
 STRONG, WEAK = 0.59, 0.1
-# Used if the query's distance from the chunks is known (mostly below 5); it is subtracted.
+# Used if the query's distance from the chunks is known, which is usually below 5. The distance,
+# times its weight, is subtracted from the evidence.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
 FAR_STRONG, FAR_WEAK = 0.62, -0.15
 NAME_GAIN = 0.8
@@ -54,7 +55,7 @@ def by_meaning(semantic: LaneHits) -> Candidates:
 def complete_lanes(
     index: Index, terms: Sequence[str], vector: Vector, keyword: LaneHits, semantic: LaneHits
 ) -> Candidates:
-    """Join the hits of both lanes, computing the exact score in the other lane."""
+    """Join the hits of both lanes, and compute the score of each hit in the other lane."""
     lane, score_terms = index.dense_lane, partial(index.keyword_lane.scores, terms)
     joined = join_lanes(keyword, semantic, score_terms, partial(lane.scores, vector))
     return replace(joined, distance=lane.distance(vector))
@@ -65,7 +66,7 @@ def join_lanes(
 ) -> Candidates:
     """Join the hits of both lanes with exact scores in each; overall scores are 0 until fused.
 
-    So a chunk's score never depends on how deep a lane was read.
+    The score of a chunk therefore does not depend on how many hits a lane returned.
     """
     found = np.sort(np.concatenate([keyword.chunks, semantic.chunks]))
     chunks = found[np.diff(found, prepend=-1) > 0]  # Twice as fast as np.unique.
@@ -125,7 +126,7 @@ def weights(file: Path = SETTINGS_FILE) -> Weights:
 def choose_weights(own: tuple[float, float] | None) -> Weights:
     """Return the caller's weights, or the server's defaults.
 
-    Raises InvalidRequestError.
+    Raises InvalidRequestError for invalid weights.
     """
     if own is None:
         return weights()
@@ -144,7 +145,7 @@ def fuse_linear(
 
 
 def prefer_named(candidates: Candidates, index: Index, terms: Sequence[str]) -> Candidates:
-    """Raise the best match by name by `NAME_GAIN` of its distance to 1, and others less."""
+    """Raise scores by name: the best match gains `NAME_GAIN` of its distance to 1, others less."""
     names = [term for term in terms if term.startswith(HEADING_MARK)]
     found = index.keyword_lane.scores(names, candidates.chunks)
     shares = NAME_GAIN * found / (found.max(initial=0.0) or 1.0)

@@ -24,10 +24,11 @@ Patterns = Sequence[re.Pattern[str]]
 
 MAX_PATTERN_INPUT = 200  # Longer queries match no pattern, and no chunks are read for them.
 SEARCH_UNITS = 2_000  # Cost of finding the chunks that may contain an identifier.
-READ_CHUNKS = 50  # In total for all identifiers of a query.
+READ_CHUNKS = 50  # Maximum for all identifiers of a query together.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
-# Not identifiers within a sentence: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`, `U.S`.
+# Within a sentence, these are not identifiers: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`,
+# `U.S`.
 _QUANTITY = re.compile(
     r"\d+(?:\.\d{1,2}|(?:[:/-]\d+)+)?(?:\.?-?[a-z]+|-[A-Z][a-z]+)*|[^\W\d_](?:\.[^\W\d_])+"
 )
@@ -113,11 +114,11 @@ def finds_identifier(
 
 
 class _Identifier(NamedTuple):
-    """An identifier as written in a query, with the terms that every text containing it has."""
+    """An identifier as written in a query, with the terms of every text that contains it."""
 
     text: str
     terms: tuple[str, ...]
-    is_told_by_terms: bool  # Whether texts that have all terms always contain it.
+    is_told_by_terms: bool  # Whether a text with all terms always contains the identifier.
 
 
 def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Iterator[_Identifier]:
@@ -160,7 +161,8 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
     frequency, terms_of = index.keyword_lane.frequency, index.tokenizer.terms
     text, terms = identifier.text, identifier.terms or tuple(terms_of(identifier.text))
     if identifier.is_told_by_terms:
-        # In another case it is an ordinary, stemmed word: `Powershell` for `PowerShell`.
+        # Written in another case, an identifier is an ordinary stemmed word: `Powershell` for
+        # `PowerShell`.
         if all(map(frequency, terms)) or all(map(frequency, terms_of(text.casefold()))):
             return True
         terms = tuple(term for term in terms_of(text) if term != terms[0])
@@ -179,8 +181,8 @@ def _is_known(index: Index, identifier: _Identifier, most_read: int, journal: Jo
         if letters in letters_of(folded) and _as_written(text).search(folded):
             return True
         alone = "" if alone and alone in _PATH.findall(folded) else alone
-    # It may occur in an unread chunk, or not be an identifier: no other path begins like
-    # `tools/list`.
+    # The identifier may occur in an unread chunk. Or the text is not an identifier, because no
+    # other path begins like it: `tools/list`.
     return alone != "" or (not identifier.is_told_by_terms and fewest > most_read)
 
 

@@ -20,7 +20,7 @@ GROUPS: tuple[Group, ...] = get_args(Group)
 MAX_TOP_K, MAX_RESULTS = 100, 1_000  # Per page, and per query over all pages.
 MAX_QUERY_LENGTH = 2_000  # Maximum length in characters.
 # All stages of a query share one work budget. Work is counted, not timed, so that every process
-# leaves out the same. One unit is the reading of one posting, about 20 ns.
+# skips the same work. One unit is the time to read one posting, about 20 ns.
 MIN_UNITS, UNITS_OF_CHUNK = 80_000, 1.5
 TERM_UNITS, TEXT_UNITS = 500, 1_000  # Looking up a term; reading the text of a chunk.
 CHARACTER_UNITS = 30  # Units per character of a query, since long queries take time by themselves.
@@ -147,12 +147,13 @@ def early_budget(index: Index, query: str) -> int:
 def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[str]:
     """Return the terms without the most frequent ones that exceed the budget."""
     frequency = index.keyword_lane.frequency
-    # The postings of a repeated term are read once, and its impacts are multiplied once.
+    # However often a term is repeated, its postings are read once and its impacts are multiplied
+    # once, so it costs at most twice as much.
     cost = {t: TERM_UNITS + min(times, 2) * frequency(t) for t, times in Counter(terms).items()}
     journal.units += 2 * early_budget(index, "") - early_budget(index, journal.query)
     for term in sorted(cost, key=lambda term: (cost[term], term)):
-        # Checked here because every query gets here, and reading the clock in `spend` would
-        # dominate.
+        # The clock is read here, which every query reaches; reading it in `spend` would take most
+        # of the time.
         if cost[term] > journal.units:
             journal.stop("terms")
             break

@@ -26,7 +26,7 @@ from .candidates import best, stage, threshold
 KEPT_BYTES = 64  # Per chunk, for the arrays of a search for a term that every chunk contains.
 MOST_KEPT_BYTES = 24 * 2**20  # glibc ignores blocks above 32 MiB.
 RARE_PART = 8  # Rare terms have under an eighth of the query's postings each, a quarter together.
-MANY_POSTINGS = 4_000  # If an eighth is no more than this, all postings are summed.
+MANY_POSTINGS = 4_000  # If an eighth of the postings is at most this many, all are summed.
 FULL_PART = 8  # If postings exceed an eighth of all chunks, a dense array is faster.
 
 
@@ -67,7 +67,7 @@ class PostingsLane(ABC):
     def scores(self, terms: Sequence[str], chunks: Numbers) -> Scores:
         """Return the exact scores (m,) of chunks (m,), ascending."""
         scores = np.zeros(len(chunks), dtype=np.float64)
-        # In the dtype of the postings, which a search would otherwise convert.
+        # The dtype of the postings, which `searchsorted` would otherwise convert.
         wanted = chunks.astype(np.uint32)
         for posting_chunks, impacts in self.postings(terms):
             places = np.searchsorted(posting_chunks, wanted)
@@ -84,7 +84,8 @@ class PostingsLane(ABC):
 
         Chunks [2, 5] with impacts [1, 0.5] and [5, 7] with [2, 1] yield [2, 5, 7] with [1, 2.5, 1].
         """
-        # In the dtypes of the operations below, which would otherwise convert each time.
+        # These are the dtypes of the operations below, which would otherwise convert the arrays
+        # each time.
         chunks = np.concatenate([chunks for chunks, _ in postings], dtype=np.intp)
         impacts = np.concatenate([impacts for _, impacts in postings], dtype=np.float64)
         if len(chunks) > self.chunk_count // FULL_PART:
@@ -99,7 +100,8 @@ class PostingsLane(ABC):
         last = np.empty(self.chunk_count, dtype=np.int32)
         last[chunks] = order
         places = last.take(chunks)
-        # Adds posting by posting, for each chunk in the order of the terms.
+        # For each chunk, `bincount` adds the impacts in the order of the terms, so sums are rounded
+        # alike.
         sums = np.bincount(places, impacts).astype(np.float64, copy=False)
 
         def score_of(wanted: Numbers) -> Scores:

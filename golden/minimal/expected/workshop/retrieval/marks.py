@@ -50,9 +50,9 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
             terms.update(token.terms)
         else:
             literals.update(_literals(token))
-            # The numbers in `PII-2024-0042` mean something else elsewhere.
+            # Numbers are left out: those in `PII-2024-0042` mean something else in other places.
             terms.update(t for t in token.terms if len(t) > 1 and not t[0].isdigit())
-    # Only the first half of each term, since words may end differently from their stem.
+    # Only the first half of each term is used, because words may end differently from their stem.
     needles = {term[: min(MAX_NEEDLE, max(3, len(term) // 2 + 1))] for term in terms}
     beginnings = {term[:end] for term in terms for end in range(2, len(term))}
 
@@ -61,7 +61,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
         return not terms.isdisjoint(tokenizer.token(word).terms)
 
     def find_word(folded: str, start: int) -> int:
-        """Return where the word that begins at `start` ends if it matches, else 0."""
+        """Return the end of the word that begins at `start` if it matches, else 0."""
         if (word := WORD.match(folded, start)) is None:
             return 0
         text, end = word[0], word.end()
@@ -104,14 +104,13 @@ def _fold(text: str) -> str:
     if lower.isascii():
         return lower
     lower = lower.replace("\u2019", "'").replace("\u00d7", "x")
-    # Translating is the slowest step here.
+    # Translating is the slowest step, so texts without accents skip it.
     return lower if _ACCENTED.search(lower) is None else lower.translate(_PLAIN)
 
 
 def _literals(token: Token) -> Iterator[str]:
     """Yield the forms of an identifier in a folded text."""
     for text in (token.text.lower(), token.terms[0], *token.terms):
-        # Only whole terms, and numbers that contain a dot.
         if text in (token.text.lower(), token.terms[0]) or ("." in text and text[0].isdigit()):
             yield bare(text)
     parts = LETTER_BESIDE_DIGIT.split(token.text) if token.is_identifier else token.text.split(" ")

@@ -51,7 +51,7 @@ _COMMENT = re.compile(
 )
 _ATTRIBUTES = re.compile(r"\s[^=]*=|.*[/{]\Z", re.DOTALL)
 _NAME = re.compile(r"<(/?[A-Za-z][\w.:-]*)")
-_BEFORE_TAGS = " \t>|-*+"  # Of quotations, tables and lists
+_BEFORE_TAGS = " \t>|-*+"  # Prefixes of quotations, tables and lists
 
 
 def strip_comments(text: str) -> str:
@@ -112,6 +112,6 @@ def _is_tag(mark: re.Match[str], names: frozenset[str]) -> bool:
     before = mark.string[mark.string.rfind("\n", 0, start) + 1 : start]
     after = mark.string[end:].partition("\n")[0]
     if name.lower() in _TAGS:
-        # Between words, a tag without its partner is named, as in "the <table> element".
+        # A tag between words that has no partner is only mentioned, as in "the <table> element".
         return not before.strip(_BEFORE_TAGS) or before[-1] == ">" or after.strip()[:1] in ("", "<")
     return not before and not after and name[0].isupper()

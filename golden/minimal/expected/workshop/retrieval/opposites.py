@@ -91,7 +91,7 @@ widen/narrow tighten/loosen fill/empty load/unload wrap/unwrap fold/unfold compr
 show,display,reveal/hide,conceal publish/unpublish subscribe/unsubscribe float/sink
 deposit/withdraw inherit/override wake/sleep protect/expose,endanger cause/prevent require/forbid
 """
-# Opposites only in texts with nearly the same words; elsewhere they prove little.
+# These opposites count only between texts with nearly the same words; elsewhere, they prove little.
 _FUNCTION_WORDS = """
 in/out into/from over/under with/without yes/no must/may shall/may all/none least/most
 first/last front/back read/write

@@ -21,7 +21,8 @@ from .journal import TEXT_UNITS, Journal
 
 STAGE = "spelling"
 SAMPLED = 64  # Chunks with the closed form that are checked for its parts.
-LEAST_WITHOUT = 0.1  # Minimum share of them without the parts, for the closed form to count.
+# Share of those chunks that must lack the parts, for the closed form to be used.
+LEAST_WITHOUT = 0.1
 MAX_APART = 2  # Maximum number of unknown words of a query that are split in two.
 READ_CHUNKS = 10  # Number of chunks read to check whether two words are adjacent.
 SEARCH_UNITS = 2_000
@@ -33,7 +34,7 @@ _APART = re.compile("[- ]")
 
 @stage(STAGE)
 def respell(index: Index, tokens: Sequence[Token], journal: Journal) -> list[Token]:
-    """Return the tokens of a query with the terms under which the index has their words."""
+    """Return the tokens of a query, with the terms under which their words are indexed."""
     spelt: list[Token] = []
     for token in tokens:
         if token.spellings:
@@ -62,7 +63,7 @@ def _choose(
     if not all(map(frequency, parts)):
         return whole
     words = _APART.split(text)
-    if len(words) == 2 and is_one_word(*words):  # Indexed under both forms.
+    if len(words) == 2 and is_one_word(*words):  # Both forms are indexed.
         return (*whole, *parts)
     chunks = np.sort(index.keyword_lane.having(whole[0])[:SAMPLED].astype(np.int64))
     has_parts = [index.keyword_lane.scores([part], chunks) > 0 for part in parts]
@@ -96,7 +97,8 @@ def _cut(index: Index, token: Token, journal: Journal) -> Token | None:
         begun = first.casefold()
         if not (frequency(begun) or frequency(begun.removesuffix("e"))):
             continue
-        # Tokenized together: whether a letter is a word may depend on the number before it.
+        # The parts are tokenized together: whether a letter is a word may depend on the number
+        # before it.
         tokens = index.tokenizer.tokenize(f"{first} {second}")
         parts = [term for each in tokens for term in each.spelt(as_one=False)]
         if (len(tokens) == 1 and not tokens[0].spellings) or not all(map(frequency, parts)):
@@ -122,7 +124,7 @@ def _cuts(token: Token) -> Iterator[tuple[str, str]]:
     elif token.is_identifier:
         for match in LETTER_BESIDE_DIGIT.finditer(text):
             first = text[: match.start()]
-            # Only a version such as `TLSv1.3`.
+            # A version such as `TLSv1.3` is divided before its `v`.
             yield (first[:-1] if first[-1] in "vV" and len(first) > 2 else first), text[
                 match.end() :
             ]

@@ -209,7 +209,7 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
     results = tuple(islice(hits, journal.offset, journal.wanted))
     if journal.reason == "identifier":
         match = "strong"
-    # A corrected word is in no document.
+    # The word as the user wrote it is in no document.
     if match == "strong" and journal.stages.get("correction", {}).get("corrected"):
         match = "weak"
     if any(hit.pinned for hit in results):
@@ -232,8 +232,8 @@ def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchRespon
 def merge_equal_texts(hits: Iterator[Hit], count: int) -> Iterator[Hit]:
     """Merge hits, given best first, with equal text, title and headings.
 
-    White space is ignored. Among equal hits with the best score, the newest is shown. Each of the
-    first `count` hits absorbs equal ones up to the next.
+    White space is ignored. Among equal hits with the best score, the newest is shown. A hit after
+    the first `count` different ones is dropped if it equals an earlier one.
     """
     groups: dict[tuple[object, ...], list[Hit]] = {}
     for hit in hits:

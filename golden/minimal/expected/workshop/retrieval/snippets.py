@@ -24,14 +24,15 @@ MAX_REPEATS = 6  # A word that is more frequent in a text does not help to choos
 MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
 BEGINNINGS = ("\n", ". ", "\u3002")  # Text that may precede a snippet
 
-# In these files `#` starts a comment and `<` no tag; all others are read as Markdown.
+# In files with these suffixes, `#` starts a comment, and `<` is not a tag. All others are read as
+# Markdown.
 _CODE_SUFFIXES = frozenset(
     "bash c cc cfg conf cpp cs css go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
     " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsx vue xml yaml yml".split()
 )
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
 _QUOTED = re.compile(rf"{_FENCE.pattern}|(?<=\n)[ \t]*(?:>[ \t]?)+")
-# Signs of closed blocks and tabs, which quotations begin with.
+# Quotations that stand for closed blocks and tabs begin with these signs.
 _CLICKED = re.compile(r"^(?:\u25b8 |\*\*\[(?P<tab>.+)\]\*\*$)", re.MULTILINE)
 # A table's header row and delimiter row; longer ones leave no room for data.
 _COLUMNS = re.compile(r"^\|[^\n]{1,150}\n\|[ \t]*:?-[-:| \t]*\n", re.MULTILINE)
@@ -50,7 +51,7 @@ def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
     # Highlight the query that was searched for, which may be a corrected one.
     searched = response.stages.get("correction", {}).get("query", response.query)
     find = word_finder(searched, tokenizer)
-    # Hits of one document share its title, and some also headings.
+    # Hits of one document share its title and often headings, so the words found there are cached.
     find_above = cache(find)
     for hit in response.hits:
         for each in (hit, *hit.more):
@@ -100,8 +101,9 @@ def _end_of_word(text: str, start: int, end: int) -> int:
 def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
     """Return the offset from which a snippet shows the most query words, and what to put before it.
 
-    Before it comes the header of a table or the introduction of a list, if it starts inside one.
-    Longer and rarer words count more. Headers do not count, since they are shown with every row.
+    If the snippet starts inside a table or a list, this is the table's header or the list's
+    introduction. Longer and rarer words count more. Headers do not count, because they are shown
+    with every row.
     """
     tables = [table.span() for table in _COLUMNS.finditer(text)] if "|\n|" in text else []
     words = find(_COLUMNS.sub(lambda names: " " * len(names[0]), text) if tables else text)

@@ -22,7 +22,7 @@ TOKENS_HINT = (
 )
 
 MIN_TOKEN_LENGTH = 32  # 128 random bits take at least 32 characters, even in hexadecimal.
-MAX_CALLERS = 10_000  # Above it, the longest-idle caller is forgotten.
+MAX_CALLERS = 10_000  # If there are more, the longest-idle caller is forgotten.
 
 
 def read_tokens() -> tuple[bytes, ...]:
@@ -52,7 +52,8 @@ def token_check(
         if is_open(scope):
             return
         digest = token_digest(scope)
-        # Digests have equal lengths, and a wrong token is compared with all of them.
+        # Digests have equal lengths, and a wrong token is compared with all of them, so the
+        # duration reveals nothing.
         if not any(compare_digest(digest, other) for other in known):
             detail = "Send a valid token: Authorization: Bearer <token>."
             raise HTTPException(401, detail, {"WWW-Authenticate": "Bearer"})

@@ -151,5 +151,5 @@ def limit_connections(wanted: int) -> int:
         files = hard
     if files == resource.RLIM_INFINITY:
         return wanted
-    # An eighth more are accepted before one is closed.
+    # An eighth more connections are accepted before one is closed.
     return min(wanted, max(MIN_CONNECTIONS, (files - SPARE_FILES) * 8 // 9))

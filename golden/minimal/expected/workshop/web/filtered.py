@@ -21,7 +21,7 @@ schema_index: Callable[[], Index] = served.public
 
 
 def filterable() -> Filterable:
-    """Return the filters of that index."""
+    """Return the filters of the index whose values the schemas list."""
     columns = schema_index().part(FilterColumns.open)
     return Filterable(columns.columns, columns.known_values("source", MAX_FILTER_VALUES))
 

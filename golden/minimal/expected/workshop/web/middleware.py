@@ -188,9 +188,10 @@ def check_head(scope: Scope, allowed_hosts: frozenset[str]) -> None:
         raise HTTPException(421, f"This server does not answer for this Host; {detail}.")
     senders = {host, *allowed_hosts}
     if parts and parts["name"] in LOOPBACK:
-        # A page on this machine may use another of its names.
+        # A page on this machine may use another name of the machine.
         senders |= {name + host.removeprefix(parts["name"]) for name in LOOPBACK}
-    # Browsers omit only a scheme's default port; here a proxy dropped it (nginx's $host).
+    # Browsers omit the port only if it is the default of the scheme; otherwise a proxy has dropped
+    # it (nginx's $host).
     is_without_port = parts and server and not (parts["port"] or server[1] in WEB_PORTS)
     for origin in values_of(scope, b"origin"):
         scheme, _, written = origin.decode("latin-1").lower().partition("://")
@@ -220,7 +221,7 @@ class _Answer:
     streams: Slots | None = None
     held: Slots | None = None
     has_begun: bool = False
-    # Unread parts of a body must not be parsed as the next request.
+    # Whether the connection closes: unread parts of a body must not be parsed as the next request.
     is_last: bool = True
     head: Message = field(default_factory=dict)
     refusal: HTTPException | None = None
@@ -253,7 +254,7 @@ class _Answer:
             await self.send_on({**self.head, "headers": self._headers()})
         if self.is_head and message.get("more_body", False):
             await self.send_on({"type": "http.response.body"})
-            # Stops the application, which would otherwise produce a body without a receiver.
+            # This stops the application, which would otherwise produce a body without a receiver.
             raise ClientDisconnect
         self.outcome.sent_bytes += len(message.get("body", b""))
         await self.send_on(message)

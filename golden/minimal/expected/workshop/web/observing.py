@@ -69,7 +69,7 @@ async def show_metrics() -> Response:
     """Return the metrics."""
     registry = REGISTRY
     if "PROMETHEUS_MULTIPROC_DIR" in os.environ:
-        # Summed over all workers.
+        # The metrics are summed over all workers.
         registry = prometheus.CollectorRegistry()
         MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
     return Response(prometheus.generate_latest(registry), media_type=prometheus.CONTENT_TYPE_LATEST)

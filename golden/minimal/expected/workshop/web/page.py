@@ -142,8 +142,8 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
         names = document_id, document_id.removesuffix(".md")
         if is_page(request.scope):
             answer = page.response()
-            # Browsers send no token here, and callers without one may not learn which documents
-            # exist.
+            # Browsers send no token here, and callers without a token must not learn which
+            # documents exist.
             if not asks_for_tokens and not any(map(documents.find, names)):
                 answer.status_code = 404
             return answer

@@ -60,7 +60,7 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
 async def answer_failure(request: Request, error: Exception) -> Response:
     """Return the problem document for a request that failed."""
     problem = describe_failure(request, error)
-    # For people who follow an outdated link, or use a host name that is not allowed.
+    # People who follow an outdated link, or use a host name that is not allowed, get a page.
     if problem.status in (404, 421) and "text/html" in request.headers.get("accept", ""):
         way = _way_to_search(request) if problem.status == 404 else None
         return HTMLResponse(_write_page(problem, way), problem.status)

@@ -19,7 +19,7 @@ STOP_SIGNALS = {signal.SIGINT, signal.SIGTERM}
 LEVELS = ("debug", "info", "warning", "error")
 PROXY_HINT = "let a reverse proxy authenticate callers"
 
-# Created once: `json.dumps` with options creates an encoder for every call.
+# The encoder is created once: `json.dumps` with options would create one for every call.
 _encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
 
 
@@ -101,7 +101,7 @@ def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.Addr
         problem = f"{host!r} is not an address of this machine: {error}"
         other = "use --host 127.0.0.1, or the address of a network interface"
         raise ServerError(problem, hint=other) from None
-    # IPv4 first, because every container has it.
+    # IPv4 is preferred, because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (is_open or plain_address(str(address[0])).is_loopback):
         raise ConfigurationError(
@@ -120,6 +120,7 @@ def listen(family: socket.AddressFamily, address: str, port: int) -> socket.sock
         problem = f"cannot listen on {address} port {port}: {os.strerror(error.errno or 0)}"
         hint = "stop what uses the port, or choose another one with --port"
         raise ServerError(problem, hint=hint) from None
-    # Accepted connections inherit it; otherwise every second response on one waits for 40 ms.
+    # Accepted connections inherit this option. Without it, every second response on a connection
+    # waits for 40 ms.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener

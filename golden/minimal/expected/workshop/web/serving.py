@@ -56,9 +56,9 @@ def serve(
 
     Requests get `grace` seconds; longer streams end with an event that reports it. Port 0 means any
     free port, None the port in the settings. `follow` verifies the index in a thread, and may
-    replace it with newer ones. Raises ServerError for a port in use; IndexUnusableError; and
-    ConfigurationError, for example for an address that others can reach without a token, unless
-    `insecure_no_auth`.
+    replace it with newer ones. Raises ServerError for a port in use, IndexUnusableError for an
+    unusable index, and ConfigurationError, for example for an address that others can reach without
+    a token, unless `insecure_no_auth`.
     """
     configure_logging()
     port = settings().port if port is None else port
@@ -72,9 +72,10 @@ def serve(
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         documents = count_of(index.document_count, "document")
         chunks = count_of(index.chunk_count, "chunk")
-        # Printed once handlers are set, since programs may stop a server as soon as it prints this.
+        # The line is printed once the handlers are set, because programs may stop a server as soon
+        # as they read it.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-        # Not a log message: people read it and programs wait for it, at any LOG_LEVEL.
+        # The line is not a log message: people read it and programs wait for it, at any LOG_LEVEL.
         line = f"Serving {settings().title} on http://{place} ({documents}, {chunks})\n"
         # Standard error may be closed or full, and a buffer would be flushed again at exit.
         with suppress(AttributeError, OSError, ValueError):
@@ -93,7 +94,7 @@ def _run(
     for number in STOP_SIGNALS:
         signal.signal(number, server.handle_exit)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS)
-    # Not earlier: threads do not survive the fork of a worker.
+    # The thread starts only now, because threads do not survive the fork of a worker.
     follow(served)
     server.run(sockets=[listener])
     _logger.info("stopped")

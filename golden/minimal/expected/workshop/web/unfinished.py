@@ -98,7 +98,7 @@ def _complete(terms: Terms, index: Index, typed: str) -> str | None:
 
 
 def _rests(typed: str) -> Iterator[str]:
-    """Yield the possible rests of an ending that was typed in part."""
+    """Yield the possible continuations of an ending of which a part was typed."""
     for ending in ENDINGS:
         for size in range(len(ending) - 1, 0, -1):
             if typed.endswith(ending[:size]):

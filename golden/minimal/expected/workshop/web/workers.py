@@ -47,7 +47,7 @@ def share_counts(workers: int) -> None:
         problem = f"several workers need a folder for their metrics: {error}"
         hint = "set TMPDIR to a writable folder, or serve with one worker"
         raise ServerError(problem, hint=hint) from None
-    # Removed when this process ends; workers exit without running this.
+    # The folder is removed when this process ends; workers exit without running this.
     atexit.register(folder.cleanup)
     os.environ[COUNTS_VARIABLE] = folder.name
 
@@ -63,7 +63,8 @@ def run_workers(count: int, run: Callable[[], None], listener: socket.socket) ->
     for number in SIGNALS:
         signal.signal(number, lambda *_: None)
     with received, waking:
-        # Signals may arrive in any thread; `sigwait` misses those in other threads, this does not.
+        # A signal may arrive in any thread. `sigwait` would miss it in another thread; a wake-up
+        # descriptor does not.
         before = signal.set_wakeup_fd(waking.fileno(), warn_on_full_buffer=False)
         try:
             _keep_at_work({_fork(run) for _ in range(count)}, run, listener, received)
@@ -78,7 +79,7 @@ def _keep_at_work(
     while workers:
         if STOP_SIGNALS.intersection(received.recv(256)):
             is_stopping = True
-            # Closed, so that the kernel accepts no connection that no worker will take.
+            # Otherwise the kernel would accept connections that no worker takes.
             listener.close()
             for pid in workers:
                 os.kill(pid, signal.SIGTERM)
@@ -103,7 +104,7 @@ def _fork(run: Callable[[], None]) -> int:
         return pid
     try:
         signal.set_wakeup_fd(-1)
-        # Opened again, because connections of an index belong to one process.
+        # The index is opened again, because its connections belong to one process.
         load(verify=False)
         threading.Thread(target=_stop_without, args=(parent,), daemon=True).start()
         run()
@@ -111,7 +112,7 @@ def _fork(run: Callable[[], None]) -> int:
     except BaseException:
         _logger.exception("a worker failed")
     finally:
-        # Not with an exception, which would run the parent's cleanup.
+        # An exception would run the parent's cleanup.
         os._exit(1)
 
 

@@ -1,4 +1,4 @@
-"""Requirements of a question that sentences may not meet."""
+"""Requirements of a question, and whether sentences meet them."""
 
 import pytest
 

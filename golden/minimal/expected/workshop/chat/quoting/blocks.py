@@ -73,7 +73,8 @@ def read_blocks(text: str) -> list[Block]:
     """Return the blocks of a passage, including blocks inside quotations and callouts."""
     lines = strip_comments(text).split("\n")
     if sum(_FENCE.match(line) is not None for line in lines) % 2 and lines[-1].strip() == "```":
-        lines.insert(0, "```")  # The code block began in an earlier passage.
+        # The code block began in an earlier passage.
+        lines.insert(0, "```")
     return _Reader(lines, 0).blocks
 
 

@@ -126,7 +126,7 @@ class _Quoting:
                 lines = []
                 yield GOES_ON
             before = place
-            # Markdown has no lists with such markers.
+            # Markdown has no lists with markers such as `(a)`.
             is_list = item.mark[0] != "("
             lines.append(f"{item.mark} {keep_plain(_cut(item.text))}" + ("" if is_list else "\n"))
             for block in self._rest(item):

@@ -54,12 +54,13 @@ class Unit:
     is_answer: bool = False
     # Blocks of code, each with its label
     code: list[tuple[str, Code]] = field(default_factory=list)
-    members: "list[Unit]" = field(default_factory=list)  # Items or rows that it introduces
-    next: "Unit | None" = None  # The sentence that its colon announces, if neither
+    members: "list[Unit]" = field(default_factory=list)  # Items or rows that the unit introduces
+    # The next sentence, if the unit ends with a colon but introduces no code, items or rows
+    next: "Unit | None" = None
 
     @property
     def is_quotable(self) -> bool:
-        """Whether it is informative by itself, or together with its context."""
+        """Whether the unit is informative by itself, or together with its context."""
         has_more = self.is_answer or self.code or self.members or self.next
         return not self.is_question and (bool(has_more) or len(self.words) >= MIN_SENTENCE)
 
@@ -82,7 +83,8 @@ class _Reader:
     def __init__(self, question: str) -> None:
         self.units: list[Unit] = []
         self.above, self.question = "", question
-        # A question answers only if directly above; a heading applies to all below it.
+        # A question applies only to the text directly below it; a heading applies to everything
+        # below it.
         self.is_answer = self._is_heading = bool(question)
         self._block = 0
 
@@ -188,7 +190,8 @@ class _Reader:
         names = tuple(map(_inline, table.names))
         for row in table.rows:
             cells = [_inline(cell) for cell in row]
-            # zip, because a hostile table can have many names and short rows.
+            # A hostile table can have many names and short rows, so names without cells are
+            # ignored.
             pairs = [*zip(names, cells, strict=False)]
             named = [f"{name}: {cell}" if name else cell for name, cell in pairs if cell]
             named += filter(None, cells[len(names) :])
@@ -225,7 +228,7 @@ def _keep_code(found: re.Match[str]) -> str:
 
 
 def _is_label(text: str, following: Block | None) -> bool:
-    """Return whether a paragraph is a label for what follows, such as a tab's, not a sentence."""
+    """Return whether a paragraph is a label for the block below it, such as the name of a tab."""
     most = MAX_LABEL if isinstance(following, Code) else MIN_SENTENCE - 1
     return len(text) <= most and not _STOPPED.search(text)
 
