@@ -275,4 +275,4 @@ def _modified(book: Element) -> str | None:
     return next(filter(None, map(normalise_date, found)), None)
 
 
-READER = FileReader("epub/4", {"EPUB": _TYPE}, {".epub": _TYPE}, read, texts=book_texts)
+READER = FileReader("epub/5", {"EPUB": _TYPE}, {".epub": _TYPE}, read, texts=book_texts)

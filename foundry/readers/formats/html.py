@@ -155,5 +155,5 @@ def nesting_depth(page: str) -> int:
 
 
 READER = Reader(
-    "html/5", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
+    "html/6", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
 )

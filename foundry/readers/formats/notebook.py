@@ -172,4 +172,4 @@ def _joined(written: str | Sequence[str]) -> str:
     return written if isinstance(written, str) else "".join(written)
 
 
-READER = Reader("notebook/4", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)
+READER = Reader("notebook/5", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)

@@ -41,4 +41,4 @@ def _text_of(part: Message) -> str:
 
 
 _TYPE = "multipart/related"
-READER = FileReader("mhtml/2", {}, {".mhtml": _TYPE, ".mht": _TYPE}, read, texts=mail_texts)
+READER = FileReader("mhtml/3", {}, {".mhtml": _TYPE, ".mht": _TYPE}, read, texts=mail_texts)

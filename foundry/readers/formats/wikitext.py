@@ -42,7 +42,7 @@ _WITHOUT_TEXT = frozenset("anchor clear reflist toc".split())
 _CODE = frozenset(("pre", "source", "syntaxhighlight"))
 _RAW = frozenset(("nowiki", "pre", "source", "syntaxhighlight", "math", "code", "tt", "poem"))
 _MARKS = {"li": "*", "dd": ":", "dt": ";"}
-_SCRIPTS = {"sup": "super", "sub": "sub"}
+_SCRIPTS = {"sup": "super", "sub": "sub", **dict.fromkeys(("s", "del", "strike"), "struck")}
 _BREAK = "\u2028"
 """A line break within a list item."""
 _OPTION = re.compile(
@@ -135,7 +135,7 @@ def _text(code: Any, notes: list[str], depth: int) -> str:
 
 
 def _script(node: Any) -> str:
-    """Return `super` or `sub` for superscript and subscript."""
+    """Return `super`, `sub` or `struck` for superscript, subscript and struck text."""
     kind, tag = _kind(node)
     return _SCRIPTS.get(str(node.name).strip().casefold() if kind == "Template" else tag, "")
 
@@ -296,4 +296,4 @@ def _number(lines: Iterable[str]) -> Iterator[str]:
 
 
 _TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
-READER = FileReader("wikitext/5", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)
+READER = FileReader("wikitext/6", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)

@@ -9,6 +9,8 @@ from typing import Any
 import openpyxl
 import pytest
 from document_files import pack
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from openpyxl.worksheet.table import Table, TableColumn
@@ -103,13 +105,13 @@ def test_cells_say_what_the_sheet_shows() -> None:
 
     lines = text_of(book(fill)).splitlines()[2:]
     shown = [line.split(" | ")[1].removesuffix(" |") for line in lines]
-    assert shown == ["00042", "7.5%", "26:05", "2024-05-03", "TRUE", "", "1,234.50 EUR"]
+    assert shown == ["00042", "7.5%", "26:05", "2024-05-03", "TRUE", "=1/0", "1,234.50 EUR"]
 
 
 def test_errors_and_texts_of_formulas() -> None:
     cells = (
         '<c r="A1" t="inlineStr"><is><r><t>Na</t></r><r><t>me</t></r></is></c>'
-        '<c r="B1" t="str"><f>"x"</f><v>made</v></c>'
+        '<c r="B1" t="str"><f>"x"</f><v>made</v></c><c r="C1" t="str"><f>""</f><v></v></c>'
     )
     more = '<c r="A2" t="e"><f>1/0</f><v>#DIV/0!</v></c><c r="B2" t="b"><v>0</v></c>'
     names = "http://schemas.openxmlformats.org"
@@ -291,3 +293,42 @@ def test_titles_of_delimited_text() -> None:
     for title in ("Report of May, 2024\n\n", "Report\nof May\n", "# Report of May\n"):
         text = read_csv(f"{title}Name,Price\nPlum,3\nFig,4\n")
         assert text == f"{title.strip()}\n\n{expected}"
+
+
+def test_powers_in_a_text_stay_powers() -> None:
+    def fill(sheet: Any) -> None:
+        raised, lowered = (InlineFont(vertAlign=f"{kind}script") for kind in ("super", "sub"))
+        sheet.append(["What", "Value"])
+        power = CellRichText("10", TextBlock(raised, "6"), " of H", TextBlock(lowered, "2"), "O")
+        sheet.append(["atoms", power])
+
+    content = book(fill)
+    assert text_of(content).endswith("| atoms | 10^6 of H2O |")
+
+
+def test_a_chart_without_saved_values_is_its_title() -> None:
+    def fill(sheet: Any) -> None:
+        sheet.append(["a", 1])
+        chart = BarChart()
+        chart.title = "Harvest"
+        chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=1))
+        sheet.add_chart(chart, "D1")
+
+    assert text_of(book(fill)).endswith("\n\nHarvest")
+
+
+def test_a_formula_without_a_result_is_shown() -> None:
+    written = rows(["n", "value"], ["sum", "=1+2"], ["none", 0])
+    shown = table("| n | value |", "| sum | =1+2 |", "| none | 0 |")
+    assert text_of(written) == shown
+    # XlsxWriter saves 0 as the result of each formula, and asks for a calculation.
+    name = "xl/worksheets/sheet1.xml"
+    source, made = zipfile.ZipFile(io.BytesIO(written)), io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        for each in source.namelist():
+            content = source.read(each)
+            if each == name:
+                assert b"<v></v>" in content or b"<v />" in content
+                content = content.replace(b"<v></v>", b"<v>0</v>").replace(b"<v />", b"<v>0</v>")
+            archive.writestr(each, content)
+    assert text_of(made.getvalue()) == shown

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.office.scripts import struck
 from foundry.readers.formats.pages.blocks import picture
 from foundry.readers.formats.pages.numbers import lowered
 from foundry.readers.notes import leave_out
@@ -35,6 +36,7 @@ _INLINE = re.compile(
     r"|\b(?P<macro>[a-z]\w{1,30}):(?P<object>[^\s\[\]:/][^\s\[\]]{0,200}+)"
     r"\[(?P<said>[^\[\]\n]{0,300}+)\]"
     r"|(?P<anchor>\[\[\[?[^\[\]\n]{1,200}\]\]\]?|\banchor:[\w-]{1,100}\[[^\]\n]{0,100}\])"
+    r"|\[\.?line-through\](?:##(?P<struck>[^#\n]{1,300})##|#(?P<deleted>[^#\s\n](?:[^#\n]{0,300}[^#\s\n])?)#(?![#\w]))"
     r"|(?P<role>\[[.#%\"']?[\w\s.#%\"',=-]{0,100}\])(?=[#*_`][^\s])"
     r"|(?<![\w^])(?P<power>[0-9]{1,40})\^(?P<raised>-?\d{1,20})\^"
     r"|(?P<word>\w)\^(?P<above>[^\s^]{1,40})\^|(?P<atom>\w)~(?P<below>[^\s~]{1,40})~"
@@ -141,6 +143,8 @@ def _unwrap(pictures: str, match: re.Match[str]) -> str:
     if match["anchor"] and (entry := _ENTRY.fullmatch(match["anchor"])):
         leave_out(Omission.ATTRIBUTE, entry[1] if entry[2] else "")
         return f"[{entry[2] or entry[1]}]"
+    if said := match["struck"] or match["deleted"]:
+        return struck(said) + " " * match.string[match.end() : match.end() + 1].isalnum()
     if left := match["hidden"] or match["anchor"] or match["role"]:
         leave_out(Omission.ATTRIBUTE, left)
         return ""

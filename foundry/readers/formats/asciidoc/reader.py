@@ -383,4 +383,4 @@ def read(text: str) -> Reading:
     )
 
 
-READER = Reader("asciidoc/4", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
+READER = Reader("asciidoc/5", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)

@@ -21,6 +21,7 @@ from foundry.readers.formats.latex.definitions import CITED, MAX_DEPTH, State
 from foundry.readers.formats.latex.environments import INDENT, Environments
 from foundry.readers.formats.latex.signs import ACCENTS, PRINTED, SIGNS, accent
 from foundry.readers.formats.latex.tokens import Kind, Token
+from foundry.readers.formats.office.scripts import struck
 from foundry.readers.notes import leave_out
 
 _BEGIN_DOCUMENT, _END_DOCUMENT = r"\begin{document}", r"\end{document}"
@@ -174,6 +175,10 @@ class _Writer(Environments):
             raised = self.argument()
             is_power = raised.lstrip("-").isdigit() and "".join(self.parts[-1:])[-1:].isdigit()
             self.parts.append(f"^{raised}" if is_power else raised)
+        elif name in {"sout", "st", "xout"}:
+            self.parts.append(struck(self.argument()))
+            rest = self.tokens[self.place].text if self.place < len(self.tokens) else ""
+            self.parts.append(" " if rest[:1].isalnum() else "")
         elif name in {"caption", "captionof", "title"}:
             leave_out(Omission.ATTRIBUTE, self.option())
             self.parts.append(f"\n\n{self.argument()}\n\n")
@@ -224,5 +229,5 @@ def _typeset(text: str) -> str:
 
 
 READER = Reader(
-    "latex/5", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
+    "latex/6", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
 )

@@ -137,7 +137,7 @@ def _sent(file: Any, folder: str = "") -> str:
 
 
 READER = FileReader(
-    "outlook/3",
+    "outlook/4",
     {"Outlook message": _OUTLOOK_TYPE},
     {".msg": _OUTLOOK_TYPE},
     read_outlook,

@@ -71,7 +71,7 @@ def _parse(content: bytes) -> EmailMessage:
 
 READERS = (
     FileReader(
-        "mail/3",
+        "mail/4",
         {},
         {".eml": "message/rfc822", ".mbox": "application/mbox"},
         read,

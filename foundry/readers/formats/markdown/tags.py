@@ -44,6 +44,7 @@ _INLINE = frozenset(
     "a abbr b bdi bdo big cite del dfn em font i ins kbd label mark q s samp small span strike"
     " strong sub sup time tt u var wbr".split()
 )
+_STRUCK = frozenset(("del", "s", "strike"))
 _NAMES = tuple(
     "title label name path query body header heading question summary subtitle text content".split()
 )
@@ -189,10 +190,10 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
         return _picture(tag.attributes)
     if name == "summary" and partner and opening:
         return _title_mark(opening, tag if tag.is_closing else partner, edits.text, tag)
+    if name in _STRUCK and partner and opening:
+        return _struck(opening, tag if tag.is_closing else partner, edits.text, tag)
     if name in _INLINE or not name:
-        # The deleted text and its replacement are separate words.
-        is_replaced = tag.is_closing and edits.text.startswith("<ins", tag.end)
-        return " " if is_replaced and name in {"del", "s", "strike"} else ""
+        return ""
     if name in _HEADINGS and not tag.is_closing:
         return "#" * int(name[1]) + " " if _begins_line(tag, edits.text) else " "
     if name == "li" and not tag.is_closing:
@@ -200,6 +201,16 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
     if tag.is_closing or not _is_component(tag.name):
         return _gap(tag, edits.text)
     return _describe(tag, edits.text)
+
+
+def _struck(opening: Tag, closing: Tag, text: str, tag: Tag) -> str:
+    """Return strikethrough marks, with a space before the text that replaces what is struck."""
+    inner = text[opening.end : closing.start]
+    is_marked = _has_words(text, opening, closing) and inner == inner.strip()
+    mark = "~~" if is_marked else ""
+    after = text[closing.end : closing.end + 1]
+    is_replaced = after.isalnum() or text.startswith("<ins", closing.end)
+    return f"{mark} " if mark and tag.is_closing and is_replaced else mark
 
 
 def _picture(attributes: Mapping[str, str]) -> str:

@@ -73,7 +73,8 @@ def _add_categories(composer: Composer, series: list[Element], is_1904: bool) ->
         + [column.get(place, "") for column in columns]
         for place in range(min(count, MAX_POINTS))
     ]
-    composer.table([header, *(row for row in rows if any(row))])
+    if rows or any(names):
+        composer.table([header, *(row for row in rows if any(row))])
 
 
 def _add_points(composer: Composer, series: list[Element], is_1904: bool) -> None:

@@ -1,10 +1,10 @@
-"""Superscript and subscript text on a line, so that numbers keep their value: `10^6`."""
+"""Superscript, subscript and struck text on a line, so that numbers keep their value: `10^6`."""
 
 from foundry.readers.formats.pages.numbers import lowered, raised
 
 
 class ScriptedText:
-    """Text composed of pieces, some of them superscript, subscript or ruby.
+    """Text composed of pieces, some of them superscript, subscript, struck out or ruby.
 
     Adjacent pieces of the same kind are joined, however many runs the document splits them into.
     """
@@ -16,12 +16,12 @@ class ScriptedText:
         self._is_apart = False
 
     def put(self, text: str, script: str = "") -> None:
-        """Add text; `script` is "", super, sub or ruby."""
+        """Add text; `script` is "", super, sub, struck or ruby."""
         if script != self._script:
             self.flush()
             self._script = script
         if self._is_apart and not script and text:
-            # A space separates a power from the number after it.
+            # A space separates a power or a struck number from the number after it.
             self.parts.append(" " if text[0].isalnum() else "")
             self._is_apart = False
         (self._pending if script else self.parts).append(text)
@@ -40,6 +40,9 @@ class ScriptedText:
         self._pending, self._script = [], ""
         if script == "ruby":
             self.parts.append(f"({text})" if text else "")
+        elif script == "struck":
+            self.parts.append(struck(text))
+            self._is_apart = text[-1:].isalnum()
         elif script:
             before = "".join(self.parts[-8:])
             inner = text.strip()
@@ -51,3 +54,9 @@ class ScriptedText:
     def __str__(self) -> str:
         self.flush()
         return "".join(self.parts)
+
+
+def struck(text: str) -> str:
+    """Return struck text between marks, with the text's outer spaces outside."""
+    said = text.strip()
+    return text.replace(said, f"~~{said}~~", 1) if any(map(str.isalnum, said)) else text

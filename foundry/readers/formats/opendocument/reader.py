@@ -108,14 +108,14 @@ _KINDS = {
     "OpenDocument": f"{_TYPE}.text",
 }
 READER = FileReader(
-    "opendocument/4",
+    "opendocument/5",
     _KINDS,
     {f".{suffix}": f"{_TYPE}.{kind}" for suffix, kind in _SUFFIXES.items()},
     read,
     texts=opendocument_texts,
 )
 FLAT_READER = FileReader(
-    "opendocument-flat/3",
+    "opendocument-flat/4",
     {},
     {f".{suffix}": f"{_TYPE}.{kind}-flat-xml" for suffix, kind in _FLAT.items()},
     read_flat,

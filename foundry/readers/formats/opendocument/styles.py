@@ -16,7 +16,7 @@ _ESCAPED = re.compile(r"_([0-9a-f]{2,4})_")
 
 @dataclass(slots=True)
 class Style:
-    """A resolved style; `script` is super or sub, `level` is its heading level, 0 for text."""
+    """A resolved style; `script` is super, sub or struck, `level` of a heading, 0 for text."""
 
     script: str = ""
     is_hidden: bool = False
@@ -107,6 +107,12 @@ def _extend(style: Style, element: Element) -> None:
                 style.script = "super" if int(rise) > 0 else "sub" if int(rise) < 0 else ""
             else:
                 style.script = ""
+        lines = [properties.get(f"{STYLE}text-line-through-{name}") for name in ("style", "type")]
+        if any(lines):
+            is_struck = any(each and each != "none" for each in lines)
+            style.script = (
+                (style.script or "struck") if is_struck else style.script.replace("struck", "")
+            )
         shown = properties.get(f"{TEXT}display")
         if shown is not None:
             style.is_hidden = shown == "none"

@@ -28,6 +28,7 @@ from foundry.readers.notes import note_hidden
 
 _EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "dfn": "*", "var": "*"}
 _EMPHASIS |= {"del": "~~", "s": "~~", "strike": "~~"}
+_STRUCK = re.compile(r"(?:^|[;\s])text-decoration(?:-line)?\s*:[^;]*\bline-through\b")
 _APART = frozenset(("button", "label", "output", "meter", "progress"))
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
@@ -103,14 +104,17 @@ class LineWriter:
         if tag == "i" and not text and "icon-" in (attributes.get("class") or ""):
             # Asciidoctor marks the kind of an admonition with an icon.
             return attributes.get("title") or ""
-        if _EMPHASIS.get(tag) == "~~" and text[-1:].isalnum():
+        mark = _EMPHASIS.get(tag, "")
+        if tag == "span" and _STRUCK.search(attributes.get("style") or ""):
+            mark = "~~"
+        if mark == "~~" and text[-1:].isalnum():
             # Struck-out text, and a number or text that replaces it.
             after = node.next
             is_replaced = after is not None and after.tag == "ins"
             if is_replaced or (text[-1].isdigit() and following(node).isdigit()):
                 text += " "
-        if tag in _EMPHASIS and not in_heading:
-            return emphasised(text, _EMPHASIS[tag], before, following(node))
+        if mark and not in_heading:
+            return emphasised(text, mark, before, following(node))
         if tag == "q":
             return f'"{text.strip()}"'
         if tag == "rt":

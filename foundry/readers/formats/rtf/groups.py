@@ -30,6 +30,7 @@ class Groups(ABC):
         self.words: dict[str, Act] = {
             **dict.fromkeys(("ansi", "mac", "pc", "pca", "ansicpg"), self._set_charset),
             **dict.fromkeys(("super", "sub", "nosupersub", "up", "dn"), self._set_script),
+            **dict.fromkeys(("strike", "striked"), self._strike),
             "u": self._unicode,
             "uc": lambda _, n: self.set(unicode_skip=max(n or 0, 0)),
             "f": self._set_font,
@@ -162,6 +163,10 @@ class Groups(ABC):
     def _set_script(self, word: str, number: int | None) -> None:
         kind = {"up": "super", "dn": "sub", "nosupersub": ""}.get(word, word)
         self.set(script="" if number == 0 else kind)
+
+    def _strike(self, _: str, number: int | None) -> None:
+        script = self.states[-1].script
+        self.set(script=(script or "struck") if number != 0 else script.replace("struck", ""))
 
     def _set_charset(self, word: str, number: int | None) -> None:
         if word == "ansicpg":

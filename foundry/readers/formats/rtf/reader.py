@@ -291,5 +291,5 @@ def _instruction(field: Field) -> tuple[str, str]:
 
 
 READER = FileReader(
-    "rtf/3", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
+    "rtf/4", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
 )

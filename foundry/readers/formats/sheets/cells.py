@@ -12,6 +12,7 @@ from foundry.readers.contract import UnreadableError
 from foundry.readers.formats.office.grids import DeclaredTable, Grid
 from foundry.readers.formats.office.merging import Merged
 from foundry.readers.formats.office.number_formats import show_general, show_number, show_text
+from foundry.readers.formats.office.scripts import ScriptedText, struck
 from foundry.readers.notes import leave_out
 
 MAX_CELLS = 5_000_000
@@ -19,7 +20,8 @@ MAX_KNOWN = 100_000
 """Size of the cache of formatted numbers."""
 _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})$")
 _HEADERS = frozenset("oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split())
-_TEXTS = frozenset({"v", "t", *_HEADERS})
+_TEXTS = frozenset({"v", "t", "f", *_HEADERS})
+_SCRIPTED = frozenset({"vertAlign", "strike"})
 # Excel's form of characters that XML cannot contain or would change, such as `_x000D_`.
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _CODES = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|[0-9]+|[LCRPNDTFAGZBIUESXYOH+-])')
@@ -27,11 +29,17 @@ _CODES = re.compile(r'&(?:"[^"]*"|K[0-9A-F]{6}|[0-9]+|[LCRPNDTFAGZBIUESXYOH+-])'
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """Data that cells refer to: shared texts, number formats by style, the first day of dates."""
+    """Data that cells refer to: shared texts, number formats by style, the first day of dates.
+
+    `struck` has the styles with a line through the text. If `is_calculated` is false, the program
+    that saved the file wrote 0 as the result of each formula, or nothing.
+    """
 
     shared: list[str]
     codes: list[str]
     is_1904: bool = False
+    struck: frozenset[int] = frozenset()
+    is_calculated: bool = True
 
 
 @dataclass(slots=True)
@@ -118,6 +126,9 @@ class _Handler:
         self._columns: dict[str, int] = {}
         self._pieces: list[str] | None = None
         self._value = ""
+        self._runs = ScriptedText()
+        self._script = ""
+        self._formula = ""
         self._kind = "n"
         self._style = 0
         self._row: list[str] = []
@@ -140,6 +151,10 @@ class _Handler:
             self._begin_cell(attributes)
         elif name in _TEXTS:
             self._pieces = None if self._in_phonetic else []
+        elif name == "r":
+            self._script = ""
+        elif name in _SCRIPTED:
+            self._script = script_of(name, attributes.get("val")) or self._script
         elif name == "row":
             written = attributes.get("r", "")
             self._number = (
@@ -169,7 +184,7 @@ class _Handler:
         self._kind = attributes.get("t", "n")
         written = attributes.get("s", "0")
         self._style = int(written) if written.isdecimal() else 0
-        self._value = ""
+        self._value = self._formula = ""
 
     def text(self, text: str) -> None:
         if self._pieces is not None:
@@ -182,10 +197,18 @@ class _Handler:
             self._pieces = None
             if name in _HEADERS:
                 leave_out(Omission.RUNNING_LINE, _CODES.sub(" ", text), self._place)
-            else:
+            elif name == "f":
+                self._formula = text
+            elif name == "t":
                 # Formatted text consists of several runs.
-                self._value += text
+                self._runs.put(text, self._script)
+            else:
+                self._add_value(text)
+        elif name == "is":
+            self._value, self._runs, self._script = str(self._runs), ScriptedText(), ""
         elif name == "c":
+            if not self._value and self._formula:
+                self._kind, self._value = "str", f"={self._formula}"
             if self._value:
                 self._end_cell()
         elif name == "row":
@@ -193,9 +216,20 @@ class _Handler:
         elif name == "rPh":
             self._in_phonetic = False
 
+    def _add_value(self, text: str) -> None:
+        """Add a value; keep the formula if the value is not its result."""
+        is_result = text or self._kind == "str"  # An empty result is a text.
+        if self._formula and text == "0":
+            is_result = self._formats.is_calculated
+        if is_result:
+            self._formula = ""
+            self._value += text
+
     def _end_cell(self) -> None:
         show = self._shown.get(self._kind, self._number_text)
         text = show(self._value)
+        if self._style in self._formats.struck:
+            text = struck(text)
         if self._hidden_columns and any(self._column in each for each in self._hidden_columns):
             leave_out(Omission.HIDDEN, text, self._place)
             return
@@ -256,6 +290,13 @@ class _Handler:
     def refuse(self, *_: object) -> None:
         """Reject a DTD as soon as it begins."""
         raise UnreadableError(Reason.HOLDS_DTD)
+
+
+def script_of(name: str, value: str | None) -> str:
+    """Return `super`, `sub` or `struck` for a property of a font, or "" if it is off."""
+    if name == "strike":
+        return "" if value in {"0", "false"} else "struck"
+    return {"superscript": "super", "subscript": "sub"}.get(value or "", "")
 
 
 def _unescape(found: re.Match[str]) -> str:

@@ -17,8 +17,9 @@ from foundry.readers.formats.office.grids import add_grid
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.number_formats import BUILT_IN
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
+from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.packed import Package, describe
-from foundry.readers.formats.sheets.cells import MAX_CELLS, Formats, Sheet, read_sheet
+from foundry.readers.formats.sheets.cells import MAX_CELLS, Formats, Sheet, read_sheet, script_of
 from foundry.readers.notes import leave_out
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
@@ -33,9 +34,9 @@ _XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 def read(content: bytes) -> Reading:
     """Read the visible sheets; a sheet's number is its page.
 
-    Cells have the displayed text: formatted numbers, and the results of formulas when the file was
-    saved. Comments, hidden sheets, rows and columns are left out. Raises UnreadableError for a zip
-    bomb or too many cells.
+    Cells have the displayed text: formatted numbers, and the results of formulas, or the formulas
+    if the file was saved without results. Comments, hidden sheets, rows and columns are left out.
+    Raises UnreadableError for a zip bomb or too many cells.
     """
     package = Package(content)
     if "xl/workbook.bin" in package.names:
@@ -133,14 +134,26 @@ def _formats(parts: Parts, book: Element) -> Formats:
     styles = _related(parts, "styles")
     codes = {**BUILT_IN}
     used: list[str] = []
+    struck = frozenset[int]()
     if styles is not None:
         for each in styles.iter(f"{_S}numFmt"):
             codes[_number(each.get("numFmtId"))] = each.get("formatCode", "General")
         for cells in styles.iter(f"{_S}cellXfs"):
             used = [codes.get(_number(each.get("numFmtId")), "General") for each in cells]
+            fonts = {
+                place
+                for place, font in enumerate(styles.iterfind(f"{_S}fonts/{_S}font"))
+                if _script(font) == "struck"
+            }
+            struck = frozenset(
+                place for place, each in enumerate(cells) if _number(each.get("fontId")) in fonts
+            )
     properties = book.find(f"{_S}workbookPr")
     is_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
-    return Formats(_shared(parts), used, is_1904)
+    calculation = book.find(f"{_S}calcPr")
+    # XlsxWriter and openpyxl ask for a calculation when the file is opened.
+    is_calculated = calculation is None or calculation.get("fullCalcOnLoad") not in {"1", "true"}
+    return Formats(_shared(parts), used, is_1904, struck, is_calculated)
 
 
 def _shared(parts: Parts) -> list[str]:
@@ -150,15 +163,26 @@ def _shared(parts: Parts) -> list[str]:
 
 def _text_of(item: Element) -> str:
     """Return a shared text, without phonetic guides (Japanese)."""
-    texts: list[str] = []
+    text = ScriptedText()
     for child in item:
         if child.tag == f"{_S}t":
-            texts.append(child.text or "")
+            text.put(child.text or "")
         elif child.tag == f"{_S}r":
-            texts += (each.text or "" for each in child.iter(f"{_S}t"))
+            script = _script(child.find(f"{_S}rPr"))
+            for each in child.iter(f"{_S}t"):
+                text.put(each.text or "", script)
         elif child.tag == f"{_S}rPh":
             leave_out(Omission.ATTRIBUTE, texts_of(child))
-    return "".join(texts)
+    return str(text)
+
+
+def _script(font: Element | None) -> str:
+    scripts = (
+        script_of(name, each.get("val"))
+        for name in ("vertAlign", "strike")
+        for each in (() if font is None else font.iter(f"{_S}{name}"))
+    )
+    return next(filter(None, scripts), "")
 
 
 def _related(parts: Parts, kind: str) -> Element | None:
@@ -171,7 +195,7 @@ def _number(written: str | None) -> int:
 
 
 READER = FileReader(
-    "sheets/4",
+    "sheets/5",
     {"Excel": _XLSX},
     dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), _XLSX),
     read,

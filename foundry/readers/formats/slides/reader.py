@@ -191,7 +191,7 @@ def _has_text(shape: Element) -> bool:
 
 READER = extend(
     FileReader(
-        "pptx/2", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=slide_texts
+        "pptx/3", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=slide_texts
     ),
     partial(read, ocr=True),
 )

@@ -87,7 +87,10 @@ def _write_run(line: ScriptedText, run: Element, relations: Relations) -> None:
     if properties is not None:
         rise = properties.get("baseline", "0")
         is_raised = rise.rstrip("%") not in {"", "0"}
-        script = ("sub" if rise.startswith("-") else "super") if is_raised else ""
+        is_struck = properties.get("strike", "noStrike") != "noStrike"
+        script = "struck" if is_struck else ""
+        if is_raised:
+            script = "sub" if rise.startswith("-") else "super"
         link = properties.find(f"{A}hlinkClick")
         relation = None if link is None else relations.get(link.get(f"{RELATIONSHIPS}id", ""))
         if relation and relation.is_external:

@@ -33,7 +33,7 @@ from foundry.readers.formats.word.names import (
     W,
     is_on,
 )
-from foundry.readers.formats.word.styles import PLAIN, Style, Styles
+from foundry.readers.formats.word.styles import PLAIN, STRUCK, Style, Styles
 from foundry.readers.notes import leave_out
 
 _VML = "{urn:schemas-microsoft-com:vml}"
@@ -149,7 +149,7 @@ class Inline:
         if properties is None:
             self._walk(run)
             return
-        style, script, font, is_hidden = PLAIN, "", "", None
+        style, script, font, is_hidden, is_struck = PLAIN, "", "", None, None
         for each in properties:
             tag = each.tag
             if tag == _STYLED:
@@ -160,16 +160,20 @@ class Inline:
                 is_hidden = is_on(each.get(VAL))
             elif tag == _FONTS:
                 font = each.get(_ASCII, "")
+            elif tag in STRUCK:
+                is_struck = is_on(each.get(VAL))
         if style.is_hidden if is_hidden is None else is_hidden:
             self._drop(run, Omission.HIDDEN)
             return
-        script = script or style.raised
+        script = script or style.script
+        if is_struck is not None and script not in {"super", "sub"}:
+            script = "struck" if is_struck else ""
         for element in run:
             if element.tag == TEXT:
                 text = element.text or ""
                 if not text.isascii() and any("\uf020" <= sign <= "\uf0ff" for sign in text):
                     text = from_private_use(text, font or style.font)
-                self._put(text, script if script in {"super", "sub"} else "")
+                self._put(text, script if script in {"super", "sub", "struck"} else "")
             elif write := self._writers.get(element.tag, self._walk):
                 write(element)
 

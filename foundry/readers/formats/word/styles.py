@@ -9,6 +9,7 @@ from foundry.readers.formats.word.names import VAL, W, is_on, number
 
 _CODE = re.compile(r"source ?code|html preformatted|preformatted text|code(?: block)?$")
 _TITLE = re.compile(r"(?<!sub)title|heading")
+STRUCK = frozenset({f"{W}strike", f"{W}dstrike"})
 BODY_LEVEL = 9
 """The outline level of paragraphs that are not headings."""
 
@@ -17,7 +18,7 @@ BODY_LEVEL = 9
 class Style:
     """The properties that a style gives a paragraph or a run, including inherited ones.
 
-    `heading` is 0 for text; `numbering` an id and a level; `raised` superscript or subscript.
+    `heading` is 0 for text; `numbering` an id and a level; `script` super, sub or struck.
     """
 
     heading: int = 0
@@ -25,7 +26,7 @@ class Style:
     is_hidden: bool = False
     is_contents: bool = False
     numbering: tuple[int, int] | None = None
-    raised: str = ""
+    script: str = ""
     font: str = ""
 
 
@@ -99,7 +100,9 @@ def _extend(style: Style, element: Element) -> None:
         if each.tag == f"{W}vanish":
             style.is_hidden = is_on(each.get(VAL))
         elif each.tag == f"{W}vertAlign":
-            style.raised = each.get(VAL, "").removesuffix("script").replace("baseline", "")
+            style.script = each.get(VAL, "").removesuffix("script").replace("baseline", "")
+        elif each.tag in STRUCK:
+            style.script = style.script or ("struck" if is_on(each.get(VAL)) else "")
         elif each.tag == f"{W}rFonts":
             style.font = each.get(f"{W}ascii", style.font)
 

@@ -25,7 +25,8 @@ _CODE = frozenset(_WORDS["code"].split())
 _NOTES = frozenset(_WORDS["notes"].split())
 _FOOTNOTES = frozenset(_WORDS["footnotes"].split())
 _LEFT_OUT = {name: reason for reason, names in _WORDS["left_out"].items() for name in names.split()}
-_STYLED = frozenset("b i em sup sub".split())
+_STYLED = frozenset("b i em s sup sub".split())
+_STRUCK = frozenset("strikethrough strikeout line-through".split())
 _LINKS = ("{http://www.w3.org/1999/xlink}href", "url", "href", "l")
 
 
@@ -149,6 +150,8 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
         yield html.escape(said)
     else:
         tag = _TAGS.get(name, "")
+        # DocBook's `<emphasis role="strikethrough">`.
+        tag = "s" if tag == "i" and element.get("role") in _STRUCK else tag
         address = next(filter(None, map(element.get, _LINKS)), None) if tag == "a" else None
         tag = tag if tag != "a" or address else ""
         tag = "dd" if local_name(parent) == "varlistentry" and tag == "li" else tag

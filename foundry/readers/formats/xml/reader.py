@@ -139,4 +139,4 @@ _TYPES = {
     ".fb2": "application/x-fictionbook+xml",
     ".opml": "text/x-opml",
 }
-READER = FileReader("xml/6", {}, _TYPES, read, texts=xml_texts)
+READER = FileReader("xml/7", {}, _TYPES, read, texts=xml_texts)

@@ -327,7 +327,7 @@ def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> No
     ("written", "shown"),
     [
         ("H~2~O, CH~3~CH~2~OH and x~i~ of ~~old~~", "H2O, CH3CH2OH and x_i of ~~old~~"),
-        ("<del>one</del><ins>two</ins>", "one two"),
+        ("<del>one</del><ins>two</ins>", "~~one~~ two"),
         ("Press {{< kbd Ctrl-C >}}.", "Press Ctrl-C."),
         ('So {{< highlight go "hl=true" >}}f(x){{< /highlight >}}.', "So f(x)."),
         ('In{{< ref "a.md" >}}b', "In a.md b"),
