@@ -166,3 +166,26 @@ def test_lists_columns_and_sentences_of_mdoc() -> None:
 def test_items_keep_their_numbers() -> None:
     source = ".TH A 1\n.SH B\n.IP 1. 4\nOne\n.RS\nInner\n.RE\n.IP (b)\nTwo\n"
     assert "1. One\n\nInner\n\n(b) Two" in read_page(source).reading.text
+
+
+def test_flags_and_declarations_of_mdoc() -> None:
+    source = (
+        ".Dd May 3, 2024\n.Dt PICK 3\n.Sh NAME\n.Nm pick\n.Nd pick it\n.Sh SYNOPSIS\n"
+        '.In pick.h\n.Ft "void *"\n.Fo pick_all\n.Fa "size_t n"\n.Fa "int flags"\n.Fc\n'
+        ".Sh DESCRIPTION\n.Bk -words\n.Fl a , -all\n.Ek\n.Op Fl Fl long\n.Brq Fl x | y\n"
+        ".Fl -set Ns = Ns Ar value\n.Pf ( Ar file )\n.Fl\n.In other.h\n"
+    )
+    text = read_page(source, "pick.3").reading.text
+    synopsis = "#include <pick.h>\nvoid * pick_all(size_t n, int flags)"
+    assert text.endswith(
+        f"## SYNOPSIS\n\n{synopsis}\n\n## DESCRIPTION\n\n"
+        "-a, --all [--long] {-x | -y} --set=value (file) - <other.h>"
+    )
+
+
+def test_links_of_man() -> None:
+    page = (
+        ".TH A 1\n.SH B\nSee\n.UR https://example.org\nthe\nsite\n.UE ,\nor ask\n.MT a@b.example\n"
+    )
+    text = read_page(f"{page}.ME .\n").reading.text
+    assert text.endswith("See [the site](https://example.org), or ask a@b.example.")

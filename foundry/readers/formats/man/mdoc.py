@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
-_BEFORE = {"Fl": "-", "Nd": "\u2014 "}
 _AROUND = {
     **{"Op": "[]", "Bq": "[]", "Brq": "{}", "Pq": "()", "Aq": "<>", "Dq": "\u201c\u201d"},
     **{"Sq": "\u2018\u2019", "Qq": '""', "Ql": "\u2018\u2019", "In": ("<", ">")},
@@ -13,13 +12,15 @@ _AROUND = {
 _OPENED = {"Oo": "[", "Bo": "[", "Bro": "{", "Po": "(", "Ao": "<", "Do": "\u201c", "So": "\u2018"}
 _CLOSED = {"Oc": "]", "Bc": "]", "Brc": "}", "Pc": ")", "Ac": ">", "Dc": "\u201d", "Sc": "\u2019"}
 _NAMED = {"Ux": "UNIX", "Bx": "BSD", "Fx": "FreeBSD", "Nx": "NetBSD", "Ox": "OpenBSD", "At": "AT&T"}
+_NAMED |= {"Bsx": "BSD/OS", "Dx": "DragonFly", "Nd": "\u2014"}
 _PLAIN = frozenset(
     "Ar Pa Ev Cm Li Ic Va Vt Fa Ft Em Sy No Tn An Ad Er Cd Dv Xo Xc Lb St Ms Fd Lk Mt Eo Ec Bk Ek"
     " Xr Nm Fn %A %T %B %J %V %N %D %I %R %O %P %U %Q %C".split()
 )
-MACROS = frozenset((*_BEFORE, *_AROUND, *_OPENED, *_CLOSED, *_NAMED, *_PLAIN, "Ns", "Ap", "Sm"))
+MACROS = frozenset((*_AROUND, *_OPENED, *_CLOSED, *_NAMED, *_PLAIN, "Fl", "Ns", "Ap", "Pf", "Sm"))
 _AFTER = frozenset(".,:;)]?!")
 _OPENING = frozenset("([")
+_BETWEEN = _AFTER | _OPENING | {"|"}
 
 
 def say(macro: str, given: Sequence[str], name: str) -> str:
@@ -27,13 +28,14 @@ def say(macro: str, given: Sequence[str], name: str) -> str:
     parts: list[str] = []
     ends: list[str] = []
     words = [macro, *given]
-    is_joined = False
+    is_joined = is_flag = False
     place = 0
     while place < len(words):
         word = words[place]
         place += 1
         if word in MACROS:
             leave_out(Omission.MACRO, word)
+            is_flag = False
         after = words[place] if place < len(words) else ""
         if word == "Ns":
             is_joined = True
@@ -42,7 +44,19 @@ def say(macro: str, given: Sequence[str], name: str) -> str:
             _add(parts, "'", is_joined=True)
             is_joined = True
             continue
+        if word == "Pf":
+            # The next word is joined to what follows.
+            _add(parts, after, is_joined=is_joined)
+            is_joined = True
+            place += 1
+            continue
+        if word == "Fl" and after and after not in MACROS | _BETWEEN:
+            is_flag = True
+            continue
         said = _said(word, after, name, ends)
+        if is_flag and word not in _BETWEEN:
+            # Each argument is a flag: `Fl a , -all` is `-a, --all`.
+            said = f"-{word}"
         if word == "Fn" and place < len(words):
             # In `.Fn`, each argument is one parameter, even if it is quoted and has several words.
             rest = range(place, len(words))
@@ -54,7 +68,7 @@ def say(macro: str, given: Sequence[str], name: str) -> str:
         if said is None:
             continue
         _add(parts, said, is_joined=is_joined)
-        is_joined = word in {"Fl", "Nd"} and after not in MACROS and after not in _AFTER
+        is_joined = word == after == "Fl"
         is_joined = is_joined or word in _OPENED or word in _AROUND or said in _OPENING
     for end in reversed(ends):
         _add(parts, end, is_joined=True)
@@ -67,8 +81,8 @@ def _said(word: str, after: str, name: str, ends: list[str]) -> str | None:
         opening, closing = _AROUND[word]
         ends.append(closing)
         return opening or None
-    if word in _BEFORE:
-        return _BEFORE[word]
+    if word == "Fl":
+        return "-"
     if word in _OPENED or word in _CLOSED:
         return (_OPENED | _CLOSED)[word]
     if word in _NAMED:

@@ -42,6 +42,9 @@ class _Writer:
         self._mdoc_lists: list[str] = []
         self._items = 0
         self._columns: list[list[str]] = []
+        self._is_synopsis = False
+        self._function: list[str] | None = None
+        self._target = ("", 0)
 
     def write(self) -> None:
         """Convert every line."""
@@ -121,8 +124,10 @@ class _Writer:
             self._special(name, given, rest)
 
     def _special(self, name: str, given: list[str], rest: str) -> None:
-        if name in {"UR", "MT", "UE", "ME"}:
-            self._text(" ".join(given))
+        if name in {"UR", "MT"}:
+            self._target = " ".join(given), len(self._held)
+        elif name in {"UE", "ME"}:
+            self._link("".join(given))
         elif name in {"SY", "OP"}:
             self._text(f"[{' '.join(given)}]" if name == "OP" else " ".join(given))
         elif name == "ds" and given:
@@ -144,13 +149,38 @@ class _Writer:
             self.flush()
             leave_out(Omission.ATTRIBUTE, rest)
             self._list(name, given[0] if given else "")
-        elif name in MACROS:
-            self._text(say(name, given, self._name))
         elif name in _SILENT:
             leave_out(Omission.MACRO, rest)
+        elif name in {"Fo", "Fc"} or (name == "Fa" and self._function is not None):
+            self._declare(name, given)
+        elif name in {"In", "Ft"} and self._is_synopsis:
+            self._held.append(_END)
+            said = say(name, given, self._name)
+            self._text(f"#include {said}" if name == "In" else said)
+        elif name in MACROS:
+            self._text(say(name, given, self._name))
         else:
             # A macro of the page or of another package; its arguments are words.
             self._text(" ".join(given))
+
+    def _link(self, after: str) -> None:
+        """End a link: the text since its beginning, or its target if there is none."""
+        target, begin = self._target
+        shown = " ".join(self._held[begin:])
+        self._held[begin:] = []
+        link = f"[{shown}]({target})" if shown and target else shown or target
+        self._text(link + after)
+
+    def _declare(self, name: str, given: list[str]) -> None:
+        """Print a function whose arguments are on lines of their own."""
+        if name == "Fo":
+            self._function = given[:1]
+        elif name == "Fa" and self._function is not None:
+            self._function += given
+        elif self._function:
+            function, *arguments = self._function
+            self._text(f"{function}({', '.join(arguments)})")
+            self._function = None
 
     def _head(self, name: str, given: list[str]) -> None:
         if name == "Dd":
@@ -169,7 +199,9 @@ class _Writer:
         self._end_code()
         self.flush()
         self._awaits_term = False
-        self.composer.heading(level, title or unescape(self._take() or "", self._strings))
+        title = title or unescape(self._take() or "", self._strings)
+        self._is_synopsis = title.upper() == "SYNOPSIS"
+        self.composer.heading(level, title)
 
     def _paragraph(self) -> None:
         if self._code is not None:
@@ -280,4 +312,4 @@ _SECTIONS = [
     ".man",
     ".mdoc",
 ]
-READER = Reader("man/3", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
+READER = Reader("man/4", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
