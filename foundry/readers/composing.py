@@ -24,15 +24,18 @@ class Composer:
         """Start the next page, slide or sheet; the first call starts page 1."""
         self._pages.append(self._length)
 
-    def heading(self, level: int, text: str) -> None:
-        """Add a heading on its own line, as in Markdown; too long a text is not a heading."""
-        title = normalise_line(text, len(text))
-        if len(title) > MAX_HEADING_CHARS:
-            self.text(title)
-        elif title:
-            self._forget_ends(min(max(level, 1), 6))
-            start = self._append("#" * min(max(level, 1), 6) + " " + title)
-            self._headings.append(Heading(min(max(level, 1), 6), title, start, self._end()))
+    def heading(self, level: int, text: str, title: str = "") -> None:
+        """Add a heading on its own line, as in Markdown; too long a text is not a heading.
+
+        `title` is the text without markup.
+        """
+        written, level = normalise_line(text, len(text)), min(max(level, 1), 6)
+        if len(written) > MAX_HEADING_CHARS:
+            self.text(written)
+        elif written:
+            self._forget_ends(level)
+            start = self._append("#" * level + " " + written)
+            self._headings.append(Heading(level, title or written, start, self._end()))
 
     def end_section(self, level: int) -> None:
         """End sections of this level: what follows belongs to the section around them."""

@@ -36,6 +36,13 @@ def test_a_listing_below_a_line_of_another_length_is_no_title() -> None:
     assert "```\nx = 1\n```" in text_of(source)
 
 
+def test_titles_in_the_outline_have_no_markup() -> None:
+    source = "= The *big* `press`\n\n== Run _it_\n\nText.\n"
+    assert outline(source) == [(1, "The big press"), (2, "Run it")]
+    assert read_text(source).title == "The big press"
+    assert "# The *big* `press`" in text_of(source)
+
+
 def test_a_heading_may_close_as_it_opens() -> None:
     assert outline("= T\n\n== Two ==\n\nText.\n") == [(1, "T"), (2, "Two")]
 

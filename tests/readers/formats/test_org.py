@@ -53,7 +53,7 @@ def test_org() -> None:
     assert (document.title, document.modified) == ("Orchard notes", "2024-05-03")
     assert document.tags == ("fruit", "work")
     outline = [(heading.level, heading.text) for heading in document.reading.headings]
-    assert outline == [(1, "TODO Pruning *early*"), (2, "Code")]
+    assert outline == [(1, "TODO Pruning early"), (2, "Code")]
     text = document.reading.text
     for said in (
         "Cut in [May](https://e.org/may); see `cut(x)` and **bold** words [1].",
@@ -93,3 +93,10 @@ def test_an_authors_drawer_is_read_and_a_log_is_not() -> None:
     assert document.reading.text == "# Press\n\nOil it *well*.\n\n7. seventh\n- a point"
     assert any("CLOCK" in each.text for each in document.reading.left_out)
     assert document.reading.unaccounted == ()
+
+
+def test_titles_in_the_outline_have_no_markup() -> None:
+    document = read(RawDocument("s", "a.org", "a.org", b"#+TITLE: The *big* =press=\n* Run /it/\n"))
+    assert isinstance(document, Document)
+    assert document.title == "The big press"
+    assert [each.text for each in document.reading.headings] == ["Run it"]

@@ -13,6 +13,7 @@ from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
 from foundry.readers.formats.asciidoc.inline import fill_in, write_inline
 from foundry.readers.formats.asciidoc.tables import read_table
+from foundry.readers.formats.markdown.reader import strip_markup
 from foundry.readers.formats.pages.blocks import CLOSED, TAB, Block, panel
 from foundry.readers.notes import leave_out
 
@@ -188,7 +189,8 @@ class _Writer:
         self._block = _Block()
         self._lists.clear()
         is_first = not self.attributes.get("doctitle")
-        self.composer.heading(level, self._inline(title))
+        written = self._inline(title)
+        self.composer.heading(level, written, strip_markup(written))
         if level == 1 and is_first:
             self.attributes["doctitle"] = title
             self._header()

@@ -11,6 +11,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
+from foundry.readers.formats.markdown.reader import strip_markup
 from foundry.readers.formats.org.inline import write_inline
 from foundry.readers.notes import leave_out
 
@@ -114,7 +115,7 @@ class _Writer:
     def _keyword(self, name: str, value: str, line: str) -> None:
         leave_out(Omission.METADATA, line)
         if name == "title":
-            self.title = " ".join(filter(None, (self.title, self._inline(value))))
+            self.title = " ".join(filter(None, (self.title, strip_markup(self._inline(value)))))
         elif name == "date":
             self.date = value.strip("<>[]").partition(" ")[0]
         elif name == "language":
@@ -134,7 +135,8 @@ class _Writer:
             left = (heading[3], heading[4], heading[6])
             leave_out(Omission.METADATA, " ".join(filter(None, left)))
             title = " ".join(filter(None, (heading[2], heading[5])))
-            self.composer.heading(len(heading[1]), self._inline(title))
+            written = self._inline(title)
+            self.composer.heading(len(heading[1]), written, strip_markup(written))
         elif block := _BLOCK.match(line):
             self._block(block[1].lower(), block[2])
         elif _LITERAL.match(line):
@@ -229,4 +231,4 @@ def read(text: str) -> Reading:
     return replace(reading, tags=tuple(dict.fromkeys((*reading.tags, *writer.tags))))
 
 
-READER = Reader("org/2", {".org": "text/org"}, read)
+READER = Reader("org/3", {".org": "text/org"}, read)
