@@ -131,6 +131,13 @@ def find_title(values: Mapping[str, Any]) -> str | None:
     return title if isinstance(title, str) and _is_text(title) else None
 
 
+def find_shown(values: Mapping[str, Any]) -> str:
+    """Return the paragraphs that Quarto and Pandoc print below the title, each on one line."""
+    texts = (values.get(name) for name in ("subtitle", "abstract"))
+    said = (" ".join(each.split()) for each in texts if isinstance(each, str) and _is_text(each))
+    return "".join(f"{text}\n\n" for text in said)
+
+
 def find_tags(values: Mapping[str, Any]) -> tuple[str, ...]:
     """Return tags and keywords; a single string is split at commas and semicolons."""
     parts = {key: value for key, value in values.items() if key in {"tags", "keywords"}}

@@ -64,3 +64,13 @@ def test_hexo_needs_no_opening_mark() -> None:
     assert [each.text for each in read_page("title: Plums\n---\n").reading.headings] == [
         "title: Plums"
     ]
+
+
+def test_subtitle_and_abstract_are_text() -> None:
+    head = "---\ntitle: Plums\nsubtitle: In pots\nabstract: |\n  Short and\n  sweet.\n---\n"
+    reading = read_page(f"{head}\n# Body\n").reading
+    assert reading.text[reading.body_start :] == "In pots\n\nShort and sweet.\n\n\n# Body\n"
+    assert reading.text.index("# Body") == reading.headings[0].start
+    assert reading.text.count("\n") == f"{head}\n# Body\n".count("\n")
+    absent = read_page("---\nsubtitle: ~\nabstract: [a]\n---\nBody.\n").reading
+    assert absent.text[absent.body_start :] == "Body.\n"

@@ -61,6 +61,11 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
     text = _drop_embedded(text)
     length, values = front_matter.read_front_matter(text)
     # Unreadable front matter is content, but its closing line must not turn it into a heading.
+    if shown := front_matter.find_shown(values or {}):
+        # In place of the last lines, so that line numbers do not change.
+        lines = text[:length].splitlines(keepends=True)
+        kept = "".join(lines[: max(len(lines) - shown.count("\n"), 0)])
+        text, length = f"{kept}{shown}{text[length:]}", len(kept)
     prose, parsed = find_prose(text[length:], is_mdx=is_mdx)
     reading = _read_from(text[:length] + prose, length, parsed, indented_code=not is_mdx)
     if values is None:
@@ -126,7 +131,7 @@ def _find_headings(tokens: list[Token], lines: _LineSpans) -> Iterator[Heading]:
     for position, token in enumerate(tokens):
         # A heading inside a quotation or list does not divide the document.
         if token.type == "heading_open" and token.level == 0 and token.map:
-            text = _strip_markup(tokens[position + 1].content)
+            text = strip_markup(tokens[position + 1].content)
             if text:
                 start, end = lines.span(token.map)
                 yield Heading(int(token.tag[1:]), text, start, end)
@@ -175,7 +180,8 @@ def _blank(text: str, begin: int, spans: Sequence[Span | Heading]) -> str:
     return "".join([*parts, text[begin:]])
 
 
-def _strip_markup(content: str) -> str:
+def strip_markup(content: str) -> str:
+    """Return the text of a title without its markup, on one line."""
     content = _ANCHOR.sub("", content[:MAX_HEADING_CHARS])
     if _MARKUP.search(content):
         (inline,) = _INLINE_PARSER.parseInline(content)
