@@ -30,6 +30,10 @@ _SBV = re.compile(
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,100})?[ \t]+([^<>\n]{1,200})>")
 _RUBY = re.compile(r"<rt>([^<>]{0,200})(?:</rt>)?")
 _MARKUP = re.compile(r"</?[a-zA-Z0-9][^<>\n]{0,200}>|\{\\[^{}\n]{1,100}\}")
+# The number of the next cue stands in the line above its times.
+_NUMBER = re.compile(r"\n[ \t]*\d{1,9}[ \t]*\n?\Z")
+# YouTube writes `Kind: captions` below the signature.
+_HEADER = re.compile(r"^(?:Kind|Language):.*$", re.MULTILINE)
 _BLOCK = re.compile(r"^(NOTE|STYLE|REGION)\b[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
 
 
@@ -61,14 +65,14 @@ def read(text: str) -> Reading:
     text = _SBV.sub(r"\1 --> \2", text)
     written = list(_CUE.finditer(text))
     title = _title(text[: written[0].start()]) if written else ""
-    return compose([*_cues(text, written)], title)
+    return compose([*_cues(text, written, is_web=text.startswith("WEBVTT"))], title)
 
 
-def _cues(text: str, cues: list[re.Match[str]]) -> Iterator[Cue]:
+def _cues(text: str, cues: list[re.Match[str]], *, is_web: bool) -> Iterator[Cue]:
     for cue, following in zip(cues, [*cues[1:], None], strict=False):
         leave_out(Omission.ATTRIBUTE, cue[9])
         block = text[cue.end() : following.start() if following else len(text)]
-        lines = [*_lines(block, is_last=following is None)]
+        lines = [*_lines(block, is_last=following is None, is_web=is_web)]
         yield Cue(_seconds(cue.groups()[:4]), _seconds(cue.groups()[4:8]), lines)
 
 
@@ -134,24 +138,23 @@ def _title(header: str) -> str:
     """Return the text after the WebVTT signature, without comments."""
     for block in _BLOCK.finditer(header):
         leave_out(Omission.COMMENT, block[0])
+    for each in _HEADER.finditer(header):
+        leave_out(Omission.METADATA, each[0])
     lines = _BLOCK.sub("", header).split("\n")
     first = lines[0].strip()
     return first.removeprefix("WEBVTT").strip(" -\t") if first.startswith("WEBVTT") else ""
 
 
-def _lines(block: str, *, is_last: bool) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a cue with their speakers; a cue ends at the first blank line."""
-    shown, gap, rest = block[1:].partition("\n\n")
-    for note in _BLOCK.finditer(rest):
-        leave_out(Omission.COMMENT, note[0])
-    lines = [] if shown.startswith("\n") else shown.split("\n")
-    while lines and not lines[-1].strip():
-        lines.pop()
-    if not gap and not is_last and lines and lines[-1].strip().isdecimal():
-        # This line is the number of the next cue, which has no blank line before it.
-        lines.pop()
+def _lines(block: str, *, is_last: bool, is_web: bool) -> Iterator[tuple[str, str]]:
+    """Yield the lines of a cue with their speakers; WebVTT's cues end at the first blank line."""
+    shown = block if is_last else _NUMBER.sub("", block)
+    if is_web:
+        shown, _, rest = shown[1:].partition("\n\n")
+        for note in _BLOCK.finditer(rest):
+            leave_out(Omission.COMMENT, note[0])
+        shown = "" if shown.startswith("\n") else shown
     voice = ""
-    for line in lines:
+    for line in shown.split("\n"):
         before, *voiced = _VOICE.split(_RUBY.sub(r"(\1)", line))
         for name, written in zip(("", *voiced[::2]), (before, *voiced[1::2]), strict=True):
             voice = unescape(name).strip() or voice
@@ -175,4 +178,4 @@ _TYPES = {
     **{".srt": "application/x-subrip", ".vtt": "text/vtt", ".sbv": "text/x-sbv"},
     **dict.fromkeys((".ass", ".ssa"), "text/x-ssa"),
 }
-READER = Reader("subtitles/4", _TYPES, read, texts=subtitle_texts)
+READER = Reader("subtitles/5", _TYPES, read, texts=subtitle_texts)

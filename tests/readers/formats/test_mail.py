@@ -121,3 +121,10 @@ def test_authors_keep_their_names_and_headers_their_letters() -> None:
     assert "From: ann at e.org (Änn)" in body_of(author + b"\nWords.\n", "a.mbox")
     latin = "From: a@example.org\nSubject: Pfläumen\n\nWords.\n".encode("latin-1")
     assert read_mail(latin).title == "Pfläumen"
+
+
+def test_headers_of_a_returned_message_are_read() -> None:
+    returned = MIMEText("Subject: Figs\nTo: bob@example.org\n", "rfc822-headers")
+    content = mixed(MIMEText("It was not delivered."), returned, kind="report")
+    assert body_of(content) == "It was not delivered.\n\nSubject: Figs\nTo: bob@example.org"
+    assert read_mail(content).reading.unaccounted == ()

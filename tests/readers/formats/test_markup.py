@@ -350,6 +350,20 @@ def test_timed_text_has_speakers_and_lines(sandbox: Sandbox) -> None:
     assert isinstance(read_apart(other, sandbox), Skipped)
 
 
+def test_empty_lines_in_subtitles() -> None:
+    srt = (
+        "1\n00:00:01,000 --> 00:00:02,000\n\nOne\n\ntwo\n\n2\n00:00:02,000 --> 00:00:03,000\n1984\n"
+    )
+    document = read_file(srt, "a.srt")
+    assert document.reading.text == "[00:00:01] One two 1984"
+    sbv = "0:00:01.000,0:00:02.000\nIn\n1984\n\n0:00:02.000,0:00:03.000\nit was.\n"
+    assert read_file(sbv, "a.sbv").reading.text == "[00:00:01] In 1984 it was."
+    vtt = "WEBVTT\nKind: captions\nLanguage: en\n\n00:01.000 --> 00:02.000\nHello\n"
+    document = read_file(vtt, "a.vtt")
+    assert document.reading.text == "[00:00:01] Hello"
+    assert document.reading.unaccounted == ()
+
+
 def test_captions_that_roll_are_read_once() -> None:
     lines = [("one",), ("one", "two"), ("two", "three"), ("three",)]
     srt = "".join(

@@ -113,11 +113,16 @@ def _tell_alternative(part: MIMEPart) -> None:
             leave_out(Omission.DUPLICATE, text, "alternative part")
 
 
+_SHOWN = frozenset(
+    f"text/{name}" for name in ("plain", "html", "enriched", "markdown", "rfc822-headers")
+)
+
+
 def _is_shown(part: MIMEPart) -> bool:
     """Return whether mail programs show a part inside the message (RFC 2183)."""
     if part.get_content_type() == "text/calendar":
         return True
-    if part.get_content_type() not in {"text/plain", "text/html", "text/enriched", "text/markdown"}:
+    if part.get_content_type() not in _SHOWN:
         return False
     return part.get_content_disposition() != "attachment"
 
