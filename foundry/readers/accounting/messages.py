@@ -61,7 +61,7 @@ def outlook_texts(content: bytes) -> Iterator[str]:
 # Destinations without text: font tables, pictures, and those that only some programs read.
 _DESTINATION = re.compile(
     r"\{\s*\\(?:\*\s*\\(?!shpinst|ud\b|footnote|pn\b)|(?:fonttbl|colortbl|stylesheet|listtable"
-    r"|revtbl|pict|info|themedata|fldinst|nonshppict|filetbl|sp|pntext)\b)"
+    r"|revtbl|pict|info|themedata|fldinst|nonshppict|filetbl|sp|pntext|NeXTGraphic)\b)"
 )
 _BRACE = re.compile(r"\\[{}\\]|[{}]")
 _CODE_PAGE = re.compile(r"\\ansicpg(\d{3,5})")

@@ -103,3 +103,12 @@ def test_groups_without_an_end() -> None:
 def test_text_that_is_lifted_is_raised() -> None:
     body = r"\pard 10{\up6\fs16 6} units, H{\dn4\fs16 2}O, 5{\up0 0}\par"
     assert text_of(body) == "10^6 units, H2O, 50"
+
+
+def test_styles_are_derived_from_headings() -> None:
+    body = (
+        r"{\stylesheet{\s8\sbasedon2 Own;}{\s9\sbasedon2\outlinelevel9 Plain;}}"
+        r"\pard\s8 Derived\par\pard\s9 Text\par{{\NeXTGraphic a.png \width9}}End.\par"
+    )
+    document = read_rtf(body)
+    assert document.reading.text == "## Derived\n\nText\n\nEnd."

@@ -76,6 +76,7 @@ class _Interpreter(Groups):
             "fonttbl": lambda word, _: self._open(word, ScriptedText()),
             "stylesheet": lambda word, _: self._open(word, ScriptedText()),
             "s": lambda _, n: self.set(style=n or 0),
+            "sbasedon": lambda _, n: self.set(parent=n),
             "outlinelevel": lambda _, n: self.set(outline=n),
             "ilvl": lambda _, n: self._layout.set_level(n or 0),
             "intbl": lambda _, __: self.set(is_in_table=True),
@@ -121,7 +122,9 @@ class _Interpreter(Groups):
         elif name == "style":
             outline = state.outline
             level = level_of_style(text.split(";")[0])
-            level = outline + 1 if outline is not None and outline < 9 else level
+            level = level or self._headings.get(-1 if state.parent is None else state.parent, 0)
+            if outline is not None:
+                level = outline + 1 if outline < 9 else 0
             self._headings.setdefault(state.style, level)
         elif name == "sn":
             self._property = text.strip()

@@ -37,6 +37,7 @@ class State:
     script: str = ""
     style: int = 0
     outline: int | None = None
+    parent: int | None = None
     is_in_table: bool = False
     closes: str = ""
     field: Field | None = None

@@ -25,7 +25,7 @@ PASSED_OVER = frozenset(
     " bkmkstart bkmkend atnid atnauthor atndate atntime atnicn atnref atrfstart atrfend xe tc rxe"
     " ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn panose falt fontemb keycode"
     " pnseclvl template background wgrffmtfilter oldcprops oldpprops oldtprops"
-    " passwordhash protusertbl userprops docvar factoidname mhtmltag".split()
+    " NeXTGraphic passwordhash protusertbl userprops docvar factoidname mhtmltag".split()
 )
 MATH = {"mden": "/", "msup": "^", "msub": "_"}
 TRANSPARENT = frozenset("shppict shpinst shpgrp do dptxbx ud moMath mr mf mnum me me oMath".split())
