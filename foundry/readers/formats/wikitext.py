@@ -45,10 +45,13 @@ _MARKS = {"li": "*", "dd": ":", "dt": ";"}
 _SCRIPTS = {"sup": "super", "sub": "sub", **dict.fromkeys(("s", "del", "strike"), "struck")}
 _BREAK = "\u2028"
 """A line break within a list item."""
+_APART = "\ue001"
+"""The place of a note, which separates words."""
 _OPTION = re.compile(
     r"thumb(?:nail)?|frame(?:d|less)?|border|left|right|center|none|upright.*|\d*x?\d*px|alt=.*|link=.*"
 )
 _ITEM = re.compile(r"([*#:;]+)[ \t]*")
+_NOTED = re.compile(rf"(?<=\w){_APART}+(?=\w)|(?<=[.,;:!?]){_APART}+(?=\w)")
 _NOWIKI = re.compile(r"</?nowiki\s*/?>")
 _LISTED = re.compile(r"^[*#]", re.MULTILINE)
 _SWITCH = re.compile(r"__[A-Z]{3,30}__")
@@ -101,7 +104,7 @@ def _add_page(composer: Composer, text: str) -> None:
         kind, tag = _kind(node)
         if kind == "Heading":
             flush()
-            composer.heading(node.level, _text(node.title, notes, 0))
+            composer.heading(node.level, _tidy(_text(node.title, notes, 0)))
         elif tag == "table":
             flush()
             cells = [*_rows(node, notes, 0)]
@@ -169,7 +172,8 @@ def _write_tag(node: Any, tag: str, notes: list[str], depth: int) -> str:
         note = " ".join(_text(node.contents, notes, depth).split())
         notes += [note] if note else []
     if tag in _FORGOTTEN:
-        return ""
+        # A sentence that goes on without a space after a note is not part of the word before it.
+        return _APART if tag == "ref" else ""
     if tag == "table":
         rows = _rows(node, notes, depth)
         return "\n".join(", ".join(filter(None, (cell.text for cell in row))) for row in rows)
@@ -275,7 +279,7 @@ def _kind(node: Any) -> tuple[str, str]:
 def _tidy(text: str) -> str:
     """Convert lists to Markdown, and drop behaviour switches."""
     lines = _number(_SWITCH.sub("", text).split("\n"))
-    text = "\n".join(lines).replace(_BREAK, "\n")
+    text = _NOTED.sub(" ", "\n".join(lines)).replace(_APART, "").replace(_BREAK, "\n")
     return re.sub(r"\n{3,}", "\n\n", normalise(text)).strip("\n ")
 
 

@@ -332,3 +332,8 @@ def test_a_formula_without_a_result_is_shown() -> None:
                 content = content.replace(b"<v></v>", b"<v>0</v>").replace(b"<v />", b"<v>0</v>")
             archive.writestr(each, content)
     assert text_of(made.getvalue()) == shown
+
+
+def test_a_quoted_cell_may_follow_a_space() -> None:
+    written = 'Name, Note\nPlum, "ripe, sweet"\n'
+    assert read_csv(written) == table("| Name | Note |", "| Plum | ripe, sweet |")

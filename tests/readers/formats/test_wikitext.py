@@ -36,6 +36,10 @@ def read_page(text: str, sandbox: Sandbox, path: str = "page.wiki") -> Document:
         ("By [https://a.b/c its maker].", "By [its maker](https://a.b/c)."),
         ("[[File:d.jpg|thumb|left|The [[seal]]]]\nof", "The seal\n\nof"),
         ("[[File:d.jpg|thumb|200px]] Words", "Words"),
+        (
+            "One<ref>A.</ref>two.<ref>B.</ref>Three<ref>C.</ref>.",
+            "One two. Three.\n\n- A.\n- B.\n- C.",
+        ),
         ("A{{anchor|a}} word {{reflist}}", "A word"),
         ("{{Note|Replace the seal.}}", "Replace the seal."),
         ("{{nowrap|1=so a=b}} {{nowrap|2=is|1=it}}", "so a=b is it"),

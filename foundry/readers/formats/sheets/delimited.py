@@ -32,7 +32,9 @@ def read_delimited(text: str) -> Reading:
     delimiter = stated or _find_delimiter(table)
     rows: list[list[str]] = []
     try:
-        for row in csv.reader(io.StringIO(table), delimiter=delimiter, strict=True):
+        for row in csv.reader(
+            io.StringIO(table), delimiter=delimiter, skipinitialspace=True, strict=True
+        ):
             rows.append(row)
             if len(rows) > MAX_ROWS or max(map(len, row), default=0) > MAX_CELL_CHARS:
                 return Reading(text=text)
@@ -77,7 +79,7 @@ def _sample(text: str, delimiter: str) -> Iterator[list[str]]:
     if len(text) > EXAMINED_CHARS:
         head = head[: head.rfind("\n") + 1] or head
     try:
-        reader = csv.reader(io.StringIO(head), delimiter=delimiter)
+        reader = csv.reader(io.StringIO(head), delimiter=delimiter, skipinitialspace=True)
         yield from (row for row in islice(reader, EXAMINED_ROWS) if any(row))
     except csv.Error:
         return
@@ -104,5 +106,5 @@ def _titles(rows: list[list[str]], width: int) -> int:
 
 
 TEXT_READER = Reader(
-    "delimited/2", {".csv": "text/csv", ".tsv": "text/tab-separated-values"}, read_delimited
+    "delimited/3", {".csv": "text/csv", ".tsv": "text/tab-separated-values"}, read_delimited
 )
