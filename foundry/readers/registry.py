@@ -13,6 +13,7 @@ from foundry.readers.code import source as code
 from foundry.readers.contract import FileReader, Reader
 from foundry.readers.formats import (
     calendar,
+    contacts,
     epub,
     html,
     notebook,
@@ -54,6 +55,7 @@ READERS: tuple[Reader, ...] = (
     notebook.READER,
     subtitles.READER,
     calendar.READER,
+    contacts.READER,
     *structured.READERS,
 )
 FILE_READERS: tuple[FileReader, ...] = (
