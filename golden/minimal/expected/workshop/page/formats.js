@@ -28,6 +28,7 @@ const FORMATS = {
   "multipart/related": "Saved page",
   "text/asciidoc": "AsciiDoc",
   "text/calendar": "Calendar",
+  "text/vcard": "Contacts",
   "text/csv": "CSV",
   "text/html": "HTML",
   "text/markdown": "Markdown",
