@@ -179,7 +179,8 @@ def _before_and_after(example: Mapping[str, Any]) -> Iterator[str]:
     given = ", ".join(example["options"].strip().split("\n")[1:])
     asked = f"`{example['query']}`" + (f", with `{given}`" if given else "")
     joined = "; " if any(told.startswith("`") for told in example["told"]) else " "
-    told = " " + joined.join(example["told"]) if example["told"] else ""
+    sentences = (told if told.startswith("`") else f'"{told}"' for told in example["told"])
+    told = " " + joined.join(sentences) if example["told"] else ""
     if example["before"] == example["after"]:
         yield f"For example, {asked} returns the same results. The response says:{told}"
         return
