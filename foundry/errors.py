@@ -103,7 +103,8 @@ class ForeignStateError(IndexUnusableError):
 
 
 class StaleIndexError(IndexUnusableError):
-    """The configuration has changed since the index was built, so it must not be exported."""
+    """The configuration has changed since the index was built, so the index must not be exported.
+    """
 
 
 class RenderError(FoundryError):
@@ -111,7 +112,7 @@ class RenderError(FoundryError):
 
 
 class PublishError(FoundryError):
-    """An engine refused an index, or answers differently; the published version is unchanged."""
+    """An engine refused an index, or its results differ; the published version is unchanged."""
 
 
 class ExportError(FoundryError):

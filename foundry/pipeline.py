@@ -58,7 +58,7 @@ def init(project: Path, found: Survey, title: str, description: str, base_url: s
 
 
 def build(project: Path, reporter: Reporter, options: BuildOptions | None = None) -> BuildResult:
-    """Read what has changed and publish a new index; the old version serves until then."""
+    """Read what has changed and publish a new index; until then, the old version is used."""
     from foundry.building.lock import hold_lock
     from foundry.building.options import BuildOptions
     from foundry.building.run import build_index
@@ -232,7 +232,7 @@ def update(
     trust: bool,
     stale: bool = False,
 ) -> Update:
-    """Update an export that its owner has edited, for a new Foundry, configuration or index."""
+    """Update an edited export after a change of Foundry, the configuration or the index."""
     from foundry.building.lock import hold_lock
     from foundry.export.basis import Basis
     from foundry.export.compose import compose_export
@@ -348,7 +348,7 @@ def _design_server(config: Config, warn: Warn) -> tuple[Path, Design]:
 
     index = built_index(config)
     if said := describe_staleness(config, index.manifest):
-        warn(said, f"the old index answers until you build it again: {config.build_command}")
+        warn(said, f"the old index is used until you build again: {config.build_command}")
     design = Design.of(config, choose_query_encoder(config, index.manifest))
     require(of_server(config, design.query_encoder.kind))
     return index.folder, design

@@ -49,7 +49,7 @@ class _LibraryLogger(logging.Logger):
 
 @contextmanager
 def silenced_libraries() -> Iterator[None]:
-    """Keep libraries loaded from now on from warning, logging and showing bars."""
+    """Silence warnings, log messages and progress bars of libraries that are loaded from now on."""
     before = {name: os.environ.get(name) for name in SILENCE}
     # Filters of the root logger do not apply to libraries with handlers of their own.
     loggers = logging.getLoggerClass()

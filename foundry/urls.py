@@ -146,7 +146,7 @@ def parse_host(written: str) -> str:
 
 
 def is_named(url: Url, hosts: Collection[tuple[str, int | None]]) -> bool:
-    """Return whether `hosts` has a url's host; a port of None is the scheme's default."""
+    """Return whether `hosts` contains a url's host; a port of None is the scheme's default."""
     is_usual = url.port == DEFAULT_PORTS[url.scheme]
     return (url.host, url.port) in hosts or (is_usual and (url.host, None) in hosts)
 

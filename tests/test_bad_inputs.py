@@ -47,10 +47,10 @@ finally:
 SKIPPED: dict[str, tuple[bytes, str]] = {
     "spaces.txt": (b" " * 1_000_000, "no text"),
     "lines.md": (b"\n" * 1_000_000, "no text"),
-    "zeros.txt": (b"\0" * 100_000, "not what its name says"),
-    "open.ipynb": (b'{"cells": ' + b"[" * DEEP, "too much for its reader"),
-    "deep.ipynb": (b'{"cells": ' + b"[" * DEEP + b"]" * DEEP + b"}", "too much for its reader"),
-    "deep.json": (b'{"harbour": ' * DEEP + b"1" + b"}" * DEEP, "too much for its reader"),
+    "zeros.txt": (b"\0" * 100_000, "content does not match its name"),
+    "open.ipynb": (b'{"cells": ' + b"[" * DEEP, "over a limit of its reader"),
+    "deep.ipynb": (b'{"cells": ' + b"[" * DEEP + b"]" * DEEP + b"}", "over a limit of its reader"),
+    "deep.json": (b'{"harbour": ' * DEEP + b"1" + b"}" * DEEP, "over a limit of its reader"),
     "deep.yaml": (b"[" * DEEP + b"]" * DEEP, "no text"),
     "nothing.docx": (docx(""), "no text"),
 }

@@ -213,7 +213,7 @@ PROBLEMS = {
     ),
     "weight above 1 by itself": (
         CONFIG + "[search]\nkeyword_weight = 3\n",
-        ["search.keyword_weight: a weight without the other must be at most 1", "got 3"],
+        ["search.keyword_weight: must be at most 1 if the other weight is not set", "got 3"],
     ),
     "rank constant of another fusion": (
         CONFIG + "[search]\nk = 10\n",

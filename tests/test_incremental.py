@@ -349,7 +349,7 @@ def test_a_dead_worker_costs_one_document_which_is_tried_again(
         patch.setattr(processes, "_command", lambda _: waiting)
         patch.setattr(pool, "LIMITS", Limits(wall=0.001))
         first = build(project)
-    assert first["skipped"]["too much for its reader"] == 4
+    assert first["skipped"]["over a limit of its reader"] == 4
     assert first["documents"] == 6
     second = build(project)
     assert second["changes"]["read"] == 4

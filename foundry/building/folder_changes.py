@@ -25,18 +25,18 @@ from foundry.sources.folder import find_folders
 from foundry.sources.ignoring import concerns_any
 
 QUIET_MS = 200
-"""A change is complete after this time without another one."""
+"""A change counts as complete if there is no other change for this time."""
 
 LONGEST_MS = 10_000
 """A build starts after this time, even if changes continue."""
 
 MAX_FOLDERS = 10_000
-"""A watch takes about 1 KB of kernel memory, which other programs need too."""
+"""Maximum number of watched folders, since each watch takes about 1 KB of kernel memory."""
 
 _REMEDY = "exclude some, or raise fs.inotify.max_user_watches and max_user_instances"
 
 _TRIES = 5
-"""How often watching is retried if the system's refusal does not name a folder."""
+"""Attempts to start watching if the system refuses without naming a folder."""
 
 # FSEvents on macOS watches everything below a folder by path, without following links.
 _SEES_BELOW = sys.platform == "darwin"

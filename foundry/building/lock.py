@@ -16,9 +16,9 @@ from foundry.state.folder import begin_state, claim_state, settle_state
 def hold_lock(config: Config, warn: Callable[[str, str], object] | None = None) -> Iterator[None]:
     """Hold the project's lock; the kernel releases it if the holder dies.
 
-    A state that another installation wrote is set aside, and `warn` is called; without `warn`,
-    ForeignStateError is raised. Raises BusyError at once if another process holds the lock, and
-    names that process.
+    If another installation wrote the state folder, it is set aside, and `warn` is called; without
+    `warn`, ForeignStateError is raised. Raises BusyError at once if another process holds the lock,
+    and names that process.
     """
     state = claim_state(config.root, warn) if warn else begin_state(config.root)
     owner = state / "lock.owner"

@@ -24,7 +24,7 @@ class Group(StrEnum):
 
 
 class Kind(StrEnum):
-    """Kinds of findings that are not named after the found item."""
+    """Kinds of findings, except kinds that are named after what was found."""
 
     REPLACED = "replaced characters"
     UNSEEN = "pages that are pictures, not read"
@@ -61,9 +61,10 @@ class WordTally:
 class SourceTally:
     """The counts of one source.
 
-    `characters` counts those of chunks, and `boilerplate` those of chunks and chunk ends that were
-    left out. `guessed` counts documents whose encoding is a guess, `hidden` texts that people do
-    not see, `secrets` places that look like one; `words` accounts for the words of the documents.
+    `characters` is the number of characters in chunks, and `boilerplate` the number in chunks and
+    chunk ends that were left out. `guessed` counts documents whose encoding is a guess, `hidden`
+    texts that people do not see, and `secrets` places that look like a secret. `words` accounts for
+    the words of the documents.
     """
 
     name: str
@@ -102,9 +103,9 @@ class Remarks(NamedTuple):
 
     `replaced` counts its replaced characters, `lacking` is the extra that its reader needed, and
     `is_guessed` is whether its encoding is a guess. Each finding has group, kind, line and count.
-    `words`, if not all were read, are the words of the source, those left out by reason, and those
-    unaccounted for. `plain_ending` is the extension of a file that was read as plain text because
-    no reader handles it.
+    If not all words were read, `words` has the words of the source, the words left out, by reason,
+    and the unaccounted words. `plain_ending` is the extension of a file that was read as plain text
+    because no reader handles it.
     """
 
     replaced: int = 0

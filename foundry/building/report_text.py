@@ -113,7 +113,7 @@ def describe_skipped(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def describe_words(report: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a line that accounts for the words, and the documents that lost most."""
+    """Yield a line that accounts for all words, and lines for the documents that lost most."""
     words = report.get("words") or {"source": 0}
     if not words["source"]:
         return

@@ -173,8 +173,8 @@ class _Build:
         """Write an index of all inputs; return its manifest, its report and the number of chunks
         that a model has embedded.
 
-        Raises EmptyBuildError without documents, and StrictBuildError if strict options refuse the
-        result.
+        Raises EmptyBuildError if there are no documents, and StrictBuildError if a strict build
+        left anything out or found possible secrets.
         """
         step, asked = self.reporter.step, 0
         static = embedder if isinstance(embedder, StaticEmbedder) else None

@@ -24,7 +24,7 @@ from foundry.serving.options import Watched
 from foundry.state.folder import STATE
 
 QUIET_SECONDS = 0.2
-"""A change to a single file is complete after this time without another one."""
+"""A change to a single file counts as complete if there is no other change for this time."""
 
 BUSY_SECONDS = 0.5
 """Interval at which a waiting build checks whether another build has ended."""
@@ -57,7 +57,7 @@ def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | Serve
 
 
 def _return_freed_memory() -> None:
-    """Return memory that was freed during a build to the system; glibc would keep it."""
+    """Return freed memory to the system; otherwise glibc keeps it for this process."""
     if sys.platform == "linux":
         with suppress(AttributeError):  # Only glibc has this function.
             ctypes.CDLL(None).malloc_trim(0)

@@ -14,7 +14,7 @@ from foundry.config.file import ChunkingSection
 from foundry.documents import Document, Reading, Span
 
 ROWS_CHARS = 1_000
-"""Maximum size of a part of a table, since the rows of a chunk are only found together."""
+"""Maximum size of a part of a table: a search returns all rows of a chunk together."""
 REPEATED_SHARE = 0.6
 """Larger headers are not repeated, since they would leave little room for rows."""
 
@@ -55,10 +55,11 @@ def _cut(
     room: int,
     choose: Callable[[int, list[str]], int],
 ) -> list[str]:
-    """Return parts of at most `room` characters, if lines allow, with head and foot.
+    """Return parts of at most `room` characters each, with head and foot; longer lines are kept
+    whole.
 
-    `choose` is called with the lengths of the lines that fit into a part, and of these with the
-    next one, and returns how many to take. Empty lines between parts are dropped.
+    `choose` is called with the number of lines that fit into a part, and with these lines and the
+    next one; it returns how many to take. Empty lines between parts are dropped.
     """
     above = sum(len(line) + 1 for line in (*head, *foot))
     if above > REPEATED_SHARE * room:

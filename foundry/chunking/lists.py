@@ -18,7 +18,7 @@ from foundry.runtime.chat.text import find_sentence_ends
 
 MAX_STEM_CHARS = 400
 STEM_SHARE = 0.4
-"""If stems exceed this share of a chunk, the outer ones are left out first."""
+"""If stems exceed this share of a chunk, some are dropped, beginning with the outermost."""
 
 _ITEM = re.compile(
     r"[ \t>]*(?:(?P<bullet>[-*+\u2022])|(?P<number>\d{1,3})[.)]"

@@ -63,7 +63,7 @@ def _cut_at(borders: Sequence[int], spans: Iterable[Span], text: str) -> Iterato
 
 
 class Origins:
-    """Maps offsets to those of the document without its insertions."""
+    """Maps offsets in a document with insertions to offsets in the document without them."""
 
     def __init__(self, reading: Reading) -> None:
         self._starts = [span.start for span in reading.repeated]

@@ -14,9 +14,10 @@ _WORD = re.compile(r"[^\W_]")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading, or the beginning, with the text up to the next one; `body_start` follows it.
+    """A heading, or the beginning of a document, with the text up to the next heading.
 
-    `other_titles` is whether it begins with headings that its path lacks.
+    `body_start` is the offset after the heading. `other_titles` is whether the section begins with
+    headings that are not in its path.
     """
 
     start: int
@@ -105,7 +106,7 @@ def _is_title(section: Section, text: str, title: str) -> bool:
 
 
 class InnerPaths:
-    """Finds the headings inside pieces, each in the first piece that has it."""
+    """Finds the headings inside pieces; a heading in several pieces belongs to the first one."""
 
     def __init__(self, document: Document) -> None:
         # The sections are reversed, so that `pop` returns them in order.
@@ -131,8 +132,8 @@ def group_sections(
 ) -> Iterator[Sequence[Section]]:
     """Yield the largest subtrees of at most `limit` characters, else sections, in order.
 
-    A section continues where its path is repeated, as a class does after a method. No group starts
-    above `depth` headings, except a single section.
+    A section with the same path as an earlier one continues it, like the rest of a class after a
+    method. A section with fewer than `depth` headings is only grouped alone.
     """
     ends = _find_ends(sections)
     place = 0
@@ -182,7 +183,9 @@ def join_siblings(sections: Sequence[Section], limit: int) -> Iterator[Sequence[
 
 
 def _joins_below(group: Sequence[Section], following: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the path below which a group has siblings: its own, if the next section is inside."""
+    """Return the path of the section whose subsections a group can be joined with: its own path if
+    it is a single section and the next one is inside it, else the path above.
+    """
     path = group[0].heading_path
     return path if len(group) == 1 and path == following[: len(path)] else path[:-1]
 

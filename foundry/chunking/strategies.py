@@ -19,17 +19,17 @@ from foundry.documents import Document, Piece, Span, is_code, is_data
 from foundry.runtime.chat.text import find_sentence_ends
 
 RECORD_FACTOR = 2
-"""A record stays whole up to this multiple of the limit: a part of it may lack its subject."""
+"""A record up to this multiple of the limit is kept whole, since a part may lack its subject."""
 _DATA_FIRST = re.compile(r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:toml|ya?ml|json)\b|\+{3}[ \t]*\n)")
 
 
 def split_headings(document: Document, packer: Packer) -> Iterator[Piece]:
     """Yield a piece for each section; larger sections are split, and keep the heading path.
 
-    A record (YAML, TOML, JSON, or text that begins with a block of these) is one piece, and so are
-    adjacent keys of larger data below the same keys. The line of a heading belongs to its first
-    piece. That piece is dropped if it is only the heading and others follow, since their paths have
-    its words.
+    A record (YAML, TOML, JSON, or text that begins with a block in one of these formats) is one
+    piece. In larger records, adjacent keys below the same keys are joined. The line of a heading
+    belongs to its first piece. That piece is dropped if it is only the heading and others follow,
+    since their paths have its words.
     """
     sections, limit = find_sections(document), packer.options.max_chars
     size = sections[-1].end - sections[0].start
@@ -108,8 +108,8 @@ def split_evenly(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 _OUTERMOST = 1
-"""Minimum number of headings of an unindented definition, including its own: a module is not one
-piece.
+"""Minimum number of headings of a definition that becomes a piece, including its own; so a whole
+module is not one piece.
 """
 
 

@@ -23,7 +23,7 @@ from foundry.serving.options import Watched
 from foundry.terminal import count_of
 
 _NAMED_FOLDERS = 10
-"""How many folders that cannot be watched are named; the rest are counted."""
+"""Maximum number of unwatched folders that are named; the rest are counted."""
 
 jobs_option = click.option(
     "--jobs",

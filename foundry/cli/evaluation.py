@@ -102,10 +102,10 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
 )
 @json_option
 def questions(project: Path, logs: tuple[Path, ...], draft: Path | None, as_json: bool) -> None:
-    """List what people asked a server that kept a log, the most frequent first.
+    """List the questions in the log of a server, the most frequent first.
 
-    Different spellings of a question are counted together; those in questions.jsonl are left out.
-    In a draft, documents with a thumbs-up count as relevant; the rest is for you to fill in.
+    Different spellings of a question are counted together. Questions in questions.jsonl are left
+    out. In a draft, documents with a thumbs-up count as relevant; the rest is for you to fill in.
     """
     found = pipeline.collect_questions(project, logs, draft)
     if found.bad:

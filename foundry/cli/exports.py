@@ -69,7 +69,7 @@ def export(
 ) -> None:
     """Write the server to a folder that you can read, run, edit and deploy."""
     if check and force:
-        raise click.UsageError("--check writes nothing, so there is nothing to --force")
+        raise click.UsageError("--check writes nothing, so --force does nothing; leave it out")
     if explain:
         if check or force or output:
             raise click.UsageError(
@@ -125,9 +125,10 @@ def update(
 ) -> None:
     """Bring an export up to date with its project and this Foundry, and keep your edits.
 
-    Files that you did not touch are replaced; those that you edited are merged. Files that you
-    added or deleted stay so. The exit code is 3 if both sides changed the same lines (marked in the
-    file), or if a file imports something that no longer exists.
+    Files that you did not touch are replaced, and files that you edited are merged. Files that you
+    added are kept, and files that you deleted are not restored. The exit code is 3 if both sides
+    changed the same lines (marked in the file), or if a file imports something that no longer
+    exists.
     """
     result = pipeline.update(folder, project, warn, dry_run=dry_run, **chosen)
     if as_json:

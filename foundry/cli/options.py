@@ -1,4 +1,4 @@
-"""Options that commands share, and printing for programs.
+"""Options that several commands have, and functions that print messages and JSON.
 
 Modules that few commands need are imported inside the functions.
 """

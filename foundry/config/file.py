@@ -104,8 +104,10 @@ class BuildSection(Table):
     Attributes:
         duplicates: Which copies of a document to leave out: those with the same words, also those
             that differ in a few words, or none.
-        boilerplate: Whether to cut text that many documents share off the ends of chunks.
-        max_unaccounted: The share of the sources' words, 0 to 1, that a build may lose.
+        boilerplate: Whether text that many documents share is cut from the beginning and end of
+            chunks.
+        max_unaccounted: The largest share of the sources' words, 0 to 1, that may be unaccounted
+            for; above it, a build fails.
     """
 
     duplicates: Literal["exact", "near", "keep"] = "exact"
@@ -124,10 +126,11 @@ class EmbeddingSection(Table):
         api_key_env: The variable that contains the service's key; it may be unset. With a
             `base_url`, its name must begin with EMBEDDING.
         dimensions: How many dimensions to request from the service; by default the model's own.
-        document_prefix: Text put before each chunk; known for common models.
-        query_prefix: Text put before each query; known for common models.
-        max_tokens: Maximum tokens of a text to embed at once; by default the model's own limit.
-        concurrency: Concurrent calls.
+        document_prefix: Text put before each chunk; set automatically for common models.
+        query_prefix: Text put before each query; set automatically for common models.
+        max_tokens: The maximum number of tokens in a text; longer texts are embedded in parts. By
+            default the model's own limit.
+        concurrency: The maximum number of concurrent calls.
         retry_seconds: How long a build keeps retrying a failing service.
         query: How queries are embedded: by the trained table (`distilled`), by the model (`same`),
             or by the one that the measured overlap suggests (`auto`).
@@ -244,8 +247,8 @@ class ExportSection(Table):
 
     Attributes:
         package: The name to import; by default `name` with underscores.
-        targets: Where the export will run; adds the files for each platform. None by default,
-            without `server.callers`.
+        targets: The platforms on which the export will run; each adds its files. Empty by default
+            if `server.callers` is false.
         templates: A folder of templates that replace Foundry's by name; needs `--trust`.
     """
 

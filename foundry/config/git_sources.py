@@ -37,14 +37,15 @@ class GitSource(AnySource):
     Attributes:
         type: What kind of source this is.
         name: The name in results and filters; by default the repository's name.
-        repository: Its url, or its path relative to foundry.toml.
+        repository: The url of the repository, or its path relative to foundry.toml.
         ref: A branch, a tag or a full commit id; by default the repository's default branch.
         versions: Branches or tags to read instead of `ref`. Each document has its branch or tag as
-            the metadata `version`, a filter of searches, and as the first part of its path.
-        include: Patterns as in .gitignore of the files to read.
+            the metadata `version`, by which searches can be filtered, and as the first part of its
+            path.
+        include: Patterns of the files to read, as in .gitignore.
         exclude: Patterns of files to leave out.
-        base_url: Put before each path to make the urls of results; `{commit}` in it becomes the
-            commit that last changed the file, or the commit that is read if `history` is off.
+        base_url: The beginning of the urls of results, before each path; `{commit}` in it becomes
+            the commit that last changed the file, or the commit that is read if `history` is off.
         url_suffix: Replaces the extension of pages, such as .md or .mdx, and `index` and `README`
             in urls: "" as with Docusaurus, "/" as with MkDocs, or ".html".
         tags: Tags for all of its documents.

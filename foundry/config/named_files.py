@@ -65,7 +65,7 @@ def read_named_text(
     try:
         return read_named(path, most_bytes, key=key, inside=inside).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        reason = f"cannot be read: is not UTF-8 at byte {error.start}; save it as UTF-8"
+        reason = f"is not valid UTF-8, at byte {error.start}; save it as UTF-8"
         raise NamedFileError(path, reason, key) from None
 
 

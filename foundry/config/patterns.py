@@ -74,7 +74,9 @@ def check_pattern(pattern: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a pattern with a single way; `first` is a bit set of its first characters."""
+    """A part of a pattern that matches in only one way; `first` is a bit set of its first
+    characters.
+    """
 
     first: int = 0
     is_nullable: bool = True
@@ -251,7 +253,10 @@ def _add_flags(flags: str, opened: str) -> str:
 
 
 def _samples(written: str, flags: str) -> int:
-    """Return the samples that an item matches, plus all others if it names one of them."""
+    """Return the sample characters that an item matches, as a bit set.
+
+    If the item names a non-ASCII character, all other characters are included.
+    """
     match = re.compile(flags + written + ")" * flags.count("(")).fullmatch
     found = sum(1 << number for number, sample in enumerate(_SAMPLES) if match(sample))
     return found | _NOT_ASCII if _NAMES_OTHERS.search(written) else found

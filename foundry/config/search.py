@@ -20,7 +20,7 @@ from foundry.runtime.retrieval.filters import KNOWN_FIELDS
 from foundry.runtime.retrieval.stages.pinned import pinned_key
 
 EXTRACTABLE = ("source", "tags", "media_type", "modified_after", "modified_before")
-"""Filters that every index has: dates, and fields whose values a language model can be given."""
+"""Built-in filters that a language model can set: dates, and fields with few values."""
 
 DEFAULT_WEIGHTS = {"linear": (0.7, 0.3), "rrf": (0.5, 0.5)}
 """Semantic and keyword weight by fusion; equal for RRF, since ranks carry less information."""
@@ -46,7 +46,7 @@ class FieldsSection(Table):
     metadata: dict[str, FieldWeight] = Field(default={})
 
     def flatten(self) -> dict[str, int]:
-        """Return all weights, metadata as `metadata.KEY`."""
+        """Return all weights by field; the fields of metadata are named `metadata.KEY`."""
         metadata = {f"metadata.{key}": weight for key, weight in sorted(self.metadata.items())}
         return {**self.model_dump(exclude={"metadata"}), **metadata}
 
@@ -56,8 +56,10 @@ class SearchOptions(Table):
 
     Attributes:
         fusion: How the scores or ranks of both lanes are combined.
-        semantic_weight: By default 0.7, or 0.5 for `rrf`, or 1 minus `keyword_weight`.
-        keyword_weight: By default 0.3, or 0.5 for `rrf`, or 1 minus `semantic_weight`.
+        semantic_weight: The weight of meaning; by default 1 minus `keyword_weight`, or if neither
+            is set, 0.7, or 0.5 for `rrf`.
+        keyword_weight: The weight of keywords; by default 1 minus `semantic_weight`, or if neither
+            is set, 0.3, or 0.5 for `rrf`.
         k: The constant added to each rank; only for `rrf`.
         identifier_fallback: Whether a query such as `D40` is answered by keywords alone.
         unknown_identifiers: Whether a response lists the identifiers in its query that no document
@@ -99,7 +101,7 @@ def rest(weight: float) -> float:
     """Return the weight of the other lane, so that both add up to 1. Raises ValueError."""
     if weight > 1:
         raise ValueError(
-            "a weight without the other must be at most 1: the other lane gets the rest"
+            "must be at most 1 if the other weight is not set: the other lane gets the rest"
         )
     return round(1 - weight, 6)
 
@@ -116,8 +118,8 @@ class IndexOptions:
     be filtered by. `expansion_words` is the number of frequent words to embed, `correction_words`
     the number of words for correcting queries, and `suggested_words` the number for completing
     words being typed. `synonyms` are the groups in the project's file, None without the stage;
-    `acronyms` is whether texts are searched for more. `pinned` lists which documents answer which
-    queries. With `keeps_counts`, the index also has the counts that BM25 is computed from.
+    `acronyms` is whether acronyms in the documents are added. `pinned` lists which documents answer
+    which queries. With `keeps_counts`, the index also has the counts that BM25 is computed from.
     `mean_in_steps` rounds the mean chunk length, so that most changes leave it unchanged. With
     `own_statistics`, the index has the counts too, and scores can be computed over some of the
     documents as if there were no others.

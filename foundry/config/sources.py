@@ -56,10 +56,10 @@ class FolderSource(_LocalSource):
         type: What kind of source this is.
         name: The name in results and filters; by default made from the path.
         path: The folder, relative to foundry.toml.
-        include: Patterns as in .gitignore of the files to read; a hidden or secret-looking name
+        include: Patterns of the files to read, as in .gitignore; a hidden or secret-looking name
             must be spelled out to be included.
         exclude: Patterns of files to leave out, in addition to .gitignore.
-        base_url: Put before each path to make the urls of results.
+        base_url: The beginning of the urls of results, before each path.
         url_suffix: Replaces the extension of pages, such as .md or .mdx, and `index` and `README`
             in urls: "" as with Docusaurus, "/" as with MkDocs, or ".html".
         tags: Tags for all of its documents.
@@ -106,7 +106,7 @@ class RecordsSource(_LocalSource):
         tags_column: The column of tags, a list or separated by commas.
         metadata: Other columns to keep.
         text_format: The format of the text.
-        base_url: Put before relative urls, and before ids if a row has no url.
+        base_url: The beginning of urls, before relative urls, and before ids if a row has no url.
         tags: Tags for all of its documents.
     """
 

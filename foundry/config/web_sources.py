@@ -59,8 +59,8 @@ class WebSource(AnySource):
         tags: Tags for all of its documents.
         markdown: Whether to read the Markdown version of a page if there is one.
         min_coverage: The share of the urls found that must yield a page, or the build fails.
-        requests_per_second: Per host; a Crawl-delay in robots.txt slows it down further.
-        timeout_seconds: For one url, from name lookup to last byte.
+        requests_per_second: The limit per host; a longer Crawl-delay in robots.txt is obeyed.
+        timeout_seconds: The time limit for one url, from name lookup to last byte.
         max_bytes: The largest page, uncompressed.
         user_agent: The user agent; the part before `/` is matched against robots.txt.
     """
@@ -123,7 +123,7 @@ class ListedSource(WebSource):
 
     @property
     def start(self) -> tuple[str, ...]:
-        """The url that the others are found from."""
+        """The url from which the other pages are found."""
         return (self.url,)
 
 

@@ -24,9 +24,9 @@ class RawDocument:
     `key` is the document's stable name within its source (a path relative to the source's root, or
     a record's id) and determines the ids; `path` is the same in printable form. `metadata_keys` are
     the keys that the content may add to `metadata`. `stamp` is set if it shows whether the content
-    has changed. `charset` is the one that a server declared; `modified_elsewhere` is a date that is
-    used if neither `modified` nor the content has one. With `ocr`, text in pictures is read too, on
-    at most `ocr_pages` pages.
+    has changed. `charset` is the character set that a server declared; `modified_elsewhere` is a
+    date that is used if neither `modified` nor the content has one. With `ocr`, text in pictures is
+    read too, on at most `ocr_pages` pages.
     """
 
     source: str

@@ -48,7 +48,7 @@ class ChunkVectors:
 class NamedHeading(NamedTuple):
     """A heading of a document, with data about it.
 
-    `chunk` is the first chunk that it finds, `term` the position of its heading term in the
+    `chunk` is the first chunk that has it as a name, `term` the position of its heading term in the
     vocabulary (-1 without one), and `kind` its quality as a query (`headings.Kind`).
     """
 
@@ -101,7 +101,7 @@ class FormCounts:
 class PreparedDocument:
     """A document with at least one chunk, and the data of each chunk.
 
-    `vectors` is None if a model embeds the chunks later, or nothing does.
+    `vectors` is None if a model embeds the chunks later, or if they are not embedded.
     """
 
     document: Document
@@ -119,7 +119,7 @@ def pack(values: NDArray[Any]) -> bytes:
 
 
 def unpack(content: bytes, kind: type[np.generic]) -> NDArray[Any]:
-    """Return the array (n,) of bytes from `pack`."""
+    """Return the array (n,) that `pack` encoded."""
     return np.frombuffer(content, dtype=_little_endian(kind.__name__))
 
 

@@ -62,7 +62,7 @@ class Reason(StrEnum):
     NO_SUBTITLES = "no subtitles"
     NO_TEXT = "no text"
     NOT_A_MESSAGE = "not a message"
-    NOT_AS_NAMED = "not what its name says"
+    NOT_AS_NAMED = "content does not match its name"
     NOT_TEXT = "not a text format"
     PAGE_TOO_LARGE = "page is too large"
     PICTURE = "a picture"
@@ -72,7 +72,7 @@ class Reason(StrEnum):
     TOO_MANY_CELLS = "too many cells"
     TOO_MANY_MESSAGES = "too many messages"
     TOO_MANY_PAGES = "too many pages"
-    TOO_MUCH = "too much for its reader"
+    TOO_MUCH = "over a limit of its reader"
     ZIP_BOMB = "zip bomb"
 
     # Documents without a reader, or whose reader is an extra of Foundry.
@@ -128,7 +128,7 @@ class Reason(StrEnum):
 
 
 Completed = NewType("Completed", str)
-"""The text of a reason with a name in it, which no decision uses."""
+"""The text of a reason that includes a name; no code depends on its value."""
 
 AnyReason = Reason | Completed
 

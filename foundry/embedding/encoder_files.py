@@ -43,7 +43,7 @@ def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str])
 def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.float64]:
     """Return factors (V,), in (0, 1], from the number (V,) of texts with each piece.
 
-    The inverse document frequency is that of the keyword lane.
+    The inverse document frequency is computed as in the keyword lane.
     """
     largest = math.log(1 + 2 * (texts + 1))
     # Logarithms may differ in the last bit between machines; six digits do not.

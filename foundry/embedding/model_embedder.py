@@ -1,8 +1,8 @@
 """Embeds documents with a model, and queries with an encoder distilled from it, or the model.
 
-In English, a chunk's vector is the model's concatenated with the built-in table's, which finds more
-than either (`benchmarks/results/embeddings.md`), and the encoder learns to imitate both. If the
-model itself embeds queries, documents only have its vectors.
+In English, a chunk's vector is the model's vector concatenated with the built-in table's: together
+they find more than either alone (`benchmarks/results/embeddings.md`). The encoder learns to imitate
+both. If the model itself embeds queries, documents only have the model's vectors.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -135,7 +135,7 @@ class ModelEmbedder(Embedder):
         elif overlap_at_10 is None or len(held_out.texts) < MINIMUM_HELD_OUT:
             encoder, reason = (
                 "distilled",
-                "the corpus is too small to measure a difference from its teacher",
+                "the corpus is too small to compare the trained table with its teacher",
             )
         elif overlap_at_10 >= MINIMUM_OVERLAP:
             encoder = "distilled"

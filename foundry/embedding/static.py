@@ -112,7 +112,9 @@ class StaticEmbedder(Embedder):
         np.add.at(self.frequencies, unpack(vectors.pieces, np.uint32), 1)
 
     def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:
-        """Start from the counts of this many `texts`, minus those of the `gone` ones."""
+        """Start from the counts of a previous build's `texts`, minus the pieces of the `gone`
+        texts.
+        """
         self.frequencies += frequencies
         self._texts += texts
         for text in gone:

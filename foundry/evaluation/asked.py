@@ -155,7 +155,7 @@ def _take(values: object, found: dict[str, _Lines]) -> None:
     else:
         match, documents = values.get("match"), values.get("documents")
         if match not in ("weak", "none") or not _are_texts(documents):
-            raise ValueError("needs match, weak or none, and documents; or a thumb")
+            raise ValueError("must have a match (weak or none) and documents, or a thumb")
         found[key].matches[match] += 1
         found[key].shown.update(documents)
     found[key].spellings[query] += 1

@@ -131,8 +131,8 @@ def _percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
 def record_figures(design: Design, files: Mapping[str, bytes], index: Path) -> bytes:
     """Return the `eval` output of a planned server, which is exported with it.
 
-    If the server calls a model or service for query vectors, which may change or be unreachable
-    later, only the keyword lane is measured, and no language model reads queries.
+    If the server gets query vectors from a model or a service, only the keyword lane is measured,
+    since the model may change or be unreachable later. No language model is called.
     """
     config = design.config
     modes = ("--mode", "keyword") if design.query_encoder.kind in {"model", "service"} else ()

@@ -57,8 +57,8 @@ def ask_server(
     A server that only has keyword search has no modes, and is queried once.
 
     `runs` has, by mode and by `hybrid WEIGHT`, the ids of documents found for each question;
-    `milliseconds` and `degraded` have, by mode, the time and the answers by keywords alone.
-    `per_question` has the relevant documents and the hits in the first mode.
+    `milliseconds` and `degraded` have, by mode, the times and the number of answers that used
+    keywords alone. `per_question` has the relevant documents and the hits in the first mode.
     """
     server: Any = import_module(package)
     index = server.load()

@@ -1,4 +1,4 @@
-"""Compares an evaluation with an earlier one; it fails if results are worse."""
+"""Compares an evaluation with an earlier one, and reports metrics that are worse."""
 
 import json
 from collections import Counter

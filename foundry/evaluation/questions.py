@@ -60,7 +60,7 @@ def read_beir(queries_file: Path, judgements_file: Path) -> QuestionSet:
     grades: dict[str, dict[str, float]] = {}
     for place, query, document, grade in _read_judgements(judgements_file):
         if query not in queries:
-            raise FoundryError(f"{place}: no query of {queries_file} has its id", hint=BEIR_HINT)
+            raise FoundryError(f"{place}: no query in {queries_file} has this id", hint=BEIR_HINT)
         judged = grades.setdefault(query, {})
         judged[document] = max(grade, judged.get(document, grade))
     skipped = Counter(dict.fromkeys(SKIPPED, 0))

@@ -62,7 +62,7 @@ class Evaluation(Report):
 
     @property
     def kind(self) -> str:
-        """`questions` or `known-item`."""
+        """The kind of queries: `questions` or `known-item`."""
         return str(self.facts["kind"])
 
     def means(self) -> dict[str, dict[str, float]]:

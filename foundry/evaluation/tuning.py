@@ -25,7 +25,7 @@ FEWEST_QUESTIONS = 2 * FOLDS
 """With fewer questions, none can be held out."""
 
 FACTORS = (0.5, 0.75, 1.5, 2.0)
-"""Factors for each number; results that its key does not allow are skipped."""
+"""Factors by which numbers are multiplied; values that a key does not allow are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,9 @@ class Candidate:
 class Tuning:
     """The outcome: the options that are `best` on all questions, or the options in use.
 
-    `apparent` is the metric's mean with them, `configured` the mean with the options in use; `gain`
-    is that of options chosen on other questions, and `chosen` are the choices of the folds.
+    `apparent` is the metric's mean with the `best` options, and `configured` the mean with the
+    options in use. `gain` is the gain on questions other than those for which the options were
+    chosen; `chosen` are the options chosen for each fold.
     """
 
     best: Mapping[str, Any]
@@ -117,7 +118,8 @@ def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
 
 
 def toml_lines(options: Mapping[str, Any]) -> list[str]:
-    """Return options of [search] as lines of foundry.toml, options of a stage in its table.
+    """Return options as lines of foundry.toml: those of [search], and those of stages in their
+    tables.
 
     Texts are names without special characters.
     """

@@ -89,9 +89,9 @@ def _ask(address: str, question: str | None) -> Iterator[str]:
             error.close()
             # The owner's hooks may reject the request.
             if error.code >= 500:
-                yield f"{path} is answered with {error.code}"
+                yield f"{path} returns status {error.code}"
         except (URLError, OSError) as error:
-            yield f"{path} is not answered: {error}"
+            yield f"{path} cannot be reached: {error}"
 
 
 def _last_line(text: str) -> str:

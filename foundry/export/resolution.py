@@ -23,7 +23,9 @@ ALWAYS: Condition = frozenset({frozenset()})
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A dependency. `version` is set if the lock has several; `extras` are the requested ones."""
+    """A dependency. `version` is set if the lock has several versions; `extras` are the requested
+    ones.
+    """
 
     name: str
     version: str | None

@@ -34,10 +34,11 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
     """Check an exported folder; return the results of the checks. Raises VerificationError.
 
     Files that the owner edited, added or deleted are listed, with those from before the last update
-    listed separately; they only fail the check if `strict`. These fail it: damage to the index and
-    to the lists of files, special or unreadable files, files that a merge left to be resolved, and
-    broken imports. Code is only run if there are none of these: the modules, the server and the
-    known questions. Libraries that are missing here are listed, and then the server is not started.
+    listed separately; they only fail the check if `strict`. The check fails for a damaged index or
+    list of files, special or unreadable files, files that a merge left to be resolved, and broken
+    imports. If there are none of these problems, code is run: the modules are imported, the server
+    is started, and the known questions are asked. Libraries that are missing here are listed, and
+    then the server is not started.
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")

@@ -17,7 +17,7 @@ class AccessRule(Table):
     """A rule: documents that pass all of its filters are visible.
 
     Attributes:
-        name: Its name in the server's environment.
+        name: The rule's name in the server's environment.
         filters: Filters, as in a search.
     """
 

@@ -45,7 +45,7 @@ class AppStep:
     Attributes:
         place: Its place.
         value: A call, or something imported.
-        name: The keyword argument, or the variable that gets it.
+        name: The keyword argument, or the variable that gets the value.
         values: The values of options of calls.
     """
 

@@ -24,8 +24,8 @@ class Call:
     """A call of a function.
 
     Attributes:
-        module: Its module below the package; empty for a local name.
-        function: Its name; for a method, after the name of its object.
+        module: The function's module below the package; empty for a local name.
+        function: The function's name; for a method, with the name of its object before it.
         arguments: Positional arguments.
         options: Keys of the table that are passed by name.
     """

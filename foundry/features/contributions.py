@@ -53,7 +53,7 @@ def every_feature() -> list[Feature | type[Feature]]:
 
 
 def list_tables(without: Collection[str] = ()) -> list[Snippet]:
-    """Return a line for a new foundry.toml for each table of [search] that chooses a stage.
+    """Return the tables of stages in a new foundry.toml, one per line.
 
     Stages that are off by default are commented out; `without` lists those to leave out.
     """

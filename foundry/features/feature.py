@@ -46,8 +46,9 @@ class Feature:
             template.
         section: Its part of the server's README: the name of a template in templates/readme, which
             can use the result of `values` as `own`.
-        settings: Keys of [server] that are only in settings.json with it.
-        limits: Keys of [server] that are only under `limits` there with it, by their names there.
+        settings: Keys of [server] that settings.json contains only if the feature is chosen.
+        limits: Keys of [server] that `limits` in settings.json contains only if the feature is
+            chosen, by their names in `limits`.
         app_steps: Additions to the application, independent of other choices.
     """
 
@@ -77,5 +78,5 @@ class Feature:
         return {}
 
     def fill(self, text: str, **values: object) -> Snippet:
-        """Return a snippet with the feature's values and further ones."""
+        """Fill in a snippet with the feature's values, and with further values."""
         return Snippet(text, {**self.values(), **values})

@@ -61,7 +61,7 @@ class Mcp(Interface):
 
 
 class Assistants(Interface):
-    """The configuration of assistants on the server's machine, printed or written."""
+    """Printing and writing the configuration of assistants on the server's machine."""
 
     name = "assistants"
     meaning = "Whether the server can configure the assistants on its machine."
@@ -74,7 +74,7 @@ class _ChatKeys(Table):
     """Keys of the chat.
 
     Attributes:
-        chat: Whether it answers questions from the documents.
+        chat: Whether the server answers questions from the documents.
         concurrent_chats: Maximum concurrent chats.
         chat_requests_per_minute: Maximum chats per caller; 0 for no limit.
     """
@@ -172,7 +172,7 @@ class Page(Interface):
     """Web pages for people, and lists of documents for agents."""
 
     name = "page"
-    meaning = "Whether it has web pages."
+    meaning = "Whether the server has web pages."
     needs = (Documents.name,)
     files = ("tests/test_page.py",)
     contents = (("{package}/page/", "the pages for browsers: HTML, CSS, scripts"),)
@@ -189,7 +189,7 @@ class Page(Interface):
 
 
 class Folders(Interface):
-    """The documents by folder."""
+    """Browsing of documents by folder."""
 
     name = "folders"
     meaning = "Whether documents can be browsed by folder: `/folders`, and the page `/browse`."
@@ -199,7 +199,7 @@ class Folders(Interface):
 
 
 class Originals(Interface):
-    """The files that documents were read from."""
+    """Access to the original files of documents."""
 
     name = "originals"
     meaning = (

@@ -93,11 +93,11 @@ class Monitoring(Interface):
 
 
 class QuestionLog(Interface):
-    """Logs questions that found little, to a file for the owner."""
+    """Logs questions without a strong match to a file for the owner."""
 
     name = "question_log"
     meaning = (
-        "Whether questions that found little, and readers' thumbs, are logged to the file"
+        "Whether questions without a strong match, and readers' thumbs, are logged to the file"
         " `QUESTION_LOG`."
     )
     is_on = False
@@ -121,7 +121,7 @@ class Reloading(Interface):
     """Serves a new index as soon as it is published."""
 
     name = "reloading"
-    meaning = "Whether it switches to each index that is published while it runs."
+    meaning = "Whether the server switches to a newly published index while it runs."
 
 
 class CallersKeys(Table):
@@ -137,7 +137,7 @@ class CallersKeys(Table):
 
 
 class Callers(Interface):
-    """Tokens and rate limits for callers, in place of a proxy's."""
+    """Tokens and rate limits for callers; without these, a proxy must check callers."""
 
     name = "callers"
     keys = CallersKeys

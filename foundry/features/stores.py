@@ -15,7 +15,8 @@ class Store(Feature):
     Attributes:
         title: Its name for people.
         variables: Environment variables of a server, the address first.
-        mean_in_steps: Its rows depend on the mean chunk length, which indexes for it round.
+        mean_in_steps: Rows depend on the mean chunk length, so indexes for this engine round the
+            mean.
         takes_records: It can store records too.
     """
 
@@ -87,12 +88,13 @@ class StoreSection(Table):
     """[store]: the store of the lanes; environment variables have its address.
 
     Attributes:
-        engine: The searched store: the index in the export, or a search engine.
+        engine: The store that is searched: the index in the export, or a search engine.
         name: The name of the schema or collection in the engine; by default the package's name.
-        exact: Whether every vector is compared, instead of only those that a graph leads to.
-        records: The store of records (texts, titles, headings, places) and documents: each server,
-            as files, or the engine.
-        timeout_ms: Timeout of one call.
+        exact: Whether every vector is compared, instead of only the vectors that a search of a
+            graph visits.
+        records: Where records (texts, titles, headings, places) and documents are stored: in files
+            of each server, or in the engine.
+        timeout_ms: The timeout of one call.
     """
 
     engine: Engine = Embedded.name
@@ -136,7 +138,7 @@ class StoreSection(Table):
         return []
 
     def named_after(self, project: str) -> "StoreSection":
-        """Return the section with the project's name for an engine without a name."""
+        """Return the section; an engine without a name gets the project's name."""
         if self.is_embedded or self.name:
             return self
         return self.model_copy(update={"name": project.replace("-", "_")[:40].rstrip("_")})

@@ -29,7 +29,7 @@ _ISATAP = frozenset({0x00005EFE, 0x02005EFE})
 
 
 def is_public(address: IPAddress) -> bool:
-    """Return whether an address belongs to the public internet, including any embedded address.
+    """Return whether an address, and any address embedded in it, belongs to the public internet.
 
     An IPv6 address that embeds an IPv4 address (mapped, 6to4, NAT64, ISATAP) is public only if that
     address is. Registries: RFC 6890 and its successors at IANA.

@@ -10,7 +10,7 @@ class FetchError(Exception):
 
     Reports count urls by `reason`; `detail` is more specific. `kind` is "refused" if the url was
     not wanted or not allowed, "failed" if the request failed. `retry_after` is how many seconds the
-    server asks to wait, `status` its response's status.
+    server asks to wait, and `status` the status of its response.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class FetchError(Exception):
 
 
 def refused(reason: AnyReason, detail: str = "") -> FetchError:
-    """Return the error for a url that must not, or may not, be fetched."""
+    """Return the error for a url that is not wanted or not allowed."""
     return FetchError(reason, detail, kind="refused")
 
 

@@ -77,8 +77,8 @@ class Fetcher:
         """Return the content of a url, after up to five redirects.
 
         Requests only carry validators: there are no cookies or credentials that could leak to
-        another host. Raises FetchError without content, or with more than `max_bytes`; a cached
-        page is not used instead.
+        another host. Raises FetchError if there is no content, or more than `max_bytes`, even if a
+        page is cached.
         """
         visited: set[Url] = set()
         for _ in range(MAX_REDIRECTS + 1):

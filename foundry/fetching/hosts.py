@@ -31,7 +31,7 @@ class Pacer:
             self._distances[host] = max(seconds, self._distances.get(host, self._seconds))
 
     def hold(self, host: str, seconds: float) -> None:
-        """Send no request to a host for some seconds, because it asked for that."""
+        """Send no requests to a host for some seconds, since its response asked for a pause."""
         with self._lock:
             self._next[host] = max(self._next.get(host, 0.0), time.monotonic() + seconds)
 

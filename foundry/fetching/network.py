@@ -50,7 +50,8 @@ class Network:
 
     @cached_property
     def ssl_context(self) -> ssl.SSLContext:
-        """The trusted certificates; loaded on first use, since it takes tens of ms."""
+        """The trusted certificates; loaded on first use, since loading takes tens of milliseconds.
+        """
         return httpcore2.default_ssl_context()
 
 
@@ -143,7 +144,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
 
 
 class _TimedStream(httpcore2.NetworkStream):
-    """A stream whose every wait ends at the deadline, however little arrives.
+    """A stream on which no wait lasts beyond the deadline, even if bytes keep arriving slowly.
 
     `on_end` is called when the other side has closed it.
     """

@@ -20,7 +20,7 @@ MAX_CRAWL_DELAY_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Rules:
-    """The rules of one origin's robots.txt; `failure` if it could not be fetched."""
+    """The rules of one origin's robots.txt; `failure` is the error if it could not be fetched."""
 
     failure: FetchError | None = None
     parsed: Protego | None = None

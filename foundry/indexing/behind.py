@@ -7,10 +7,10 @@ from itertools import chain
 from pathlib import Path
 
 COPIED_BYTES = 1 << 20
-"""Bytes copied at a time, since all touched pages of a mapped file would count as memory."""
+"""Bytes copied at a time: all pages of a mapped file that have been read count as memory."""
 
 HANDED_OVER = 16
-"""Queued blocks, or spans of another file, which slow disks may need."""
+"""Maximum number of blocks, or spans of another file, that wait to be written."""
 
 
 class FileBehind:

@@ -68,7 +68,7 @@ class LinksBuilder:
 
 
 def link_keys(document: Document) -> LinkKeys:
-    """Return the targets of a document's links, and the addresses that links can find it by."""
+    """Return the targets of a document's links, and the addresses by which links can find it."""
     asked = [(first, other) for first, other in _asked_by(document) if first or other]
     return LinkKeys(
         first=_pack(first for first, _ in asked),
@@ -94,7 +94,7 @@ def _addresses_of(document: Document) -> Iterator[int]:
 
 
 def _asked_by(document: Document) -> Iterator[tuple[int, int]]:
-    """Yield the target of each link, and an alternative if that does not exist; 0 for none."""
+    """Yield the target of each link, and another in case no document has the first; 0 for none."""
     source, url = document.source, document.url
     for link in document.reading.links:
         if link.kind == "wikilink":

@@ -37,9 +37,10 @@ VARIABLES = (
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A result of a check. `is_problem` if something will not work.
+    """A result of a check; `is_problem` is whether something will not work.
 
-    Others may have a `group`, whose findings are joined on one line, each as its `brief`.
+    Findings that are not problems may have a `group`. The findings of a group are shown on one
+    line, each by its `brief`.
     """
 
     subject: str

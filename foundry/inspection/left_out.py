@@ -33,7 +33,7 @@ def find_left_out(config: Config, index: Path, pattern: str) -> Iterator[dict[st
     }
     if not entries and pattern != "*":
         hint = "foundry inspect --documents lists all documents"
-        raise FoundryError(f"{pattern}: no such document has words left out", hint=hint)
+        raise FoundryError(f"{pattern}: no document that matches has words left out", hint=hint)
     shown: set[tuple[str, str]] = set()
     with Sandbox() as sandbox:
         for source in config.sources:

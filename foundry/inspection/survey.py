@@ -14,9 +14,10 @@ FORMATS_SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """Files with one extension; an `extra` of Foundry reads them, or better if `is_readable`.
+    """Files with one extension.
 
-    `is_plain` if Foundry reads them as plain text, whatever their extension.
+    An `extra` of Foundry reads them, or reads them better if `is_readable` without it. `is_plain`
+    is whether they are read as plain text because no reader knows the extension.
     """
 
     ending: str
@@ -31,11 +32,11 @@ class Format:
 class Survey:
     """The findings of a survey of a source.
 
-    `settings` is what foundry.toml will contain about it, `skipped` counts files by reason.
-    `language` is that of most documents that were `read`, by `language_votes` of them. `keys` are
-    the front matter keys, the most frequent first; `metadata` are those of them, or the columns of
-    a table, that are only kept if foundry.toml names them. `versions` are folders of versions,
-    newest first. `allow_private` is the host of a url, if it seems to be private.
+    `settings` is what foundry.toml will contain about it, `skipped` counts files by reason. Of the
+    documents that were `read`, most (`language_votes`) are in `language`. `keys` are the front
+    matter keys, the most frequent first; `metadata` are the keys, or the columns of a table, that
+    are only kept if foundry.toml names them. `versions` are folders of versions, newest first.
+    `allow_private` is the host of a url, if it seems to be private.
     """
 
     settings: Mapping[str, object]

@@ -57,8 +57,8 @@ _NO_PROSE = ("code", "json", "yaml", "toml", "xml", "sheets", "notebook")
 def survey(project: Path, written: str) -> Survey:
     """Survey the source of a new project: a url, or the path of a folder or a table.
 
-    Raises FoundryError if it does not exist or is empty, or the project already has a foundry.toml;
-    OSError.
+    Raises FoundryError if the source does not exist or is empty, or if the project already has a
+    foundry.toml; raises OSError if a file cannot be read.
     """
     file = project / CONFIG_NAME
     if file.exists():

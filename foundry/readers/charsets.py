@@ -15,7 +15,9 @@ from foundry.readers.scripts import guess_script
 
 SAMPLE_BYTES = 65_536
 STRANGE_CHARACTERS = 2
-"""Windows-1252 is ruled out by this many strange letters, plus five for each in another page."""
+"""Windows-1252 is ruled out if the text would have more strange letters than this, plus five for
+each strange letter in another code page.
+"""
 
 _WESTERN = "cp1252"
 # Code pages of files without a declaration. Code pages of DOS and old Macs are left out, because

@@ -102,9 +102,9 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 
 
 def is_formatted(test: bytes, package: str) -> bool:
-    """Return whether a copied test has black's format, like its original.
+    """Return whether a copied test still has black's format.
 
-    It has if only imports name the package, on lines that are not too long.
+    It does if only its imports name the package, and these lines are not too long.
     """
     naming = re.compile(rb"\b%s\b" % package.encode())
     named = [line for line in test.splitlines() if naming.search(line)]

@@ -123,7 +123,7 @@ def encode_variable(value: object) -> Encoded:
 
 
 def encode_number(value: object) -> Encoded:
-    """Encode a finite number, written alike in Python, TOML and JSON."""
+    """Encode a finite number, which is written in the same way in Python, TOML and JSON."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"not a number: {value!r}")
     if value != value or value in (float("inf"), float("-inf")):

@@ -31,8 +31,8 @@ def format_python(
 ) -> dict[str, bytes]:
     """Format and check the `rendered` files; return their new contents.
 
-    Of those that were `copied`, which are many and formatted already, only imports are sorted. The
-    other files are written too, since ruff sorts imports by which files exist.
+    Files that were `copied` are formatted already, so only their imports are sorted. All other
+    files are written too, since ruff's order of imports depends on which files exist.
     """
     changed = [*rendered, *copied]
     with tempfile.TemporaryDirectory(prefix="foundry-") as scratch:

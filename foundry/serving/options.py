@@ -1,4 +1,4 @@
-"""Options of `foundry serve`, and the reports of it and of `foundry watch` besides builds."""
+"""Options of `foundry serve`, and what it and `foundry watch` report besides builds."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Adopted:
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """A server answers at `address`; `again` is True after foundry.toml has changed."""
+    """The server responds at `address`; `again` is True after a restart for a new foundry.toml."""
 
     address: str
     again: bool

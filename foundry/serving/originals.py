@@ -14,7 +14,8 @@ from foundry.runtime.hosts import plain_address
 def offer_files(config: Config, host: str) -> tuple[Config, dict[str, str]]:
     """Return the configuration of a server whose documents' files can be opened, and its variables.
 
-    It is unchanged if other machines can reach the server, or its owner has named the folders.
+    The configuration is unchanged if other machines can reach the server, or if the owner has named
+    the folders.
     """
     from foundry.runtime.web.process import resolve
     from foundry.runtime.web.source_files import VARIABLE

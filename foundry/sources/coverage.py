@@ -29,8 +29,8 @@ class Coverage:
     """The outcome for each url of one source.
 
     `found` counts urls, each of which is fetched, unchanged (fetched by an earlier build and,
-    according to the server, not modified since), refused or failed. `markdown` counts pages read
-    from their Markdown twin. `skipped` lists refused and failed urls.
+    according to the server, not modified since), refused or failed. `markdown` counts pages whose
+    Markdown version was read. `skipped` lists refused and failed urls.
     """
 
     source: str
@@ -55,7 +55,7 @@ class Coverage:
             )
 
     def hit(self, *, unchanged: bool, markdown: bool) -> None:
-        """Count a page."""
+        """Count a page that was fetched."""
         self.found += 1
         self.fetched += not unchanged
         self.unchanged += unchanged

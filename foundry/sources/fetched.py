@@ -46,7 +46,7 @@ class FetchedPage:
     """A cached page.
 
     `url` is the canonical url, `requested` the one that was found, `final` the one after redirects,
-    and `content` the one that is read: `final`, or the page's Markdown twin.
+    and `content` the one that is read: `final`, or the page's Markdown version.
     """
 
     url: Url
@@ -60,7 +60,7 @@ class FetchedPage:
 
     @property
     def is_twin(self) -> bool:
-        """True if the Markdown twin is read."""
+        """True if the page's Markdown version is read."""
         return self.content != self.final
 
 

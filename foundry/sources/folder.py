@@ -73,7 +73,7 @@ def read_file(source: FolderSource, key: str) -> RawDocument | Skipped:
 
 
 class FileReader:
-    """Reads files of a folder; keeps the last folder open, since the next file is mostly there.
+    """Reads files of a folder; keeps the last subfolder open, since the next file is usually in it.
 
     With `base_url`, a document gets the url under which its path is published.
     """

@@ -9,8 +9,8 @@ signature of the state as a whole covers the files that git tracks in it, since 
 files into a trusted folder. Owners, modes and times are not signed, so a state stays trusted if it
 is copied, moved, unpacked or handed over.
 
-Unsigned folders (UNSIGNED) are only used in the folder that they were written to. It is recognised
-by the inode of the file with the random number and the time of its last change, since neither git
+Unsigned folders (UNSIGNED) are only used in the folder that they were written to. That folder is
+recognised by the inode and the change time of the file with the random number, since neither git
 nor tar nor a copy can set these; if they differ, the folders are rebuilt.
 """
 
@@ -46,13 +46,13 @@ IGNORED = (f"/{STATE}/", f"/{SET_ASIDE}/")
 """Entries of a project's .gitignore."""
 
 _GIT_OPTIONS = ("-c", "core.fsmonitor=false", "-c", "safe.directory=*")
-"""Git options that run no program of a repository, and allow one owned by another user."""
+"""Git options: run no programs of a repository, and accept repositories of other users."""
 
 RESTORED = "FOUNDRY_RESTORED_STATE"
 """The variable by which users vouch for a state restored from a cache or backup."""
 
 RESTORED_FILES = ("documents.sqlite", "cache.sqlite", "web/pages.sqlite")
-"""Data taken from it: prepared documents, vectors and pages, each entry with a checksum."""
+"""Files used from a restored state: prepared documents, vectors, pages, with checksums."""
 
 
 def open_state(root: Path) -> Path:
@@ -83,8 +83,8 @@ def begin_state(root: Path) -> Path:
 def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
     """Return the state for a build, setting aside one that this installation did not write.
 
-    A foreign state is renamed, replacing one set aside before, and `warn` is called. If the user
-    vouches for it, data files are taken from it.
+    A foreign state is renamed, replacing any that was set aside earlier, and `warn` is called. If
+    the user vouches for it, data files are taken from it.
     """
     with suppress(ForeignStateError):
         return begin_state(root)
@@ -213,9 +213,9 @@ def _place_of(state: Path) -> bytes:
 
 
 def _break_links(state: Path) -> None:
-    """Replace files that a hard-linked copy shares with the state by copies.
+    """Copy each file that has other hard links, so that changes to it do not affect these.
 
-    Indexes and servers are never written to, so they stay shared, and a lock may be held.
+    Files of indexes and servers are never changed, so they may stay linked, and so may the lock.
     """
     for entry in walk(state, ("index", "server")):
         file = state / entry.path
@@ -247,7 +247,7 @@ def _list_tracked(state: Path) -> bytes:
 
 
 def _set_aside(state: Path) -> Path:
-    """Rename a state, replacing one set aside before."""
+    """Rename a state, replacing any state that was set aside earlier."""
     aside = state.with_name(SET_ASIDE)
     try:
         if aside.is_dir() and not aside.is_symlink():

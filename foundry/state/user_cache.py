@@ -88,7 +88,7 @@ def _make(file: Path) -> bytes:
         Path(written).unlink()
     made = _read(file)
     if made is None:
-        raise PermissionError(1, "is not this user's alone", str(file))
+        raise PermissionError(1, "other users can access the file", str(file))
     return made
 
 

@@ -183,6 +183,6 @@ def _difference(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float
 
 def _disagreement(said: str) -> PublishError:
     return PublishError(
-        f"the engine does not answer as the index does: {said}; the published version is unchanged",
+        f"the engine's results differ from the index: {said}; the published version is unchanged",
         hint="publish again; if that fails too, check the version of the engine",
     )

@@ -1,8 +1,8 @@
 """The rows of an index, and codes that identify equal rows.
 
 A row is everything that an engine stores for a chunk: vector, term counts, length, filter values,
-and records if they are wanted. Its code is a 64-bit hash of all that, which tells publishing
-whether the engine has the row; a changed row is missed with probability 2**-64.
+and records if they are wanted. Its code is a 64-bit hash of all this. Publishing compares codes to
+find the rows that the engine lacks; the probability that a changed row is missed is 2**-64.
 """
 
 from dataclasses import dataclass

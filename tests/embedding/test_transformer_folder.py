@@ -231,7 +231,7 @@ def test_named_pipe_is_not_waited_for(file: str, tmp_path: Path) -> None:
     ("lines", "message"),
     [
         ([*SPECIAL[:3], "pump"], r"lacks \[SEP\]"),
-        ([*SPECIAL, "pump", "pump"], "lacks order"),
+        ([*SPECIAL, "pump", "pump"], "has a token twice"),
         ([*SPECIAL, "", "pump"], "an empty one"),
     ],
 )

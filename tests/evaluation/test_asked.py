@@ -113,7 +113,7 @@ BAD: dict[str, dict[str, Any] | str] = {
     "not JSON": "{",
     "not an object with a query": "[]",
     "the query cannot be asked": {"query": " ?! ", "match": "weak", "documents": []},
-    "needs match, weak or none, and documents; or a thumb": asked("a", match="strong"),
+    "must have a match (weak or none) and documents, or a thumb": asked("a", match="strong"),
     "thumb must be up or down, for a document": {"query": "a", "thumb": "up"},
 }
 

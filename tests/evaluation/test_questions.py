@@ -117,7 +117,7 @@ def test_beir(tmp_path: Path) -> None:
         (QUERIES, "q1\td1\t1\nq1\td1\tinf\n", "line 2"),
         (QUERIES, "q1\td1\t1\nq1\td1\tnan\n", "line 2"),
         (QUERIES, "q1 d1 1\n", "line 1"),
-        (QUERIES, "q9\td1\t1\n", "line 1: no query of .* has its id"),
+        (QUERIES, "q9\td1\t1\n", "line 1: no query in .* has this id"),
         ('{"_id": "q1"}\n', "q1\td1\t1\n", "line 1: not a query"),
         ('{"_id": 1, "text": "a"}\n', "1\td1\t1\n", "must be strings"),
         ('{"_id": "1", "text": "\\ud800"}\n', "1\td1\t1\n", "must be strings"),

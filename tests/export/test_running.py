@@ -48,7 +48,7 @@ if __name__ == "__main__":
         ({"x.py": "raise RuntimeError('no')\n"}, ["pack.x: cannot be imported: RuntimeError: no"]),
         ({"x.py": "1 / 0\n"}, ["pack.x: cannot be imported: ZeroDivisionError: division by zero"]),
         ({"x.py": "import os\nos._exit(3)\n"}, ["pack: its modules cannot be imported: "]),
-        ({"__main__.py": SERVER.replace("STATUS", "500")}, ["/search is answered with 500"]),
+        ({"__main__.py": SERVER.replace("STATUS", "500")}, ["/search returns status 500"]),
         ({"__main__.py": "print('Nobody')\n"}, ["the server does not start: it says nothing"]),
         (
             {"__main__.py": "if __name__ == '__main__':\n    raise OSError('in use')\n"},

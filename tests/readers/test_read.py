@@ -93,10 +93,14 @@ def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
     ("content", "path", "expected"),
     [
         (b"", "a.md", ("empty file", "")),
-        (b"\x7fELF\x02\x01\x01" + bytes(60), "a.md", ("not what its name says", "ELF executable")),
+        (
+            b"\x7fELF\x02\x01\x01" + bytes(60),
+            "a.md",
+            ("content does not match its name", "ELF executable"),
+        ),
         (b"%PDF-1.7\nwords", "a.html", ("damaged", "the PDF cannot be opened")),
         (b"%PDF-1.7\nwords", "a.docx", ("damaged", "the PDF cannot be opened")),
-        (b"words", "a.pdf", ("not what its name says", "")),
+        (b"words", "a.pdf", ("content does not match its name", "")),
         (b"%!PS\nwords", "a.ps", ("PostScript is not supported", "")),
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(99), "a", ("old Office is not supported", "")),
         (

@@ -253,8 +253,8 @@ def test_hostile_pictures_have_a_clear_outcome(name: str, sandbox: Sandbox) -> N
     content = hostile if isinstance(hostile, bytes) else hostile()
     skipped = read_file(content, "a.png", sandbox)
     assert isinstance(skipped, Skipped)
-    reasons = {"damaged", "no text", "picture is too large", "not what its name says"}
-    assert skipped.reason in {*reasons, "not a text format", "too much for its reader"}
+    reasons = {"damaged", "no text", "picture is too large", "content does not match its name"}
+    assert skipped.reason in {*reasons, "not a text format", "over a limit of its reader"}
 
 
 @pytest.mark.parametrize("size", [(100_000, 100_000), (1, 14_400), (0.01, 0.01)])
@@ -428,7 +428,7 @@ def test_pages_without_text_that_take_too_long_are_no_document_for_now(
         "a.pdf": scan(*[picture("", kind="JPEG")] * 2),
     }.items():
         raw = RawDocument("s", name, name, content, ocr=True, ocr_pages=2)
-        skipped = Skipped("s", name, "too much for its reader", "processor time")
+        skipped = Skipped("s", name, "over a limit of its reader", "processor time")
         assert read(raw, is_worker=True) == skipped
 
 

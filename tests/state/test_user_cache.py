@@ -129,7 +129,7 @@ def test_a_file_system_without_modes_is_named(
     result = make_project(FILES).run("build", "--quiet")
     assert result.exit_code == 1
     assert f"{cache / SECRET_NAME}: the secret" in result.output
-    assert "is not this user's alone" in result.output
+    assert "other users can access the file" in result.output
 
 
 def test_a_source_that_holds_the_cache_does_not_deliver_the_secret(

@@ -4,8 +4,8 @@ Two documents are copies if title and text have the same words in the same order
 that only repeats file name or id is ignored. With `near`, they may also differ in a few words
 (`corpus.near_copies`), if the facts of their signatures agree.
 
-A path named like a copy loses; then the first source wins, then the path with fewer parts, the
-shorter path, and the alphabetically first.
+Of several copies, one whose path is not named like a copy is kept, then one from the first source,
+then the one with fewer path parts, with the shorter path, or first in alphabetical order.
 """
 
 import re
@@ -39,7 +39,7 @@ def find_copies(
     read: Callable[[int], Document | None],
     versions: Sequence[str] = (),
 ) -> dict[int, int]:
-    """Return the number of each copy, with the number of the document that is kept.
+    """Return the number of each copy, mapped to the number of the document that is kept.
 
     `numbers` (n,) are the documents with a signature, `texts` (n,) the hashes of their texts.
     `read` returns a document by number; only `near` needs it, for a few documents. Documents in

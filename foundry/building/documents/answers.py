@@ -1,7 +1,7 @@
 """Validates the answers of workers, which are not trusted: a parser may have been exploited.
 
-This runs in the process that each worker was forked from, outside the sandbox. Its parent gets only
-answers that are valid.
+This runs in the process that each worker was forked from, outside the sandbox. That process only
+passes on valid answers.
 
 An answer must consist of valid records of the requested document, and of arrays that fit together.
 Whether they reflect the document's content is not checked: a worker could return any text.
@@ -98,7 +98,7 @@ def _check_line(line: bytes) -> None:
 
 
 def _check_records(chunks: RecordLines, document: DocumentFields) -> int:
-    """Return the number of records."""
+    """Check the records of chunks; return their number."""
     *lines, rest = chunks.lines.split(b"\n")
     lengths = np.array([*map(len, lines)], dtype=np.uint64) + np.uint64(1)
     if rest or lengths.tobytes() != chunks.lengths:

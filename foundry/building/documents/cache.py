@@ -22,7 +22,7 @@ Parsed = TypeVar("Parsed")
 COMMIT_SECONDS = 1.0
 NUMBER_BYTES = 6
 NAME_BYTES = 4
-"""Bytes of the length prefix of a name; name and result follow."""
+"""Size in bytes of the number before an entry's name and result: the length of the name."""
 
 # Prefixes of keys, by kind. Entries contain the number of their result.
 _ENTRY = b"entry "
@@ -189,7 +189,7 @@ class DocumentCache:
         found = self._file.get(_result_key(number))
         try:
             if found is None:
-                raise ValueError("a document is not what its checksum says")
+                raise ValueError("a document does not match its checksum")
             return parse(_cut(found)[1])
         except (ValueError, TypeError) as error:
             self._file.replace(error)

@@ -49,7 +49,7 @@ texts that precede the full document.
 
 _TEXTS = 6
 _ARRAYS, _VECTORS = 16, 4
-"""Arrays of a document, and more if it has vectors."""
+"""Number of arrays of a document, and of additional ones if it has vectors."""
 
 _Path = tuple[str, ...]
 _StoredChunk = tuple[
@@ -64,9 +64,10 @@ These are `id`, `heading_path`, `start`, `end` and those after it.
 class Facts(NamedTuple):
     """The data about a prepared document that a build needs besides its index entry.
 
-    `characters` counts those of its chunks, `words` those of its source. `has_seen` is whether text
-    was read from pictures. `hurried` is the number of pages looked at if time ran out, or None.
-    `dimensions` is None without vectors. `texts` and `arrays` are the byte lengths of all parts.
+    `characters` is the number of characters in its chunks, and `words` counts the words of the
+    original file. `has_seen` is whether text was read from pictures. If time ran out, `hurried` is
+    the number of pages that were read, else None. `dimensions` is None without vectors. `texts` and
+    `arrays` are the byte lengths of all parts.
     """
 
     reader: str
@@ -107,17 +108,17 @@ class StoredDocument:
 
     @cached_property
     def texts(self) -> Sequence[bytes]:
-        """The parts of its index entry that are texts. Raises ValueError if they are invalid."""
+        """The texts of the document's index entry. Raises ValueError if they are invalid."""
         return _split(_unpack(self.packed, self.size), self.facts.texts)
 
     @cached_property
     def fields(self) -> DocumentFields:
-        """The fields of its record. Raises ValueError if it is invalid."""
+        """The fields of the document's record. Raises ValueError if it is invalid."""
         return parse_fields(self.texts[0])
 
     @cached_property
     def entry(self) -> IndexEntry:
-        """Its index entry. Raises ValueError for text that is not UTF-8."""
+        """The document's index entry. Raises ValueError for text that is not UTF-8."""
         record, lines, heading_texts, *others = self.texts
         vocabulary, forms, offered = (text.decode() for text in others)
         arrays, dimensions = self.arrays, self.facts.dimensions
@@ -142,12 +143,12 @@ class StoredDocument:
 
     @property
     def chunk_count(self) -> int:
-        """Number of its chunks."""
+        """Number of chunks."""
         return len(self.arrays[1]) // 8
 
     @property
     def embedded(self) -> int:
-        """Number of its chunks that have vectors."""
+        """Number of chunks that have vectors."""
         return 0 if self.facts.dimensions is None else self.chunk_count
 
     def read(self) -> tuple[Document, tuple[Chunk, ...]]:
@@ -220,7 +221,7 @@ def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes
 
 
 def decode(content: bytes) -> StoredDocument | Skipped:
-    """Decode the bytes of `encode`. Raises ValueError for any other bytes."""
+    """Decode the result of `encode`. Raises ValueError for any other bytes."""
     signature, stated, packed, rest, size = _cut(content)
     if not signature:
         skipped = _SKIPPED.validate_json(_unpack(packed))
@@ -233,7 +234,7 @@ def decode(content: bytes) -> StoredDocument | Skipped:
 
 
 def signature_bytes(content: bytes) -> bytes:
-    """Return the signature in bytes of `encode`; empty for a skipped document.
+    """Return the signature in the result of `encode`; empty for a skipped document.
 
     Raises ValueError like `decode`.
     """

@@ -39,9 +39,9 @@ class Inputs:
     """The documents of all sources, in order, and counts of the work on them.
 
     `outdated` counts unchanged documents that were prepared with another recipe, `embedded` the
-    embedded chunks; `digest` is as in `survey`. The others have an entry per source, by name:
-    `seconds` is its wall time, `coverage` the outcome of its urls, `traffic` the numbers of fetched
-    and unchanged pages.
+    embedded chunks; `digest` is as in `survey`. The other attributes have an entry for each source,
+    by name: `seconds` is the wall time, `coverage` the outcome for each url, `traffic` the numbers
+    of fetched and unchanged pages.
     """
 
     read: int = 0
@@ -77,7 +77,7 @@ class Inputs:
     def take_signature(self, place: int, cache: DocumentCache) -> bytes:
         """Return the signature of the document at a position; empty if it was skipped.
 
-        Those of new documents are only held in memory until they are taken.
+        Signatures of new documents are only kept in memory until they are taken.
         """
         if (number := self._numbers[place]) <= 0:
             return b""

@@ -101,8 +101,8 @@ def open_task(
     Callable[[dict[str, Any], bytes], tuple[bytes, int]],
     Callable[[dict[str, Any], bytes, bytes], bytes],
 ]:
-    """Return the functions that answer a worker's requests, with the recipe in `options`, and that
-    check the answers.
+    """Return two functions: one prepares documents by the recipe in `options`, in a worker; the
+    other checks its answers.
     """
     recipe = Recipe.from_json(options)
     preparer = Preparer(recipe, is_worker=True)

@@ -27,7 +27,7 @@ READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
 _PREPARER = "building/documents/preparer.py"
 _REGISTRY = "readers/registry.py"
 _TAKES_IF_THERE = {"snowballstemmer": ["PyStemmer"]}
-"""Libraries that others import if installed, without requiring them."""
+"""Libraries that are not required, but that other libraries import if they are installed."""
 
 _IMPORT = re.compile(
     r"(?m)^ *(?:from +(foundry[\w.]*|\.[\w.]*) +import +(\([^)]*\)|[^\n]*)|import +(foundry[\w.]*))"
@@ -124,7 +124,9 @@ def _candidates(parts: Sequence[str]) -> tuple[str, str]:
 
 
 class _Installed(NamedTuple):
-    """Foundry's modules and tables by name, in order, with hashes of these and of the rest."""
+    """Foundry's modules and tables by name, with the hash of each; `surroundings` is a hash of
+    Python, libraries and the built-in model.
+    """
 
     files: Mapping[str, bytes]
     digests: Mapping[str, bytes]

@@ -43,8 +43,8 @@ class Keys:
 class Recipe:
     """Options for preparing documents.
 
-    `fields` is as in `config.search.IndexOptions`; `dimensions` is that of the built-in table, 0 if
-    it does not embed the documents.
+    `fields` is as in `config.search.IndexOptions`; `dimensions` is the width of the built-in
+    table's vectors, or 0 if the table does not embed the documents.
     """
 
     language: str

@@ -25,7 +25,8 @@ _DIGIT = re.compile(r"\d")
 class Block(NamedTuple):
     """A block of text, without surrounding white space.
 
-    Equal words, ignoring case, have equal keys, which are odd for headings and short blocks.
+    Blocks with the same words, ignoring case, have the same key. Keys of headings and short blocks
+    are odd.
     """
 
     start: int
@@ -99,7 +100,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def of(cls, document: Document, blocks: Sequence[Block]) -> Self:
-        """Return the signature of a document with these blocks, which depends on nothing else."""
+        """Compute the signature of a document from its content and blocks alone."""
         reading = document.reading
         title = " ".join(added_title(document).split())
         text = " ".join(reading.text[reading.body_start :].split())

@@ -26,7 +26,7 @@ SMALL_BYTES = 50_000
 """Larger documents go to a worker, whatever their format."""
 
 LITTLE_WORK = (32, 300_000)
-"""How many documents and bytes a worker prepares in the time that starting another takes."""
+"""Documents and bytes that a worker can prepare while another worker is being started."""
 
 BATCH_DOCUMENTS, BATCH_BYTES = 8, 100_000
 """A worker gets small documents in batches of up to this number and size."""
@@ -81,7 +81,7 @@ def ask_workers(
     raws: Sequence[RawDocument],
     begin: Callable[[RawDocument], None] = lambda _: None,
 ) -> list[bytes]:
-    """Return the results of documents as bytes; `begin` is called for each before its work."""
+    """Return the results of documents as bytes; `begin` is called before each is prepared."""
     return [
         (
             encode(Skipped(raw.source, raw.path, answer.reason, answer.detail))

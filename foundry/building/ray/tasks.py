@@ -41,7 +41,7 @@ def prepare_batch(
 ) -> list[bytes] | Mismatch:
     """Prepare documents one by one in this node's sandboxed worker; return its answers.
 
-    Only the first documents are answered if the answers become large. `program` is the build's
+    If the answers become large, only the first documents are prepared. `program` is the build's
     `program_hash`; documents are given by their description and content.
     """
     if program != program_hash():
@@ -67,8 +67,8 @@ def embed_batch(
 ) -> NDArray[np.float32] | Refusal | Mismatch:
     """Embed prefixed texts with a model that this process keeps open: unit vectors (n, d).
 
-    `program` is the build's `program_hash`; `files` are the files of a model folder, by name, and
-    as one reference for all; None for a published model.
+    `program` is the build's `program_hash`; `files` are references to the files of a model folder;
+    None for a published model.
     """
     if program != program_hash():
         return installation()

@@ -161,7 +161,7 @@ def _smallest(priorities: Mapping[str, float], size: int) -> dict[str, float]:
 
 
 def _mix(drawn: Mapping[str, list[str]], budget: int, seed: int) -> list[str]:
-    """Fill the budget by the kinds' shares, then with the rest of any kind."""
+    """Fill the budget by the kinds' shares, then with remaining texts of any kind."""
     taken: dict[str, None] = {}
     for kind, texts in drawn.items():
         taken.update(dict.fromkeys(texts[: int(budget * KINDS[kind])]))

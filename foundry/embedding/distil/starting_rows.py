@@ -28,11 +28,12 @@ def starting_rows(
 ) -> Matrix:
     """Return float32 (V, d): initial rows for `general` and `own` pieces.
 
-    A general piece gets the built-in encoder's row, mapped by the linear map that brings that
-    encoder's vectors of the texts nearest to the targets; an own piece gets the sum of the general
-    pieces in it. If there are none, as in another script, it gets the mean target of its texts
-    minus the mean of all targets, weighted by rarity. Unused general pieces stay zero if most of
-    the texts consists of other pieces, since nothing is known about them.
+    A general piece gets the built-in encoder's row, mapped linearly so that this encoder's vectors
+    of the texts come as close as possible to the targets. An own piece gets the sum of the rows of
+    the general pieces in it. If there are none, as in another script, it gets the mean target of
+    the texts with this piece, minus the mean of all targets, times the piece's rarity. If most of
+    the texts consist of own pieces, unused general pieces stay zero, since nothing is known about
+    them.
 
     `counts` float32 (n, V) are the pieces of the texts, `targets` (n, d) the model's unit vectors.
     """
@@ -56,7 +57,9 @@ def starting_rows(
 
 
 def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[np.intp]) -> Matrix:
-    """Return the mean deviation of targets of texts with `pieces` (p,), times their rarity."""
+    """Return the mean target of the texts with each of the `pieces` (p,), minus the mean of all
+    targets, times the piece's rarity.
+    """
     sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1).astype(np.float32)
     shares = (sparse.diags(1 / sizes) @ counts).tocsc()[:, pieces]
     others = targets - targets.mean(axis=0) if len(targets) else targets
@@ -72,10 +75,10 @@ ROWS_AT_ONCE = 4096
 
 
 def fit_linear_map(sources: Matrix, targets: Matrix, ridge: float) -> NDArray[np.float64]:
-    """Return the matrix (s, d) that maps `sources` (n, s) nearest to `targets` (n, d).
+    """Return the matrix (s, d) that maps `sources` (n, s) as close as possible to `targets` (n, d).
 
-    Nearest by squared distance, with rows no longer than 1. `ridge` is added to the moments, which
-    keeps the map small if there are few texts.
+    The squared distance is minimised (ridge regression); rows must not be longer than 1. `ridge`
+    keeps the matrix small if there are few texts.
     """
     size = sources.shape[1]
     moments = np.zeros((size, size + targets.shape[1]))
@@ -103,7 +106,7 @@ def solve(matrix: NDArray[np.float64], right: NDArray[np.float64]) -> NDArray[np
 
 
 def apply_linear_map(table: NDArray[np.int8], coefficients: NDArray[np.float64]) -> Matrix:
-    """Return float32 (V, d): integer rows (V, s) times `coefficients`, rounded to 30 bits."""
+    """Return float32 (V, d): integer rows (V, s) times `coefficients` rounded to 30 bits."""
     largest = max(float(np.abs(coefficients).max(initial=0)), 1e-30)
     whole = np.rint(coefficients / largest * COEFFICIENT_BITS)
     mapped = np.empty((len(table), whole.shape[1]), dtype=np.float32)

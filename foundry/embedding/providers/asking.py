@@ -1,13 +1,13 @@
-"""Calls a model until it answers well: retries, bisects, and blames either texts or the service.
+"""Calls a model: retries, halves batches, and decides whether a text or the service is at fault.
 
 Temporary failures are retried with growing waits. If a call with several texts gets a bad reply,
 each half is requested separately, down to the single bad text. That text is retried, then requested
 in halves (a service may accept less than it claims), and finally refused: it gets no vector, and
 the build continues.
 
-Refusing is only right if the text is to blame. So first the model must return a good vector for the
-probe, a harmless text; otherwise the service is to blame and the build stops. It also stops when
-more than a few texts, and more than one in ten, were refused.
+A text is only refused if the text itself causes the failure. So the model must first return a good
+vector for the probe, a harmless text; otherwise the service is at fault, and the build stops. The
+build also stops when more than a few texts, and more than one in ten, were refused.
 """
 
 import random
@@ -31,19 +31,19 @@ PROBE_TEXT = "The quick brown fox jumps over the lazy dog."
 PROBE_ATTEMPTS = 3
 
 REPETITIONS = {None: 2, 500: 1}
-"""How often a text with a bad reply is tried again, by the reply's status.
+"""How many times a text is retried after a bad reply, by the reply's status.
 
-A service that returns wrong vectors may do so by chance; one that rejects a text has its reasons.
+Wrong vectors may be accidental; a rejected text is likely to be rejected again.
 """
 
 PAUSE_SECONDS = 0.05
 """The first pause before a retry of a text; it doubles each time."""
 
 STUBBORN_ATTEMPTS = 4
-"""Failures of a call with status 500 after which its texts are suspected."""
+"""After this many failures with status 500, a text of the call may be the cause."""
 
 SHORTEST_HALVED_CHARS = 400
-"""Shorter refused texts are not tried in halves."""
+"""Refused texts that are shorter than this are not retried in halves."""
 
 MOST_REFUSED = 20
 """Number of refused texts that is tolerated whatever their share."""
@@ -60,7 +60,7 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Texts of a call, their unit vectors (n, d), and why a text has none, mostly ""."""
+    """The texts of a call, their unit vectors (n, d), and why a text has none, or ""."""
 
     texts: Sequence[str]
     vectors: NDArray[np.float32]
@@ -96,7 +96,8 @@ class Asker:
         return answer
 
     def ask(self, texts: Sequence[str], side: Side) -> Iterator[Answer]:
-        """Embed texts, prefixes included, and yield each answer at once."""
+        """Embed texts, which include their prefixes, and yield each answer as soon as it arrives.
+        """
         try:
             vectors = self._call(texts, side)
         except EmbeddingFailure as failure:
@@ -127,7 +128,7 @@ class Asker:
         if too_many:
             raise BuildError(
                 f"the model refuses more than one text in ten, the last because: {failure.message}",
-                hint="if they are too long for it, set embedding.max_tokens to its limit",
+                hint="if the texts are too long, set embedding.max_tokens to the model's limit",
             )
         assert self.dimensions is not None
         nothing = np.zeros((1, self.dimensions), dtype=np.float32)
@@ -201,7 +202,7 @@ class Asker:
             raise bad_reply(
                 f"vectors of {vectors.shape[1]} numbers came back, but the model returned"
                 f" {self.dimensions} before",
-                hint="if it was changed on purpose, delete .foundry/cache.sqlite",
+                hint="if the model was changed on purpose, delete .foundry/cache.sqlite",
             )
         return vectors
 

@@ -65,7 +65,7 @@ class BatchedModel:
 
     @property
     def dimensions(self) -> int:
-        """Width of the vectors, from the model itself if it is not known otherwise."""
+        """Width of the vectors; the model is called if the width is not known yet."""
         if self._asker.dimensions is None:
             self._asker.dimensions = self._space("document").dimensions
         if self._asker.dimensions is None:
@@ -160,7 +160,7 @@ class BatchedModel:
         yield from run_threads(ask, batches, self.model.limits.calls, self._stop)
 
     def _begin(self) -> None:
-        """Check, once, that the model answers, and that it is the one that filled the cache."""
+        """Check, once, that the model works and that the cached vectors are from it."""
         self._stop.clear()
         if self._probe is not None:
             return
@@ -173,7 +173,7 @@ class BatchedModel:
             raise BuildError(
                 f"{self.model.service or self.model.provider}: {self.model.model!r} has changed"
                 " since"
-                " its cached vectors were made: a known text now has another vector",
+                " its cached vectors were made: the vector of a known text is now different",
                 hint="restore the former model, or delete .foundry/cache.sqlite to embed all texts"
                 " with this one",
             )

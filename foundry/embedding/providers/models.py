@@ -30,7 +30,9 @@ LOCAL_BATCH_TEXTS = 256
 FASTEMBED_BATCH_TOKENS = 4096
 PROCESSOR_BATCH_TOKENS = 2048
 ACCELERATOR_BATCH_TOKENS = 32_768
-"""Few tokens fit into a processor's cache; many keep a graphics card busy."""
+"""Tokens in a batch: few on a processor, so that they fit into its cache; many on a graphics
+card, to keep it busy.
+"""
 
 USUAL_TOKENS = 512
 """Token limit of Sentence Transformers models that do not state one."""
@@ -54,7 +56,8 @@ def open_model(options: EmbeddingSection) -> EmbeddingModel:
     """Open the model, loading a local one; a service is not called yet.
 
     EMBEDDING_BASE_URL replaces the configured address of a service, here and in the server, since
-    it may differ between networks. Raises BuildError if a package, a key or the model is missing.
+    the address may differ between networks. Raises BuildError if a package, a key or the model is
+    missing.
     """
     address = os.environ.get("EMBEDDING_BASE_URL", "").strip()
     if options.base_url and address:

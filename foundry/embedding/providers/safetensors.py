@@ -1,6 +1,6 @@
 """Reads tensors from a safetensors file, a format that contains no code.
 
-Eight bytes have the length of a JSON header; the numbers follow it:
+A file has the length of a JSON header in eight bytes, then the header, then the numbers:
 
     {"name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
 

@@ -54,8 +54,8 @@ def make_batches(
 ) -> list[list[str]]:
     """Return texts, given with token counts, in batches that a call accepts.
 
-    If the texts of a batch are padded, the longest come first: batches then have similar lengths,
-    and running out of memory shows at once.
+    If the texts of a batch are padded, the longest come first: the texts of a batch then have
+    similar lengths, and if memory is too small, the first batch fails.
     """
     if padded:
         texts = sorted(texts, key=lambda entry: -entry[1])

@@ -84,13 +84,13 @@ def _rerank_by(module: str, readme: str) -> SearchStep:
 
 
 class Rerank(Stage):
-    """[search.rerank]: the best results, scored by a cross-encoder."""
+    """[search.rerank]: reorders the best results by the scores of a cross-encoder."""
 
     name = "rerank"
     summary = "reorders the best results with a cross-encoder: name a model"
     description = (
-        "a cross-encoder reads the best `hits` together with the query, and reorders them by its"
-        " own score, which replaces theirs; other results stay below them"
+        "a cross-encoder scores each of the best `hits` for the query, and they are reordered by"
+        " this score, which replaces their previous score. All other results stay below them"
     )
     waits = True
     is_tuned = False
@@ -115,13 +115,13 @@ class Rerank(Stage):
 
 
 class RerankService(Stage):
-    """[search.rerank_service]: the best results, scored by a service."""
+    """[search.rerank_service]: reorders the best results by the scores of a service."""
 
     name = "rerank_service"
     summary = "reorders the best results with Cohere, Jina or a TEI server"
     description = (
-        "a service reads the best `hits` together with the query, and reorders them by its own"
-        " score, which replaces theirs; other results stay below them. `service` is"
+        "a service scores each of the best `hits` for the query, and they are reordered by this"
+        " score, which replaces their previous score. All other results stay below. `service` is"
         ' `"cohere"`, `"jina"` or `"tei"` (Text Embeddings Inference or a compatible'
         " server). `tei` needs `base_url`, the others `model`; the key is in `RERANK_API_KEY`"
     )

@@ -16,13 +16,13 @@ DEFAULT_DECAY = {"half_life_days": 7.0, "floor": 0.1}
 
 
 class Feedback(Stage):
-    """[search.feedback]: results close to the best one."""
+    """[search.feedback]: boosts results that are close in meaning to the best one."""
 
     name = "feedback"
     summary = "favours results close to the best one"
     description = (
-        "results score higher the closer they are in meaning to the best one, up to `1 + gain`"
-        " times"
+        "the closer a result is in meaning to the best one, the higher it scores: up to"
+        " `1 + gain` times as much"
     )
     needs_vectors = True
 
@@ -40,7 +40,7 @@ class Feedback(Stage):
 
 
 class Anchors(Stage):
-    """[search.anchors]: results that contain an identifier of the query."""
+    """[search.anchors]: boosts results that contain an identifier of the query."""
 
     name = "anchors"
     summary = "favours results that contain an identifier of the query"
@@ -69,7 +69,7 @@ class Tier(Table):
 
 
 class Recency(Stage):
-    """[search.recency]: results by age; missing keys have the defaults of their kind."""
+    """[search.recency]: boosts new documents; missing keys have the defaults of their kind."""
 
     name = "recency"
     summary = "favours recently modified documents: tiers or decay"
@@ -145,14 +145,14 @@ class Recency(Stage):
 
 
 class Links(Stage):
-    """[search.links]: documents that the best results link to, or that link to them."""
+    """[search.links]: adds documents that the best results link to, or that link to them."""
 
     name = "links"
     summary = "adds documents linked with the best results"
     description = (
-        "adds documents that link to or from the best `seeds` results, at most `neighbours` for"
-        " each; they score `factor` times as much as the best of these results, and less than"
-        " the weakest"
+        "adds documents that link to one of the best `seeds` results or are linked from it, at"
+        " most `neighbours` for each of these results. Their score is `factor` times the result's"
+        " score, but below the lowest score of these results"
     )
 
     seeds: int = Field(default=3, ge=1, le=100)
@@ -173,7 +173,7 @@ class Links(Stage):
 
 
 class Heuristics(Stage):
-    """[search.heuristics]: results with names in the query, or whose source or tag it mentions."""
+    """[search.heuristics]: boosts results with names in the query, or of a source or tag in it."""
 
     name = "heuristics"
     summary = "favours results with the names, or of the kind, that the query mentions"
@@ -202,7 +202,7 @@ class Heuristics(Stage):
 
 
 class WordParts(Stage):
-    """[search.word_parts]: results that contain parts of the query's words."""
+    """[search.word_parts]: boosts results that contain parts of the query's words."""
 
     name = "word_parts"
     summary = (
@@ -212,8 +212,8 @@ class WordParts(Stage):
     description = (
         "among the best `hits`, results that contain parts of the query's words (runs of five"
         " letters) score up to `1 + gain` times as much, depending on how rare these parts are"
-        " among them. For languages that join words or inflect them richly; in English it can"
-        " cost more than it gains"
+        " among them. For languages that join words or have many inflected forms; in English,"
+        " results can get worse"
     )
 
     hits: int = Field(default=30, ge=1, le=200)

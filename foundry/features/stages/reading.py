@@ -11,7 +11,7 @@ from foundry.features.stage import Share, Stage, Surroundings
 
 
 class Operators(Stage):
-    """[search.operators]: phrases, required and excluded words, and filters in a query."""
+    """[search.operators]: reads phrases, required and excluded words, and filters in a query."""
 
     name = "operators"
     summary = 'understands "exact phrases", -word, +word and field:value in queries'
@@ -45,7 +45,7 @@ class Operators(Stage):
 
 
 class Correction(Stage):
-    """[search.correction]: words that no document contains are corrected."""
+    """[search.correction]: corrects words that no document contains."""
 
     name = "correction"
     tells_of_corpus = True
@@ -75,7 +75,7 @@ class Correction(Stage):
 
 
 class Synonyms(Stage):
-    """[search.synonyms]: other forms of the query's words, from a file and from the documents."""
+    """[search.synonyms]: adds synonyms of the query's words, from a file and from documents."""
 
     name = "synonyms"
     tells_of_corpus = True
@@ -111,16 +111,17 @@ class Synonyms(Stage):
 
 
 class Languages(Stage):
-    """[search.languages]: questions in a different language from the documents."""
+    """[search.languages]: reports questions in a different language from the documents."""
 
     name = "languages"
     summary = "reports when a question is in a different language from the documents"
     description = (
         "shows a notice, on the page, in the chat, over MCP and in `stages`, if a question seems"
-        " to be in a different language from the documents: by its script, or by frequent words"
-        " of Dutch, English, French, German, Italian, Portuguese and Spanish. There is no notice"
-        " if on average more than this `share` of the chunks contains such a word, or with an"
-        " embedding model other than the built-in one, which may support several languages"
+        " to be in a different language from the documents. The language is recognised by its"
+        " script, or by frequent words of Dutch, English, French, German, Italian, Portuguese and"
+        " Spanish. There is no notice if these words of the question occur, on average, in more"
+        " than this `share` of the chunks. Embedding models other than the built-in one may support"
+        " several languages, so there is no notice with them"
     )
     is_tuned = False
 
@@ -140,14 +141,14 @@ class Languages(Stage):
 
 
 class Suggestions(Stage):
-    """[search.suggestions]: completions of a query while it is typed."""
+    """[search.suggestions]: completes a query while it is typed."""
 
     name = "suggestions"
     tells_of_corpus = True
     summary = "completes queries while they are typed: GET /suggest, and on the page"
     description = (
         "`GET /suggest?q=` completes the last word of a query with the corpus's `words` most"
-        " frequent words, and suggests headings; the page shows both while somebody types"
+        " frequent words, and suggests headings; the page shows both while the user types"
     )
     is_in_new = True
     is_tuned = False
@@ -161,15 +162,15 @@ class Suggestions(Stage):
 
 
 class Expansion(Stage):
-    """[search.expansion]: similar words of the corpus, for the semantic lane."""
+    """[search.expansion]: adds similar words of the corpus to the query, for the semantic lane."""
 
     name = "expansion"
     tells_of_corpus = True
     summary = "adds similar words of the corpus to the semantic query"
     description = (
-        "adds up to `terms` similar words to the query in the semantic lane: of the corpus's"
-        " `vocabulary` most frequent words, those whose cosine to the query is at least"
-        " `minimum_cosine`. Queries with an identifier are left alone"
+        "in the semantic lane, adds up to `terms` words to the query: those of the corpus's"
+        " `vocabulary` most frequent words that are closest to the query, with a cosine of at least"
+        " `minimum_cosine`. Queries with an identifier are not changed"
     )
     needs_vectors = True
     built_in = frozenset({"vocabulary"})

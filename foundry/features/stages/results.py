@@ -11,7 +11,7 @@ from foundry.features.stage import Share, Stage, Surroundings
 
 
 class MinimumScore(Stage):
-    """[search.minimum_score]: minimum scores of results; None is no minimum."""
+    """[search.minimum_score]: drops results with lower scores; None is no minimum."""
 
     name = "minimum_score"
     summary = "leaves out results with low scores"
@@ -26,7 +26,7 @@ class MinimumScore(Stage):
     score: Share | None = None
 
     def steps(self) -> Iterator[SearchStep]:
-        """Yield the steps that drop by the lanes' scores, and by the final score."""
+        """Yield the steps that drop results by the lanes' scores, and by the final score."""
         module = "retrieval.stages.minimum_score"
         lanes = [lane for lane in ("semantic", "keyword") if getattr(self, lane) is not None]
         if lanes:
@@ -58,7 +58,7 @@ class MinimumScore(Stage):
 
 
 class NearDuplicates(Stage):
-    """[search.near_duplicates]: one result of each group with nearly equal texts."""
+    """[search.near_duplicates]: shows one result of each group with nearly equal texts."""
 
     name = "near_duplicates"
     summary = "shows one result of several with nearly the same text"
@@ -91,7 +91,7 @@ MAX_FOLDERS = 100
 
 
 class Versions(Stage):
-    """[search.versions]: one version of each page."""
+    """[search.versions]: shows one version of each page."""
 
     name = "versions"
     summary = "shows the newest version of a page: name the folders, newest first"
@@ -152,17 +152,17 @@ class PinnedAnswer(Table):
 
 
 class Pinned(Stage):
-    """[[search.pinned.answers]]: documents that come first for a query."""
+    """[[search.pinned.answers]]: puts chosen documents first for a query."""
 
     name = "pinned"
     choice = "[[search.{name}.answers]]"
     summary = "shows documents of your choice first: [[search.pinned.answers]]"
     description = (
-        'puts the document of an answer (`{ query = "vpn", document = "it/access.md" }`, by'
-        " path, url or id) first for its `query`, whatever else is found, with `pinned: true`"
-        " and a score of 1. Case, punctuation and question words do not count: `What is the"
-        " VPN?` is the same as `vpn`. Filters and rights are obeyed. Several documents of one"
-        " query keep their order"
+        'each answer, such as `{ query = "vpn", document = "it/access.md" }`, puts a document'
+        " (given by path, url or id) first for a query, even if the document would not be found"
+        " otherwise. It has `pinned: true` and a score of 1. Case, punctuation and question words"
+        " are ignored: `What is the VPN?` is the same as `vpn`. Filters and rights still apply. If"
+        " a query has several pinned documents, they are shown in the order of the answers"
     )
     is_tuned = False
     built_in = frozenset({"answers"})
@@ -181,7 +181,7 @@ class Pinned(Stage):
 
 
 class DocumentCap(Stage):
-    """[search.document_cap]: a maximum number of results per document."""
+    """[search.document_cap]: limits the number of results per document."""
 
     name = "document_cap"
     summary = "limits the results of one document"
@@ -200,7 +200,7 @@ class DocumentCap(Stage):
 
 
 class Parents(Stage):
-    """The parent passage of each result, for `[chunking] strategy = "parent"`."""
+    """Adds the parent passage to each result, for `[chunking] strategy = "parent"`."""
 
     name = "parents"
     choice = '[chunking] strategy = "parent"'
@@ -214,15 +214,15 @@ class Parents(Stage):
 
 
 class Facets(Stage):
-    """[search.facets]: counts of filter values among the results."""
+    """[search.facets]: counts filter values among the results."""
 
     name = "facets"
     summary = "counts results by source, folder, tag ...: choices on the page, facets over HTTP"
     description = (
-        "if a search requests `facets`, the response lists which values of each filter (source,"
-        " folder as `path`, tags, media type, metadata columns) its best `passages` have, and"
-        " how often; for each filter, the `choices` most frequent ones. The page offers them as"
-        " choices. Passages are counted in rank order, before equal ones are merged"
+        "if a search requests `facets`, the response also counts filter values: how many of the"
+        " best `passages` have each source, folder (`path`), tag, media type and value of a"
+        " metadata column. For each filter, it has the `choices` most frequent values. The page"
+        " offers them for narrowing the search. Passages are counted before equal ones are merged"
     )
     is_in_new = True
     is_tuned = False

@@ -11,9 +11,9 @@ class WeightsByMatch(Stage):
     name = "weights_by_match"
     summary = "keywords weigh less if no match is strong"
     description = (
-        "if the best match of words and meaning together is not strong, and the query has no"
-        " identifier, keywords get `keyword_weight` and meaning the rest: for questions that are"
-        " worded differently from the documents"
+        "if no match is strong and the query has no identifier, keywords get the weight"
+        " `keyword_weight`, and meaning the rest. This helps with questions that are worded"
+        " differently from the documents"
     )
     needs_vectors = True
     is_in_new = True
@@ -34,7 +34,7 @@ class WeightsByMatch(Stage):
 
 
 class AdaptiveWeights(Stage):
-    """[search.adaptive_weights]: lane weights by the share of identifiers in the query."""
+    """[search.adaptive_weights]: sets lane weights by the share of identifiers in the query."""
 
     name = "adaptive_weights"
     summary = "keywords weigh more, the more identifiers a query has"

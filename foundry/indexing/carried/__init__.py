@@ -2,6 +2,6 @@
 
 An index does not contain everything that the next build needs: term counts of chunks, addresses of
 links, and the input of each document. These are kept in a folder next to the index. Code that
-writes a part of an index gets tables and arrays from a `Carried` by name; it does not know whether
-rows are new or copied from the previous index.
+writes a part of an index gets tables and arrays from a `Carried` by name, whether their rows are
+new or copied from the previous index.
 """

@@ -27,7 +27,7 @@ from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 
 MANIFEST = "handover.json"
-"""Identifies the owner of a folder, with sizes and hashes of its other files."""
+"""The file that identifies the owner of a folder, with sizes and hashes of its other files."""
 
 
 class _Before(NamedTuple):
@@ -56,7 +56,8 @@ class Carried:
     """Data from the previous build, and data for the next; empty by default.
 
     `copy` copies documents of the previous index. `document_numbers` (n,) and `chunk_numbers` (m,)
-    map its documents and chunks to numbers in the new index; -1 for those that are not copied.
+    map the documents and chunks of the previous index to numbers in the new one; -1 for those that
+    are not copied.
     """
 
     def __init__(self, begun: Path | None = None, before: _Before | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Numbers of documents and chunks, with types that keep the kinds apart."""
+"""Types for the different numbers of documents and chunks, so that they cannot be confused."""
 
 from typing import Generic, NamedTuple, NewType, TypeVar
 

@@ -16,7 +16,7 @@ class Nearest(NamedTuple):
 
     @classmethod
     def unknown(cls, queries: int, depth: int) -> Self:
-        """Return placeholders that any vector replaces."""
+        """Return placeholders, which the first vectors replace."""
         return cls(np.full((queries, depth), UNKNOWN), np.full((queries, depth), -2.0, np.float32))
 
     def join(self, first: int, cosines: NDArray[np.float32]) -> Self:

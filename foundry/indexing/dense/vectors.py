@@ -206,7 +206,7 @@ def _count_nearer(
 
 
 def _each_block(work: Callable[[int], Outcome], count: int, rows: int) -> list[Outcome]:
-    """Call `work` with the first number of each block of `rows` out of `count`."""
+    """Call `work` with the first number of each block of `rows` rows, out of `count`."""
     with ThreadPoolExecutor(THREADS) as threads:
         return [*threads.map(work, range(0, count, rows))]
 

@@ -17,7 +17,7 @@ REMEMBERED_NAMES = 16_384
 """Size of the cache, which works because similar documents share most headings."""
 
 MAX_NAMED_COPIES = 10
-"""How many copies also make a document findable by their paths."""
+"""Maximum number of a document's copies whose paths count as its names too."""
 
 MAX_PATH_PARTS = 4
 """Maximum number of trailing path parts in a name; the whole path is a name too."""
@@ -44,9 +44,9 @@ _EXPLANATION = re.compile(
 class NamedTerms(NamedTuple):
     """The terms of a name; `named` and `others` are sorted, so equal names have equal terms.
 
-    `whole` is the heading term of the whole name, if it has one. `named` are the heading terms that
-    find it. `others` are the terms of its parts and its identifiers: a chunk needs these terms so
-    that the index has them.
+    `whole` is the heading term of the whole name, if it has one. `named` are the heading terms by
+    which queries find it. `others` are the terms of its parts and its identifiers; they are added
+    to the chunk, so that the index has them.
     """
 
     whole: str | None
@@ -162,8 +162,8 @@ def document_names(document: Document) -> list[str]:
 class ChunkNames(NamedTuple):
     """The names of each chunk of a document.
 
-    `defined` are names that the chunk's text defines; `titles` are those of the document, unless it
-    is data, and `of_path` those from its path alone.
+    `defined` are names that the chunk's text defines; `titles` are the names of the document,
+    unless it is data, and `of_path` the names from the document's path alone.
     """
 
     by_chunk: Sequence[tuple[str, ...]]

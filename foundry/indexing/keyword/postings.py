@@ -68,7 +68,7 @@ class PostingsBuilder:
     ) -> "WrittenPostings":
         """Write the files; counts and lengths are also written to the `statistics` folder.
 
-        `in_steps` rounds the mean length, so that small changes do not move it.
+        `in_steps` rounds the mean length, so that small changes do not affect it.
         """
         self._end_run()
         self._copy_postings()

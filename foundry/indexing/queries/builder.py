@@ -25,7 +25,7 @@ from foundry.runtime.retrieval.stages.synonyms import FOLDER as SYNONYMS
 
 
 class QueryFilesBuilder:
-    """Collects the data that those stages need from documents."""
+    """Collects the data of documents that the chosen stages need."""
 
     def __init__(self, options: IndexOptions, tokenizer: Tokenizer, carried: Carried) -> None:
         self._options, self._tokenizer = options, tokenizer
@@ -69,7 +69,7 @@ class QueryFilesBuilder:
 
 MIN_WORD_LENGTH = 3
 MIN_CHUNKS = 2
-"""A word in only one chunk says more about that chunk than about the corpus."""
+"""Rarer words are not used to expand queries: they are typical of a chunk, not of the corpus."""
 
 
 def write_expansion(

@@ -100,7 +100,7 @@ def explained_by_title(title: str, text: str) -> Iterator[str]:
 
 
 def _explained(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the short and long form of each explanation."""
+    """Yield the short and the long form of each acronym that a text explains."""
     plain = _MARKS.sub("", text)
     for match in _BRACKETS.finditer(plain):
         inside = " ".join(match[1].split())

@@ -53,11 +53,11 @@ class CorpusWords:
         return sorted(sorted(frequencies), key=frequencies.__getitem__, reverse=True)
 
     def most_frequent(self, most: int) -> list[str]:
-        """Return those of the `most` most frequent words that are words to the tokenizer."""
+        """Return the `most` most frequent words, without those that the tokenizer splits."""
         return [word for word in self._ranked[:most] if self.is_word(word)]
 
     def is_word(self, word: str) -> bool:
-        """Return whether a lower-case form is a single word; few are in scripts without spaces."""
+        """Return whether the tokenizer keeps a lower-case form as one word."""
         if not MIN_LENGTH <= len(word) <= MAX_LENGTH:
             return False
         # ASCII words are never split, and asking the tokenizer would take a hundred times as long.
@@ -128,7 +128,7 @@ def _text_of(chunk: ChunkRecord) -> str:
 def _forms_before(carried: Carried) -> defaultdict[str, int] | None:
     """Return the form counts of the previous index.
 
-    They are empty without one, and None if there were too many forms to keep.
+    They are empty without a previous index, and None if there were too many forms to keep.
     """
     if carried.index is None:
         return defaultdict(int)

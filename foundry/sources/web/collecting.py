@@ -140,7 +140,7 @@ class Collector:
             yield from zip(part, pool.map(self._visit, part), strict=True)
 
     def _visit(self, url: Url) -> tuple[FetchedPage | FetchError, tuple[Url, ...]]:
-        """Fetch a page and its Markdown twin, if any; return it and its links.
+        """Fetch a page, and its Markdown version if it has one; return the page and its links.
 
         Runs in a thread of the pool.
         """
@@ -207,7 +207,7 @@ class Collector:
         ):
             other = kept.get(page.url)
             if other is not None or (page.final in twins and not page.is_twin):
-                shown = f"is {page.url}" if other is not None else "is a page's Markdown twin"
+                shown = f"is {page.url}" if other is not None else "is a page's Markdown version"
                 self._coverage.miss(str(page.requested), "refused", Reason.DUPLICATE_PAGE, shown)
             else:
                 kept[page.url] = page

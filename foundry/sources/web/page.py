@@ -1,8 +1,8 @@
-"""Examines a page: links, canonical url, Markdown twin, robots rules.
+"""Examines a page: links, canonical url, Markdown version, robots rules.
 
-A Markdown twin is the page's content without the site's navigation. A page names its twin in a
-`Link` header or a `link` element, or the site's llms.txt (llmstxt.org) lists it under the page's
-url with `.md` appended.
+The Markdown version of a page (its twin) is the page's content without the site's navigation. The
+page names it in a `Link` header or a `link` element, or the site's llms.txt (llmstxt.org) lists it
+under the page's url with `.md` appended.
 """
 
 import codecs
@@ -184,7 +184,7 @@ def _robots_header(value: str, agent: str) -> set[str]:
 
 
 class Twins:
-    """The Markdown twins of a source's pages; threads can call `fetch`."""
+    """The Markdown versions (twins) of a source's pages; threads can call `fetch`."""
 
     def __init__(self, fetcher: Fetcher, max_bytes: int) -> None:
         self._fetcher = fetcher
@@ -227,7 +227,7 @@ class Twins:
 
 
 def _pages_of(twin: Url) -> list[Url]:
-    """Return the pages whose twin a listed Markdown file may be."""
+    """Return the pages whose Markdown version a listed file may be."""
     path = twin.path.removesuffix(".md")
     paths = [path, f"{path}.html", f"{path}/"]
     folder, _, name = path.rpartition("/")

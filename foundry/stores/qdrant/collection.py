@@ -209,7 +209,7 @@ class Collection:
         self.client.delete_payload(self.name, [UNTIL], after, wait=True)
 
     def rows(self, condition: models.Filter) -> Iterator[tuple[str, int]]:
-        """Yield ids and codes of rows."""
+        """Yield ids and codes of the rows that match a condition."""
         for record in self._scroll(condition, [CODE]):
             yield str(record.id), int((record.payload or {})[CODE])
 

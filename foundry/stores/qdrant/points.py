@@ -139,7 +139,7 @@ class Points:
 
 
 def assign_slots(keys: NDArray[np.int64], reassigned: Mapping[int, int]) -> dict[int, int]:
-    """Return slots for the terms, given their keys (v,), whose own slot is taken; key -> slot.
+    """Return other slots for terms whose own slot is taken, by key, given the `keys` (v,) of all.
 
     Terms in `reassigned` keep their slots unless these have been taken in the meantime.
     """

@@ -54,4 +54,4 @@ def test_a_line_may_be_folded_within_a_character() -> None:
 def test_another_text_is_no_calendar() -> None:
     result = read_calendar("The calendar of the pump house.")
     assert isinstance(result, Skipped)
-    assert result.reason == "not what its name says"
+    assert result.reason == "content does not match its name"

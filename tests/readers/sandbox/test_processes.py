@@ -67,7 +67,7 @@ def test_a_worker_that_takes_too_long_costs_one_file() -> None:
     with Sandbox(Limits(wall=0.02)) as sandbox:
         result = read_raw(SLOW, "a.rst", sandbox)
         assert isinstance(result, Skipped)
-        assert (result.reason, result.detail) == ("too much for its reader", "time")
+        assert (result.reason, result.detail) == ("over a limit of its reader", "time")
 
 
 @pytest.mark.slow
@@ -75,7 +75,7 @@ def test_processor_time_is_limited_for_each_file() -> None:
     with Sandbox(Limits(cpu=1)) as sandbox:
         result = read_raw(SLOW, "a.rst", sandbox)
         assert isinstance(result, Skipped)
-        assert (result.reason, result.detail) == ("too much for its reader", "processor time")
+        assert (result.reason, result.detail) == ("over a limit of its reader", "processor time")
         assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
 
 
@@ -85,7 +85,7 @@ def test_memory_is_limited() -> None:
     with Sandbox(Limits(memory=350_000_000)) as sandbox:
         result = read_raw(deep, "a.xml", sandbox)
         assert isinstance(result, Skipped)
-        assert (result.reason, result.detail) == ("too much for its reader", "MemoryError")
+        assert (result.reason, result.detail) == ("over a limit of its reader", "MemoryError")
         assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
 
 
@@ -141,9 +141,9 @@ def test_answers_are_checked_outside_the_sandbox() -> None:
     ("content", "wrong"),
     [
         (b"end", "reader crashed: exit code 7"),
-        (b"wait", "too much for its reader: time"),
+        (b"wait", "over a limit of its reader: time"),
         (b"say nothing", "reader crashed: exit code -9"),
-        (b"x" * 1_001, "too much for its reader: text"),
+        (b"x" * 1_001, "over a limit of its reader: text"),
     ],
 )
 def test_a_failure_in_a_batch_costs_one_document(content: bytes, wrong: str) -> None:

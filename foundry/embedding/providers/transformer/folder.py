@@ -153,7 +153,7 @@ def _read(folder: Path) -> TransformerFiles:
         )
     known, most = len(vocabulary), shape.max_tokens
     if known > shape.vocabulary or most < 3:
-        raise ValueError(f"{known} tokens, and texts of {most}, do not match its config.json")
+        raise ValueError(f"{known} tokens, or a limit of {most} per text, contradict config.json")
     vocabulary += [f"[unused row {number}]" for number in range(known, shape.vocabulary)]
     weights = dict(_read_weights(Tensors(inner / WEIGHTS), shape, config))
     prompts = read_optional(folder / "config_sentence_transformers.json").get("prompts") or {}

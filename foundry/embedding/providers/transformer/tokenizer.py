@@ -73,7 +73,8 @@ def _read_fast_tokenizer(path: Path) -> tuple[list[str], Spelling]:
 def _check_vocabulary(vocabulary: list[str]) -> None:
     lacking = {UNKNOWN, CLS, SEP} - {*vocabulary}
     if lacking or len({*vocabulary}) != len(vocabulary):
-        raise ValueError(f"the vocabulary lacks {', '.join(sorted(lacking)) or 'order'}")
+        problem = f"lacks {', '.join(sorted(lacking))}" if lacking else "has a token twice"
+        raise ValueError(f"the vocabulary {problem}")
     if any(re.search(r"[\n\r]", token) or not token for token in vocabulary):
         raise ValueError("the vocabulary has a token with a line break, or an empty one")
 

@@ -18,7 +18,7 @@ UNNAMED = "\ufdd0"
 """Placeholder for a glyph without characters; it does not occur in text."""
 
 MOST_UNKNOWN, LEAST_KNOWN = 3, 4
-"""Maximum letters of a word's unknown ending, and minimum letters of its known beginning."""
+"""Maximum number of letters in a word's unknown ending, and minimum in its known beginning."""
 
 _LIGATURES = ("fi", "ff", "fl", "ffi", "ffl")
 _LETTERS = r"[^\W\d_]*"

@@ -31,7 +31,7 @@ PICTURE_SHARE = 0.3
 DPI = 200
 """Resolution at which pages are rendered for OCR."""
 SPACE = 0.15
-"""Minimum width of a space before or after superscripts, in type heights."""
+"""Minimum width of a space before or after superscripts, relative to the height of the type."""
 ELSEWHERE = 1_000.0
 """Penalty in points for a label on the side of a field where labels are unusual."""
 ILLEGIBLE_CHARS = 4

@@ -8,7 +8,9 @@ from operator import attrgetter, sub
 from statistics import median
 
 GAP = 0.8
-"""White space between cells, in type heights; justified prose has less between words."""
+"""Minimum white space between cells, relative to the height of the type; justified prose has less
+between words.
+"""
 
 
 @dataclass(slots=True, eq=False)

@@ -17,7 +17,9 @@ EDGE = 0.12
 SAME_PLACE = 0.02
 """Tolerance for the vertical position of running lines, as a share of the page's height."""
 RARELY_TWICE = 1.1
-"""If a line occurs more often per page on average, it is, for example, a value in a column."""
+"""A line that occurs more often per page, on average, is not a running line but, for example, a
+value in a column.
+"""
 
 _DIGITS = re.compile(r"\d+")
 _LETTER = re.compile(r"[^\W\d_]")
