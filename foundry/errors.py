@@ -103,8 +103,7 @@ class ForeignStateError(IndexUnusableError):
 
 
 class StaleIndexError(IndexUnusableError):
-    """The configuration has changed since the index was built, so the index must not be exported.
-    """
+    """An index must not be exported, since the configuration has changed since it was built."""
 
 
 class RenderError(FoundryError):

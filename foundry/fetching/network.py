@@ -50,8 +50,7 @@ class Network:
 
     @cached_property
     def ssl_context(self) -> ssl.SSLContext:
-        """The trusted certificates; loaded on first use, since loading takes tens of milliseconds.
-        """
+        """The trusted certificates; loaded on first use, which takes tens of milliseconds."""
         return httpcore2.default_ssl_context()
 
 
