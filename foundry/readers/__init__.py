@@ -152,7 +152,7 @@ def _assemble(
     reading: Reading,
     replaced: int,
 ) -> Document:
-    path = normalise_line(raw.path, 4_096)
+    identifier, source, size, digest, path = identity_of(raw)
     tags = {normalise_line(tag, 100) for tag in (*raw.tags, *reading.tags)}
     if reading.seen:
         tags.add(SCAN)
@@ -160,15 +160,15 @@ def _assemble(
     if not title and raw.id:
         title = normalise_line(derive_title(reading))
     return Document(
-        id=raw.id or make_id(raw),
-        source=raw.source,
+        id=identifier,
+        source=source,
         path=path,
         url=normalise_line(raw.url, 4_096) if raw.url else None,
         title=with_plain_dates(title or normalise_line(raw.id or "") or title_from(path, reader)),
         media_type=media_type,
         reader=reader.version,
-        sha256=hashlib.sha256(raw.content).hexdigest(),
-        bytes=len(raw.content),
+        sha256=digest,
+        bytes=size,
         replaced=replaced,
         tags=tuple(sorted(tags - {""})),
         modified=(
@@ -206,6 +206,13 @@ def make_id(raw: RawDocument) -> str:
     """Return an id for a document without one, from source and key."""
     key = raw.key.encode("utf-8", "surrogateescape")
     return hashlib.sha256(raw.source.encode() + b"\0" + key).hexdigest()[:16]
+
+
+def identity_of(raw: RawDocument) -> tuple[str, str, int, str, str]:
+    """Return the id, source, bytes, SHA-256 and path of the document that is read from `raw`."""
+    digest = hashlib.sha256(raw.content).hexdigest()
+    path = normalise_line(raw.path, 4_096)
+    return raw.id or make_id(raw), raw.source, len(raw.content), digest, path
 
 
 def _too_late(raw: RawDocument) -> Skipped:

@@ -7,7 +7,6 @@ An answer must consist of valid records of the requested document, and of arrays
 Whether they reflect the document's content is not checked: a worker could return any text.
 """
 
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -25,8 +24,7 @@ from foundry.documents.reasons import Reason
 from foundry.indexing.entries import DocumentFields, RecordLines
 from foundry.indexing.keyword.headings import Kind
 from foundry.indexing.queries.forms import SEPARATOR
-from foundry.readers import make_id
-from foundry.readers.decoding import normalise_line
+from foundry.readers import identity_of
 from foundry.runtime.index.records import ChunkRecord, Position
 
 _KINDS = max(Kind)
@@ -58,14 +56,7 @@ def check_answer(answer: bytes, raw: RawDocument, recipe: Recipe) -> StoredDocum
 
 def _check_document(document: DocumentFields, raw: RawDocument) -> None:
     stated = (document.id, document.source, document.bytes, document.sha256, document.path)
-    known = (
-        raw.id or make_id(raw),
-        raw.source,
-        len(raw.content),
-        hashlib.sha256(raw.content).hexdigest(),
-        normalise_line(raw.path, 4_096),
-    )
-    if stated != known or document.also_at:
+    if stated != identity_of(raw) or document.also_at:
         raise ValueError("another document")
 
 

@@ -4,7 +4,6 @@
 (`building.documents.preparer`) also processes the document after reading it.
 """
 
-import hashlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -13,9 +12,8 @@ from pydantic import TypeAdapter
 
 from foundry.documents import Document, RawDocument, Reading, Skipped
 from foundry.documents.reasons import Reason
-from foundry.readers import make_id, read, reads_apart
+from foundry.readers import identity_of, read, reads_apart
 from foundry.readers.contract import UnreadableError
-from foundry.readers.decoding import normalise_line
 from foundry.readers.sandbox.processes import FILES_PER_WORKER, Sandbox
 
 
@@ -73,14 +71,7 @@ def parse_answer(answer: bytes, raw: RawDocument) -> Document | Skipped:
 def check_document(document: Document, raw: RawDocument) -> None:
     """Raise ValueError for another document, or one with inconsistent parts."""
     stated = (document.id, document.source, document.bytes, document.sha256, document.path)
-    known = (
-        raw.id or make_id(raw),
-        raw.source,
-        len(raw.content),
-        hashlib.sha256(raw.content).hexdigest(),
-        normalise_line(raw.path, 4_096),
-    )
-    if stated != known:
+    if stated != identity_of(raw):
         raise ValueError("another document")
     reading = document.reading
     for spans in (reading.headings, reading.blocks):
