@@ -63,7 +63,7 @@ def test_problems_of_a_file_are_listed_with_the_others(make_project: MakeProject
     assert "words.txt:1: 'FK' has no synonyms" in str(raised.value)
     assert "search.minimum_score" in str(raised.value)
     (project.root / "words.txt").write_bytes(b"\xff")
-    with pytest.raises(ConfigError, match="is not UTF-8"):
+    with pytest.raises(ConfigError, match="is not valid UTF-8"):
         load_config(project.root)
     (project.root / "words.txt").unlink()
     with pytest.raises(ConfigError, match=r"words\.txt: cannot be read: No such file"):

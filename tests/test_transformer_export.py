@@ -153,7 +153,7 @@ def test_other_weights_than_the_indexs_are_refused(project: Project) -> None:
 
 def test_auto_says_what_it_chose_and_why(tmp_path: Path) -> None:
     project = make(tmp_path / "project", "minilm", "distillation_texts = 100\n")
-    reason = "the corpus is too small to measure a difference from its teacher"
+    reason = "the corpus is too small to compare the trained table with its teacher"
     shown = project.succeed("inspect").stdout
     assert f"queries: distilled: {reason}" in shown
     exported = project.export()

@@ -300,7 +300,7 @@ def test_small_corpus_needs_nothing_heavy(make_project: MakeProject, service: Fa
         (project.root / "sources" / name).unlink()
     printed = project.succeed("build", "--quiet").stdout
     assert "queries are embedded by a table distilled from the model" in printed
-    assert "the corpus is too small to measure a difference from its teacher" in printed
+    assert "the corpus is too small to compare the trained table with its teacher" in printed
     assert (project.export() / "notes/data/encoder").is_dir()
 
 
