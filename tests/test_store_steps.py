@@ -149,8 +149,8 @@ def test_a_version_shares_what_has_not_changed(place: Place, first: Path, second
     place.publish(first)
     assert numbers_of(place) == (2 * COUNT, 0)
     place.publish(second)
-    # A changed passage, and two of the new note, although every chunk has another number. The
-    # changed passage and two of the first note are gone.
+    # Three rows are added: the changed passage and two of the new note. Three are retired: the old
+    # passage and two of the removed note. All others are kept, although every chunk number differs.
     assert numbers_of(place) == (2 * COUNT + 3, 3)
     for index in (first, second):
         check_answers(place, index)

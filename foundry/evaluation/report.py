@@ -96,7 +96,7 @@ def _chart_scores(evaluation: Evaluation) -> dict[str, Any]:
     """
     hits = [hit for question in evaluation.questions for hit in question["hits"]]
     kinds = [[hit["score"] for hit in hits if hit["relevant"] == kind] for kind in (True, False)]
-    # Some fusions and stages leave most of [0, 1] empty.
+    # The bins end at the highest score, because some fusions use only a part of [0, 1].
     top = float(max((hit["score"] for hit in hits), default=1.0)) or 1.0
     shares = [np.histogram(kind, BINS, (0, top))[0] / max(1, len(kind)) for kind in kinds]
     return {

@@ -66,8 +66,8 @@ def test_a_long_document_does_not_crowd_out_the_others() -> None:
     long = [make_chunk(0, sentences(10_000, "long"), document="long")]
     short = [make_chunk(n, sentences(10, "short"), document=f"short-{n}") for n in range(1, 101)]
     marks = Counter(text.split()[0] for text in draw([*long, *short], 400) if " " in text)
-    # Proportionally to its length, the long document would get ten times as many; to the square
-    # root, a third.
+    # In proportion to its length, the long document would get ten times as many texts as the short
+    # ones together. In proportion to the square root, it gets a third as many.
     assert marks["short"] > marks["long"] > 0
 
 

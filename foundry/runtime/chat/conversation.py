@@ -123,7 +123,7 @@ ENGLISH = LanguageWords(
 
 
 def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> Kind:
-    """Return the kind of the last turn; without an earlier question, it is always a question."""
+    """Return the kind of the last turn, which is always a question if there is no earlier one."""
     text = turns[-1].content.lower()
     words = _WORD.findall(text)
     is_short = 0 < len(words) <= MAX_WORDS and len(text) <= MAX_QUERY_LENGTH

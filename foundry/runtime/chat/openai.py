@@ -206,7 +206,7 @@ def count_words(text: str) -> int:
 
 
 def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
-    """Return the usage: tokens that the model reported, if any; words without a model."""
+    """Return the usage: the tokens that a model reported, or else the number of words."""
     if done.usage or done.mode == "model":
         return {"usage": done.usage} if done.usage else {}
     counts = {"prompt_tokens": asked, "completion_tokens": count_words(text)}
@@ -216,7 +216,10 @@ def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
 async def _collect(
     answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], asked: int
 ) -> dict[str, Any]:
-    """Return the complete answer. Raises HTTPException: 502 if it broke off, 503 at a stop."""
+    """Return the complete answer.
+
+    Raises HTTPException 502 if it broke off, and 503 if the server stops.
+    """
     text = ""
     async with stopping.in_time(), aclosing(answer) as events:
         async for event in events:

@@ -56,7 +56,7 @@ function facetNode(filter, { values, others }, counted) {
   );
 }
 
-/** Show the facets of a response; none without one. */
+/** Show the facets of a response; hide them if there is no response. */
 function showFacets(answer) {
   const { counted = 0, filters = [] } = answer?.facets ?? {};
   const found = new Map(filters.map((facet) => [facet.filter, facet]));

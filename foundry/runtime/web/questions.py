@@ -53,7 +53,7 @@ class _Line:
     content: bytes = b""
     question: str = ""
     due: float = 0.0
-    outcome: Future[bool] | None = None  # Resolved with whether the line was written
+    outcome: Future[bool] | None = None  # Its result is whether the line was written
 
     def replaces(self, other: "_Line") -> bool:
         """Return whether another question is an earlier, unfinished state of this one."""

@@ -78,7 +78,7 @@ def _formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     source, begin = state.src, state.bMarks[start] + state.tShift[start]
     if not source.startswith("$$", begin) or state.is_code_block(start):
         return False
-    # The end of the last search, so that no text is searched twice.
+    # The last search is remembered, so that no text is searched twice.
     since, closing = state.env.get("formula end", (0, -1))
     if not since <= begin + 2 <= closing:
         found = _FORMULA_END.search(source, begin + 2)

@@ -73,7 +73,7 @@ def quote_panels(text: str, *, is_mdx: bool) -> str:
 
 
 def _find_panels(lines: Sequence[str]) -> Iterator[_Panel]:
-    """Yield the components and shortcodes that are closed."""
+    """Yield the components and shortcodes that have an end."""
     opened, fence, headings = list[_Panel](), "", list[int]()
     for number, line in enumerate(lines):
         if mark := FENCE.match(line):

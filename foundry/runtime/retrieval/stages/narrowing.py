@@ -136,7 +136,7 @@ def _as_written(phrase: str) -> re.Pattern[str]:
     # Punctuation that stands alone is matched by the pattern between words.
     words = [w.strip(",.;:!?") for w in written if any(map(str.isalnum, w))]
     pattern = r"[\W_]+".join(map(re.escape, words))
-    # Scripts without case have no spaces between words, or attach particles to them.
+    # In scripts without case, words have no spaces between them, or particles attached to them.
     after = r"(?![^\W_])" if _is_bounded(words[-1][-1]) else ""
     if not _is_bounded(words[0][0]):
         return re.compile(f"{pattern}{after}")

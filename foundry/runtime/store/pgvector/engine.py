@@ -277,6 +277,6 @@ def _spread(
 def _pick(
     wanted: NDArray[np.int64], chunks: NDArray[np.int64], scores: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the scores of wanted chunks, in their order; NaN if there is none."""
+    """Return the scores of wanted chunks, in their order; NaN for a chunk without a score."""
     by_chunk = dict(zip(chunks.tolist(), scores.tolist(), strict=True))
     return np.array([by_chunk.get(chunk, np.nan) for chunk in wanted.tolist()], dtype=np.float64)
