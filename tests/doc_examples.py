@@ -113,7 +113,7 @@ def normalized(printed: str, home: Path) -> list[str]:
     """Return the output's lines without durations, ports and local paths."""
     text = printed.replace(str(home), "/home/you")
     text = re.sub(r"(?<=docs-)[0-9a-f]{12}|(?<=:)\d{4,5}\b|(?<= in )[\d.]+(?= s\b)", "#", text)
-    # The last column of seconds, and the last two of milliseconds.
+    # Tables of durations end with a column of seconds, or with two of milliseconds.
     text = re.sub(r"(?m)(?<=,\d{3}) +[\d.]+$|(?: +\d+\.\d\d){2}$", " #", text)
     lines = (" ".join(line.split()) for line in text.splitlines())
     return [line for line in lines if line and not is_progress(line)]

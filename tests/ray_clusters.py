@@ -2,7 +2,7 @@
 
 Run as a script, it starts a head node that runs no tasks, prints its address, and executes commands
 from standard input, one per line: `add` starts a node of one processor, `kill` kills the oldest of
-them like a power cut would. It ends with its input.
+them like a power cut would. The script ends when its input does.
 """
 
 import os

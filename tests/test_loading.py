@@ -1,4 +1,4 @@
-"""A server while it loads: interrupts are silent, and importing it changes nothing."""
+"""A server while it loads: an interrupt prints no error, and importing it changes nothing."""
 
 import json
 import os

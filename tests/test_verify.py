@@ -90,7 +90,7 @@ def flip(path: Path, place: int, bits: int = 0x01) -> None:
 
 
 def check_file(folder: Path, name: str, number: int | None = None) -> None:
-    """Damage one file, in one way or in all, and repair it; it must be found each time."""
+    """Damage one file, in one way or in all, and repair it. Each damage must be found."""
     path, kept = folder / name, (folder / name).read_bytes()
     damages: list[Callable[[], object]] = [
         path.unlink,

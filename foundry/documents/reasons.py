@@ -75,7 +75,7 @@ class Reason(StrEnum):
     TOO_MUCH = "over a limit of its reader"
     ZIP_BOMB = "zip bomb"
 
-    # Documents without a reader, or whose reader is an extra of Foundry.
+    # These documents have no reader, or their reader is an extra of Foundry.
     OLD_OFFICE = _unsupported("old Office")
     OLD_POWERPOINT = _unsupported("old PowerPoint")
     OLD_WORD = _unsupported("old Word")

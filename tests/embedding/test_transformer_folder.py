@@ -331,7 +331,7 @@ def test_a_header_may_fill_the_file_and_has_a_limit(tmp_path: Path) -> None:
     for length, message in ((100_000_000, "unreadable"), (100_000_001, "not a safetensors file")):
         with file.open("wb") as written:
             written.write(length.to_bytes(8, "little") + b"!")
-            # The rest is a sparse file.
+            # A sparse file takes no space on the disk.
             written.truncate(8 + 100_000_001)
         with pytest.raises(ValueError, match=message):
             Tensors(file)

@@ -101,7 +101,7 @@ def test_other_hosts_are_refused_and_counted(site: Site, tmp_path: Path) -> None
 def test_nested_sitemap_and_pages_at_a_private_address(
     host: str, site: Site, tmp_path: Path
 ) -> None:
-    """They are refused even if the configuration assigns such a host to the source."""
+    """Both are refused, even if the configuration names the private host for the source."""
     with canary() as silent:
         place = f"http://{host}:{silent.port}"
         site.routes |= {

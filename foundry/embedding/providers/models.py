@@ -75,7 +75,7 @@ def _open_fastembed(options: EmbeddingSection) -> EmbeddingModel:
     network: Any = client.network
     from fastembed.text.text_embedding_base import TextEmbeddingBase
 
-    # A copy without truncation and padding, to count tokens.
+    # Tokens are counted with a copy, which neither truncates nor pads.
     tokenizer = type(network.tokenizer).from_str(network.tokenizer.to_str())
     tokenizer.no_truncation()
     tokenizer.no_padding()

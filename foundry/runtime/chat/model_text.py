@@ -149,7 +149,7 @@ class CitationFilter(_Filter):
         self._passage_count = passage_count
 
     def clean(self, line: str, start: int, end: int) -> str:
-        """Return a stretch of a line with only valid citations."""
+        """Return a part of a line without invalid citations."""
         said = ""
         for group in _CITATION.finditer(line, start, end):
             after = group["unit"] or group["counted"] or group["word"] or ""
@@ -161,7 +161,7 @@ class CitationFilter(_Filter):
         return said + line[start:end]
 
     def _is_data(self, group: re.Match[str]) -> bool:
-        """Return whether a group of numbers is not a citation."""
+        """Return whether a group of numbers is data instead of a citation."""
         written = group["numbers"]
         ends = [*map(int, re.findall("[0-9]+", written))]
         is_known = all(1 <= number <= self._passage_count for number in ends)

@@ -1,7 +1,7 @@
 """Records of chunks and documents stored in an engine: texts, titles, places.
 
-The server has the hashes of their ids. Records are read by the keys of chunks, and all that a
-caller needs in one exchange.
+The server has the hashes of their ids. Records are read by the keys of chunks. All records that a
+caller needs are read in one exchange.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

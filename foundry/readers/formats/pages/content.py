@@ -184,7 +184,7 @@ _REGION_ROLES = frozenset(("contentinfo", "banner", "complementary"))
 
 
 def is_permalink(node: LexborNode, attributes: Attributes) -> bool:
-    """Return whether a link only leads to itself, without text."""
+    """Return whether a link is the mark beside a heading that links to that heading."""
     if "href" not in attributes and not in_classes(_PERMALINK, attributes):
         return False
     text = node.text()

@@ -30,7 +30,7 @@ STAGE = FOLDER = "correction"  # Also the name of the folder in an index.
 
 _PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@'\u2019-]+")
 _RUN, _DIGIT = re.compile(r"\w+"), re.compile(r"\d")
-# Words, except the ending after an apostrophe and the stem of contractions such as `don't`.
+# The `s` of `it's` and the `don` of `don't` are not words.
 _WORD = re.compile(r"(?<!['\u2019])[^\W\d]++(?!['\u2019][tT]\b)")
 
 

@@ -96,8 +96,8 @@ def merge_near_duplicates(
 ) -> Iterator[Hit]:
     """Yield the hits, best first, without those that resemble a better one.
 
-    Hits of this page, and as many below it, are grouped before any is yielded, so that each lists
-    the hits merged into it, best first.
+    The hits of this page, and as many below it, are grouped before any is yielded. Each yielded hit
+    lists the hits that were merged into it, best first.
     """
     remaining, tokenize = iter(hits), index.tokenizer.tokenize
     depth = count + min(count, journal.top_k)

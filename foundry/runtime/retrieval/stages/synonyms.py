@@ -19,7 +19,7 @@ from ..journal import Journal, quote
 FOLDER = "synonyms"  # In the folder of an index
 MAX_FORM_TERMS = 8
 MAX_ADDED = 8  # Forms added to a query.
-FORM_UNITS = 5_000  # Cost of adding one
+FORM_UNITS = 5_000  # Cost of adding a form
 MAX_NAMED = 128  # Words of a query that are checked for forms; further ones are mostly repetitions.
 
 Forms = Mapping[str, list[str]]
@@ -103,7 +103,7 @@ def add_synonyms(
 
 
 def _outweighs(index: Index, other: str, form: Sequence[Token], own: int) -> bool:
-    """Return whether a synonym has more terms and is rarer than a form that is in `own` chunks."""
+    """Return whether a synonym has more terms than a form, and is in at most `own` chunks."""
     replaced = index.tokenizer.tokenize(other)
     is_longer = len(form_key(replaced).split(" ")) > len(form_key(form).split(" "))
     return is_longer and _frequency(index, replaced) <= own

@@ -120,7 +120,7 @@ def test_outside_of_requests_everything_is_seen() -> None:
 
 
 def test_what_is_no_request_sees_everything() -> None:
-    """Outside requests, for example when the server loads the index at start-up."""
+    """The server loads the index at start-up, outside of any request."""
     assert seen(rights(), request(kind="lifespan")) is WHOLE
 
 
