@@ -123,7 +123,7 @@ ENGLISH = LanguageWords(
 
 
 def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> Kind:
-    """Return the kind of the last turn; without an earlier question, it is always a question."""
+    """Return the kind of the last turn, which is always a question if there is no earlier one."""
     text = turns[-1].content.lower()
     words = _WORD.findall(text)
     is_short = 0 < len(words) <= MAX_WORDS and len(text) <= MAX_QUERY_LENGTH
@@ -178,7 +178,7 @@ def _goes_on(text: str, index: Index, language: LanguageWords) -> bool:
     return (
         (len(own) <= MAX_ADDED_WORDS or is_asking is None)
         and not any(token.is_identifier for token in index.tokenizer.tokenize(text))
-        # If no document contains the words of a message, the message is searched for alone, so that
-        # nothing is found.
+        # A message whose words are in no document is searched for alone and finds nothing, instead
+        # of chunks that match only the earlier question.
         and any(map(index.keyword_lane.frequency, index.tokenizer.terms(" ".join(own))))
     )

@@ -36,7 +36,7 @@ ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
 
 def cut_turns(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the newest turns, each cut, except the last one, which is the question."""
+    """Return the newest turns, each cut to a maximum length, except the question at the end."""
     *earlier, question = turns[-MAX_TURNS:]
     return [
         *(

@@ -293,7 +293,7 @@ class Vocabulary(Sequence[bytes]):
         return number if number < len(self) and self[number] == encoded else None
 
     def range_of(self, prefix: str) -> tuple[int, int]:
-        """Return the numbers of the first term with a prefix, and of the first one after them."""
+        """Return the number of the first term with a prefix, and the number after the last one."""
         encoded = prefix.encode("utf-8", "replace")
         first = bisect_left(self, encoded)
         # A byte that does not occur in UTF-8.

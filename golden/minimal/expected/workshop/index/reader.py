@@ -212,7 +212,7 @@ class Served:
         return index
 
     def whole(self) -> OpenedIndex:
-        """Return the whole index. Raises IndexUnusableError, also after a file proves damaged."""
+        """Return the whole index. Raises IndexUnusableError, also once a file was found damaged."""
         index = self._index
         if index is None:
             with self._lock:

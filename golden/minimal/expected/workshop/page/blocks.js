@@ -39,7 +39,7 @@ function openFence(text, within = "") {
   return open;
 }
 
-/** Whether a line ends code; what is further to the right belongs to it. */
+/** Whether a line ends code; lines with a larger indent belong to the code. */
 const closesFence = (open, line) => {
   const [, space, fence] = open.match(FENCE);
   return indentOf(line) < space.length + 4 && line.trim().startsWith(fence) && !line.replaceAll(fence[0], "").trim();
@@ -157,7 +157,7 @@ class Blocks {
     return opening ? this.display(lines, at, opening) : null;
   }
 
-  /** A quotation, a callout, something closed, or tabs, which may follow one another without a blank line. */
+  /** A quotation, callout, closed block or tabs; several may follow one another without a blank line. */
   quote(lines, depth) {
     const begin = Math.max(0, lines.findIndex((line) => !isBlank(line)));
     if (lines[begin].match(TAB)) {

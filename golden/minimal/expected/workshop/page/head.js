@@ -48,7 +48,7 @@ async function openContent(answer, attributes, place = "") {
 
 const MAX_CONTENTS = 2000;
 
-/** Fetch the places of the document's passages, in order, or of the first ones. */
+/** Fetch the places of the document's passages, in order; only the first ones if there are many. */
 async function fetchContents(record) {
   const places = [];
   while (places.length < Math.min(record.chunks, MAX_CONTENTS)) {

@@ -103,7 +103,7 @@ function continueClosed(quotation, before) {
   return Object.assign(node, { isContinued: true });
 }
 
-/** Open everything that a node is in. */
+/** Open all closed blocks and tabs that contain a node. */
 function reveal(node) {
   for (let around = node?.closest("details, .tab-panel"); around; around = around.parentElement.closest("details, .tab-panel")) {
     if (around.tagName === "DETAILS") around.open = true;
@@ -111,7 +111,7 @@ function reveal(node) {
   }
 }
 
-/** Open what is closed in a passage if words were found there, or if the passage has nothing else. */
+/** Open the closed blocks of a passage in which words were found, and those that are all of a passage. */
 function openFound(node) {
   const text = node.querySelector(".text");
   let only = text;

@@ -105,7 +105,7 @@ function isPartOf(chunk, part) {
   return chunk.section.some((heading) => anchorOf(heading) === anchorOf(part));
 }
 
-/** Only the named block; names themselves are not shown. */
+/** The named block alone, without its name. */
 function partOfText(text, part) {
   const blocks = text.split(/\n{2,}/);
   const wanted = isBlockName(part) ? blocks.filter((block) => block.trimEnd().endsWith(part)) : blocks;

@@ -8,7 +8,7 @@ let keeping = null;
 // Results arrive after the page has loaded, so the browser would restore the position too soon.
 history.scrollRestoration = "manual";
 
-/** Store in the current entry what returning to it needs. */
+/** Store values in the current history entry, for returning to it. */
 const note = (more) => history.replaceState({ ...history.state, ...more }, "");
 
 /** Update the URL: a submitted search adds a history entry, typing replaces it. */

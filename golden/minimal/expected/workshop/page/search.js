@@ -178,7 +178,7 @@ function offersOf(isFiltered) {
   ].filter(Boolean);
 }
 
-/** Show the explanation and the facets of a response; nothing without one. */
+/** Show the explanation and the facets of a response; hide them if there is no response. */
 function showExplanation(answer) {
   window.showFacets?.(answer);
   byId("explanation").hidden = byId("share").hidden = answer === null;

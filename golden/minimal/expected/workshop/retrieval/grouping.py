@@ -35,7 +35,8 @@ def add_more(
 ) -> Iterator[Hit]:
     """Yield the first hit of each document; hits on the page get the document's next best passages.
 
-    Further passages are found in the same candidates as the best one, so every page shows the same.
+    Further passages come from the same candidates as the best one, so they do not depend on the
+    page.
     """
     found = [*islice(_once(hits), journal.wanted)]
     shown = found[journal.offset :]

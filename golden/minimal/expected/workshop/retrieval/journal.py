@@ -115,7 +115,7 @@ class Journal:
         return False
 
     def stop(self, stage: str) -> None:
-        """Note that a stage skipped something because of the budget."""
+        """Record that a stage skipped something because of the budget."""
         stopped = self.stages.get("budget", {}).get("stopped", [])
         stopped = [*dict.fromkeys([*stopped, stage])]
         named = ", ".join(name.replace("_", " ") for name in stopped)

@@ -141,7 +141,7 @@ def _forms(verb: str) -> Iterator[str]:
 
 
 def _entries(table: str, *, are_verbs: bool = False) -> Iterator[tuple[str, Side, Side]]:
-    """Yield each word of a table with its own side and the other."""
+    """Yield each word of a table with its own side and the opposite side."""
     for entry in table.split():
         one, other = (
             frozenset(form for word in side.split(",") for form in _all(word, are_verbs))

@@ -78,7 +78,7 @@ class JsonHandler(logging.Handler):
 
 
 def configure_logging() -> None:
-    """Log to standard error from LOG_LEVEL on, including warnings. Raises ConfigurationError."""
+    """Log to standard error, from LOG_LEVEL on, with warnings. Raises ConfigurationError."""
     level = os.environ.get("LOG_LEVEL", "").strip().lower() or "info"
     if level not in LEVELS:
         hint = f"choose one of {', '.join(LEVELS)}"
