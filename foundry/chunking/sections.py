@@ -98,7 +98,7 @@ def join_titles(sections: Sequence[Section], text: str, title: str | None) -> li
 
 
 def _is_title(section: Section, text: str, title: str) -> bool:
-    """Return whether a section has words, but only those of its heading or the title."""
+    """Return whether the only words of a section are its heading or the title."""
     own, body = text[section.start : section.end], text[section.body_start : section.end]
     if own.split() == title.split():
         return True

@@ -28,8 +28,8 @@ def split_headings(document: Document, packer: Packer) -> Iterator[Piece]:
 
     A record (YAML, TOML, JSON, or text that begins with a block in one of these formats) is one
     piece. In larger records, adjacent keys below the same keys are joined. The line of a heading
-    belongs to its first piece. That piece is dropped if it is only the heading and others follow,
-    since their paths have its words.
+    belongs to its first piece. If that piece is only the heading and other pieces follow, it is
+    dropped: their paths contain the heading.
     """
     sections, limit = find_sections(document), packer.options.max_chars
     size = sections[-1].end - sections[0].start

@@ -121,8 +121,8 @@ class IndexOptions:
     `acronyms` is whether acronyms in the documents are added. `pinned` lists which documents answer
     which queries. With `keeps_counts`, the index also has the counts that BM25 is computed from.
     `mean_in_steps` rounds the mean chunk length, so that most changes leave it unchanged. With
-    `own_statistics`, the index has the counts too, and scores can be computed over some of the
-    documents as if there were no others.
+    `own_statistics`, the index has the counts too, and scores can be computed as if only some of
+    the documents existed.
     """
 
     fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))

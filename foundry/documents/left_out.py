@@ -37,7 +37,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """Counts of a document's words; `source` is the sum of the others.
+    """Counts of a document's words; `source` is the sum of all other counts.
 
     `left_out` counts by reason; `unaccounted` words were lost without a reason.
     """

@@ -24,7 +24,7 @@ _ROWS, _LETTERS, _COVERED_LETTERS, _DIGITS, _COVERED_DIGITS = map(itemgetter, ra
 class EncodedTexts:
     """Unit vectors float32 (n, d) of texts; zero rows if pieces cover too little of a text.
 
-    `pieces` uint32 are the distinct rows of the table in each text, ascending; those of a text
+    `pieces` uint32 are the distinct rows of the table in each text, ascending; the rows of a text
     begin at its entry in `offsets` (n + 1,).
     """
 

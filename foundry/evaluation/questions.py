@@ -1,4 +1,4 @@
-"""Reads files of questions: Foundry's own, and those of test collections in BEIR's format."""
+"""Reads files of questions, in Foundry's own format and in that of BEIR's test collections."""
 
 import json
 from collections import Counter

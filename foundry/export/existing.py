@@ -92,7 +92,7 @@ class Existing:
         return [*self.edited, *self.added]
 
     def read_files(self, folder: Path) -> dict[str, bytes]:
-        """Return the files up to MAX_READ_BYTES, except the index and the owner's."""
+        """Return the files up to MAX_READ_BYTES, except files of the index and of the owner."""
         return {
             name: read_file(folder / name)
             for name, entry in self.present.items()

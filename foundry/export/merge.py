@@ -28,7 +28,7 @@ class Merged:
 def merge(base: str, yours: str, generated: str) -> Merged:
     """Merge the changes from `base` to `generated` into `yours`.
 
-    Line endings stay those of `yours`.
+    The result has the line endings of `yours`.
     """
     carriage = "\r\n" in yours and "\n" not in yours.replace("\r\n", "")
     if carriage:

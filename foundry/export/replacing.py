@@ -58,7 +58,7 @@ def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """Return the system's message; for a copied tree, that of the first file."""
+    """Return the system's message; if a whole tree was copied, the message for its first file."""
     if isinstance(error, shutil.Error) and isinstance(error.args[0], list):
         source, _, reason = error.args[0][0]
         return f"{Path(source).name}: {reason.partition(': ')[0]}"

@@ -1,7 +1,7 @@
 """Reads a lock file of uv: packages, their files, and dependencies with conditions.
 
-The format is that of uv.lock, version 1. The templates have one lock with everything that servers
-may depend on; a server's lock is the part of it that the server needs.
+The format is version 1 of uv.lock. The templates have one lock with everything that servers may
+depend on; a server's lock is the part of it that the server needs.
 """
 
 import re

@@ -36,7 +36,7 @@ class Call:
     options: tuple[str, ...] = ()
 
     def parts(self) -> Iterator["Call | Imported | str"]:
-        """Yield the call itself and its arguments, including those of nested calls."""
+        """Yield the call itself and its arguments, including arguments of nested calls."""
         yield self
         for argument in self.arguments:
             for each in argument if isinstance(argument, tuple) else (argument,):

@@ -67,7 +67,7 @@ class SearchStep:
     Attributes:
         place: Its place.
         call: The call.
-        sets: The assigned variables; by default those of the place.
+        sets: The assigned variables; by default the variables of the place.
         values: Values of options that are not keys of the table.
         readme: An entry of the README.
     """

@@ -44,7 +44,7 @@ class Stage(Feature, Table):
         description: A description of its effect, for docs/stages.md.
         needs_vectors: It does nothing without a semantic lane.
         waits: It waits for a model, so searches run in threads.
-        tells_of_corpus: It shows words of the corpus besides those of results.
+        tells_of_corpus: It can show words of the corpus that are not in the results.
         is_in_new: A new foundry.toml has its table.
         is_tuned: `foundry eval --tune` tries other numbers for it.
         hits_compared: How many hits it compares, as a multiple of the number requested.

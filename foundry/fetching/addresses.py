@@ -1,4 +1,4 @@
-"""Which addresses may be connected to: public ones, and those that the command line names."""
+"""Decides which addresses may be connected to: public ones, and hosts from the command line."""
 
 import ipaddress
 from collections.abc import Sequence

@@ -39,7 +39,7 @@ class Manners:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """A fetched page; `url` is the one after redirects.
+    """A fetched page; `url` is its address after redirects.
 
     `unchanged` means that the server answered "not modified"; `body` then comes from the cache.
     """

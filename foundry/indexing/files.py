@@ -81,7 +81,7 @@ def describe_files(
 class ArrayFile:
     """An array (n,) or (n, width) on disk to which rows are appended; n is set by `close`.
 
-    The bytes are the same as those of `write_array`.
+    The file is the same as one from `write_array`.
     """
 
     def __init__(self, path: Path, dtype: DTypeLike, width: int | None = None) -> None:

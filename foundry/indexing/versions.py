@@ -1,4 +1,4 @@
-"""Versions of a project's index: the published ones, and the next.
+"""Versions of a project's index: published versions, and the one that is being written.
 
 A version is published atomically, even if the machine stops at any step: it is written under a
 temporary name, synced to disk, and renamed; only then is CURRENT replaced.
@@ -97,7 +97,7 @@ def _require_seen(index: BuiltIndex, config: Config) -> None:
 
 
 def describe_staleness(config: Config, manifest: Manifest) -> str | None:
-    """Describe how foundry.toml differs from that of the index; None if it does not."""
+    """Describe how foundry.toml has changed since the index was built; None if it has not."""
     changes = find_changes(config, manifest)
     if not changes:
         return None

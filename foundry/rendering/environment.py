@@ -1,4 +1,4 @@
-"""Renders templates, Foundry's or a project's; undefined names and unencoded values are errors."""
+"""Renders templates of Foundry or of a project; undefined names and unencoded values are errors."""
 
 import json
 import os

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 class ServeOptions:
     """Options for serving a project here.
 
-    `port` defaults to that of foundry.toml, and 0 is any free one; `watch` rebuilds after each
-    change. An address that other machines can reach needs API_TOKENS or `insecure_no_auth`. Builds
-    may reach the hosts of `allow_private` at private addresses.
+    `port` defaults to the port in foundry.toml, and 0 means any free port; `watch` rebuilds after
+    each change. An address that other machines can reach needs API_TOKENS or `insecure_no_auth`.
+    Builds may reach the hosts of `allow_private` at private addresses.
     """
 
     host: str = "127.0.0.1"

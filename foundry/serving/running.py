@@ -98,7 +98,7 @@ def run_python(
 ) -> "subprocess.CompletedProcess[str]":
     """Run code that may import the package in a folder, in a separate interpreter.
 
-    `variables` override those of the caller's environment; only a few of these are passed on.
+    Only a few variables of the caller's environment are passed on; `variables` override them.
     Raises FoundryError if the code runs longer than `time_limit` seconds.
     """
     try:

@@ -1,4 +1,4 @@
-"""Rows of a CSV or JSONL file, streamed; malformed rows do not stop the others.
+"""Reads a CSV or JSONL file row by row; malformed rows are skipped.
 
 Bytes that are not UTF-8 become lone surrogates (`surrogateescape`), so nothing is lost here.
 """

@@ -1,4 +1,4 @@
-"""Compares an engine's answers with those of the index before a version becomes current."""
+"""Compares an engine's results with the index's before a version becomes current."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ MOST_VALUES = 1000
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How well an engine's answers agree with those of the index.
+    """How well an engine's results agree with the results of the index.
 
     `recall` is the share of the nearest 100 chunks that the engine finds, over all questions; it is
     1 for an exact search. `difference` is the largest difference between two scores of the same

@@ -100,7 +100,7 @@ class DocumentCache:
             yield name.removeprefix(prefix), _parse_entry(noted)
 
     def store(self, source: str, key: str, entry: Entry, result: bytes) -> int:
-        """Store a result under a new number, replacing the entry's; return the number."""
+        """Store a result in place of the entry's earlier one; return the new result's number."""
         if self._last is None:
             last = self._file.last_key(_RESULT)
             self._last = 0 if last is None else _number(last)

@@ -59,8 +59,8 @@ class LinesBuilder:
     def encode(self, origin: str, numbers: NDArray[np.int64], contents: NDArray[np.void]) -> bytes:
         """Encode the lines for `KnownLines`, for tables with this `origin`.
 
-        `numbers` and `contents` are those of the cached documents. Documents that cannot be reused
-        are left out: those with number 0 or without content.
+        `numbers` and `contents` belong to the cached documents. Documents that cannot be reused are
+        left out: those with number 0 or without content.
         """
         places, sizes = np.array(self._places), np.array(self._key_bytes)
         rows = np.zeros(len(places), dtype=_ROWS)

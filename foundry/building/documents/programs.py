@@ -40,8 +40,8 @@ _REQUIRED = re.compile(r"(?m)^Requires-Dist: *([^\n]+)")
 def program_hash() -> str:
     """Hash Python, Foundry's code, library versions and the model, in hex.
 
-    Foundry's own version, which is in its first module, is excluded, so that a release without
-    changes does not prepare documents again.
+    Foundry's own version number is excluded, so that documents are not prepared again after a
+    release without other changes.
     """
     installed = _installed()
     # Documents do not depend on this word list, but the index for spelling correction does.

@@ -118,7 +118,7 @@ def survey(sources: Sequence[Source], cache: DocumentCache, keys: Keys) -> Surve
 
 
 def join_digests(digests: Sequence[bytes]) -> str:
-    """Combine the digests of the sources into that of the build."""
+    """Combine the digests of the sources into the digest of the build."""
     return hashlib.sha256(b"".join(digests)).hexdigest()
 
 

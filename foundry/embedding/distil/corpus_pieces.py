@@ -34,7 +34,7 @@ class WordCounts:
     """Counts the case-folded words of a corpus in bounded memory.
 
     If there are too many, the rarer half is dropped (similar to lossy counting: Manku and Motwani
-    2002), so counts may be too low, but rarely those of frequent words.
+    2002), so counts may be too low, though rarely for frequent words.
     """
 
     def __init__(self, chunks: Iterable[ChunkRecord]) -> None:

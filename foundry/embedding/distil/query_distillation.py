@@ -2,10 +2,10 @@
 
     texts drawn from the corpus -> the model's vectors -> initial rows -> training -> figures
 
-The initial rows are the built-in encoder's, mapped linearly into the model's space, so that words
-outside the corpus have a meaning too; training then changes the rows that the corpus uses. Finally,
-rows are weighted by the rarity of their pieces among the chunks. The model does not know this
-rarity, so the encoder becomes slightly less similar to the model, but it finds more
+The initial rows are the rows of the built-in encoder, mapped linearly into the model's space, so
+that words outside the corpus have a meaning too; training then changes the rows that the corpus
+uses. Finally, rows are weighted by the rarity of their pieces among the chunks. The model does not
+know this rarity, so the encoder becomes slightly less similar to the model, but it finds more
 (`benchmarks/distillation.py`). Held-out texts decide when to stop, and measure the result.
 """
 

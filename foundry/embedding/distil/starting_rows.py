@@ -1,4 +1,4 @@
-"""Initial rows for training: the built-in encoder's, mapped into a model's space."""
+"""Initial rows for training: the rows of the built-in encoder, mapped into a model's space."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Measures how well a query encoder's rankings agree with those of its document model."""
+"""Measures how well the rankings of a query encoder agree with the rankings of the model."""
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial

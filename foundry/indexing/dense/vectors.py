@@ -159,8 +159,8 @@ class WrittenVectors:
     ) -> SketchDepth:
         """Return the smallest number of candidates that finds enough of the `nearest` (q, depth).
 
-        `shapes` (q,) are those of the queries (q, d); see `depth_of`. The rank of a neighbour is
-        one more than the number of chunks nearer to the query by Hamming distance. If half of
+        `shapes` (q,) are the shapes of the queries (q, d); see `depth_of`. The rank of a neighbour
+        is one more than the number of chunks nearer to the query by Hamming distance. If half of
         the bits are compared first, the neighbour must also be among the candidates that pass.
         """
         if not nearest.size:

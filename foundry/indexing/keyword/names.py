@@ -54,7 +54,7 @@ class NamedTerms(NamedTuple):
     others: tuple[str, ...]
 
     def without_spelling(self) -> Self:
-        """Return the terms without that of the exact spelling."""
+        """Return the terms without the term for the exact spelling."""
         named = tuple(term for term in self.named if not term.startswith(SURFACE_MARK))
         return self._replace(named=named)
 
@@ -206,7 +206,7 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
 
 
 def heading_terms(tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
-    """Return the heading terms of a heading, and those of the names inside it.
+    """Return the heading terms of a heading and of the names inside it.
 
     These are the whole heading, and each identifier in it, alone and with adjacent numbers and
     acronyms: `30 CFR 75.1725 Machinery` is found by itself, by `30 CFR 75.1725` and by `75.1725`;

@@ -4,8 +4,8 @@ The impact of a text term is its BM25 weight. A chunk has a heading term if its 
 document's title matches a whole query. Its impact is `HEADING_FACTOR` times the summed idf of the
 terms in the heading, which is more than a text could reach by repeating them. The impact scales
 with the term's count relative to `NAMED`: titles rank before headings, and headings before their
-parts. The term for a name's exact spelling has `HEADING_FACTOR` times its own idf as its impact, in
-addition to that of the heading term.
+parts. In addition, the term for a name's exact spelling has an impact of `HEADING_FACTOR` times its
+own idf.
 """
 
 import math

@@ -36,7 +36,7 @@ class _Numbers(dict[str, int]):
 
 
 class Vocabulary:
-    """Numbers terms: those of the previous index by position, new ones consecutively.
+    """Numbers terms: terms of the previous index by position, new terms consecutively.
 
     If the previous index has `oil` and `pump`, these are 0 and 1, and the first new term, `lamp`,
     is 2. `sorted` returns the numbers 2, 0, 1: `lamp` precedes the old terms.

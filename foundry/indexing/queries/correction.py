@@ -1,4 +1,4 @@
-"""Writes the words for correcting queries: those of the corpus and of its language."""
+"""Writes the words for correcting queries: words of the corpus and of its language."""
 
 import math
 from collections.abc import Iterable, Sequence

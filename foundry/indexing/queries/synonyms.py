@@ -1,4 +1,4 @@
-"""Writes the synonyms of an index: those of the project's file, and acronyms from the documents.
+"""Writes the synonyms of an index: from the project's file, and acronyms from the documents.
 
 Documents explain acronyms as `forward kinematics (FK)` or `FK (forward kinematics)`, or have a
 title such as `Simultaneous localisation and mapping` and then use SLAM. The letters of the short

@@ -68,7 +68,7 @@ class TransformerFiles:
 
 
 def find_transformer(model: str, folder: Path | None) -> Path:
-    """Return a model's folder: `folder`, or the one in the installed distribution of this name.
+    """Return the folder of a model: its path, or the folder in an installed distribution.
 
     Raises EmbeddingFailure if there is none; nothing is downloaded, and no code is run.
     """
