@@ -15,14 +15,10 @@ OPENING, MIDDLE, CLOSING = "<<<<<<< yours\n", "=======\n", ">>>>>>> generated\n"
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """A merged text; `conflicts` counts the places where both sides are kept, with markers.
-
-    `longest` is the number of lines, of both sides, in the longest conflict.
-    """
+    """A merged text; `conflicts` counts the places where both sides are kept, with markers."""
 
     text: str
     conflicts: int
-    longest: int
 
 
 def merge(base: str, yours: str, generated: str) -> Merged:
@@ -34,7 +30,7 @@ def merge(base: str, yours: str, generated: str) -> Merged:
     if carriage:
         yours = yours.replace("\r\n", "\n")
     lines: list[str] = []
-    conflicts = longest = 0
+    conflicts = 0
     for old, left, right in _stretches(_split(base), _split(yours), _split(generated)):
         if right == old or left == right:
             lines += left
@@ -42,10 +38,9 @@ def merge(base: str, yours: str, generated: str) -> Merged:
             lines += right
         else:
             conflicts += 1
-            longest = max(longest, len(left) + len(right))
             lines += [OPENING, *_ended(left), MIDDLE, *_ended(right), CLOSING]
     text = "".join(lines)
-    return Merged(text.replace("\n", "\r\n") if carriage else text, conflicts, longest)
+    return Merged(text.replace("\n", "\r\n") if carriage else text, conflicts)
 
 
 Stretch = tuple[Sequence[str], Sequence[str], Sequence[str]]

@@ -1,11 +1,13 @@
 """Which document a link points to, and how it is stored."""
 
+from dataclasses import replace
+
 import pytest
 from conftest import CONFIG, MakeProject
 from hypothesis import given
 from hypothesis import strategies as st
 
-from foundry.documents import Document, Link, Reading
+from foundry.documents import Document, Link, Place, Reading
 from foundry.indexing.carried.carried import Carried
 from foundry.indexing.links import LinksBuilder, clean_url, link_keys
 
@@ -142,6 +144,13 @@ def test_links_are_kept_once_in_the_order_of_the_text() -> None:
     names = ["c.md", "b.md", "c.md#x", "a.md", "d.md"]
     documents = [document("a.md", *names), *(document(f"{name}.md") for name in "bcd")]
     assert resolve(*documents)[0] == [2, 1, 3]
+
+
+def test_a_link_to_a_copy_leads_to_the_document_that_is_kept() -> None:
+    copy = Place("docs:old.md", "docs", "old.md", "https://docs.example/old", "Old")
+    kept = replace(document("new.md"), also_at=(copy,))
+    pages = (document("a.md", "old.md"), document("b.md", "https://docs.example/old"))
+    assert resolve(*pages, kept) == [[2], [2], []]
 
 
 @given(st.text(max_size=50))
