@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import nsmallest
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from zlib import crc32
 
 from ...index.letters import normalise
@@ -78,7 +78,7 @@ class Shingles:
 
 
 @lru_cache(KEPT_SKETCHES)
-def sketch_of(text: str) -> list[tuple[frozenset[str], int]]:
+def sketch_of(text: str) -> list[int]:
     """Return keys of a text; near-duplicates almost certainly share LEAST_SHARED of them.
 
     Each key combines the numbers of the text with one of the lowest hashes of its word pairs (a
@@ -88,7 +88,7 @@ def sketch_of(text: str) -> list[tuple[frozenset[str], int]]:
     numbers, words = frozenset(_DIGITS.findall(folded)), _WORD.findall(folded)
     pairs = {*pairwise(words)} or {tuple(words)}
     hashes = {crc32(" ".join(pair).encode(errors="replace")) for pair in pairs}
-    return [(numbers, least) for least in nsmallest(SKETCHED, hashes)]
+    return [hash((numbers, least)) for least in nsmallest(SKETCHED, hashes)]
 
 
 def merge_near_duplicates(
@@ -103,7 +103,7 @@ def merge_near_duplicates(
     depth = count + min(count, journal.top_k)
     kept: list[Hit] = []
     shingles: list[Shingles | str] = []  # Shingles are computed only when a text is compared.
-    sketched: dict[tuple[frozenset[str], int], list[int]] = {}
+    sketched: dict[int, list[int]] = {}
     duplicates: list[list[Hit]] = []
     removed = seen = 0
     most = min(MOST_SEEN * depth, MAX_SEEN)
@@ -121,7 +121,9 @@ def merge_near_duplicates(
             return None
         seen += 1
         sketch, own = sketch_of(hit.text), len(shingles)
-        shared = Counter(chain.from_iterable(sketched.get(key, ()) for key in sketch))
+        near = [number for key in sketch if key in sketched for number in sketched[key]]
+        # Most hits have no key in common, and making a Counter takes as long as all else here.
+        shared = Counter(near) if near else {}
         shingles.append(hit.text)
         for number in sorted(shared):
             if shared[number] < min(LEAST_SHARED, len(sketch)):
