@@ -182,7 +182,8 @@ def _before_and_after(example: Mapping[str, Any]) -> Iterator[str]:
     sentences = (told if told.startswith("`") else f'"{told}"' for told in example["told"])
     told = " " + joined.join(sentences) if example["told"] else ""
     if example["before"] == example["after"]:
-        yield f"For example, {asked} returns the same results. The response says:{told}"
+        verb = "counts" if joined == "; " else "says"
+        yield f"For example, {asked} returns the same results. The response {verb}:{told}"
         return
     yield f"For example: {asked}." + (f" The response says:{told}" if told else "")
     rows = zip_longest(example["before"], example["after"], fillvalue="")

@@ -56,7 +56,7 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
     """Ask questions whose answers are known, and measure the results.
 
     Without questions, known-item queries are made from the index: headings, identifiers and rare
-    words. They show that search works, not how well it serves people.
+    words. Such queries show that search works, but not how well it answers real questions.
     """
     if draft is not None:
         if as_json or any(value not in (None, False, (), TOLERANCE) for value in chosen.values()):

@@ -1,7 +1,8 @@
 """Known-item queries: generated from a corpus, each with a document that must be found.
 
-(Azzopardi, de Rijke and Balog 2007, Building simulated queries for known-item topics.) They show
-whether search works at all, not how well it serves people, who do not know the headings.
+Source: Azzopardi, de Rijke and Balog 2007, Building simulated queries for known-item topics. They
+show whether search works at all, but not how well it answers people's questions, since people do
+not know the headings.
 """
 
 import hashlib

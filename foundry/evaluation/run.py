@@ -100,7 +100,7 @@ def _advise(project: Path) -> str:
     file = quote(str(project / QUESTIONS_NAME))
     return (
         "These figures are for queries made from the index itself: they show that search works,\n"
-        "not how well it serves people. Ten real questions show more:\n"
+        "but not how well it answers people's questions. Ten real questions show more:\n"
         f"  1. {command} --draft {file}\n"
         "     writes a line for each heading, with its document\n"
         "  2. rephrase ten of them as people would ask, and delete the others\n"

@@ -151,8 +151,8 @@ class Links(Stage):
     summary = "adds documents linked with the best results"
     description = (
         "adds documents that link to one of the best `seeds` results or are linked from it, at"
-        " most `neighbours` for each of these results. Their score is `factor` times the result's"
-        " score, but below the lowest score of these results"
+        " most `neighbours` for each of these results. An added document scores `factor` times as"
+        " much as the result that it is linked with, but less than all of these results"
     )
 
     seeds: int = Field(default=3, ge=1, le=100)

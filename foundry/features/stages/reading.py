@@ -81,9 +81,10 @@ class Synonyms(Stage):
     tells_of_corpus = True
     summary = "searches for synonyms too: from a file, and acronyms in the documents"
     description = (
-        "also searches for synonyms of the query's words, in both lanes: those in `file`, one"
-        " group per line (`FK, forward kinematics`; one way: `k8s => kubernetes`), and, with"
-        " `acronyms`, those that the documents explain, such as `forward kinematics (FK)`"
+        "also searches, in both lanes, for synonyms of the query's words. They come from `file`,"
+        " which has one group per line (`FK, forward kinematics`; one way: `k8s => kubernetes`)."
+        " With `acronyms`, they also come from explanations in the documents, such as `forward"
+        " kinematics (FK)`"
     )
     is_tuned = False
     built_in = frozenset({"file", "acronyms"})

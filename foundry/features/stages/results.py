@@ -63,8 +63,8 @@ class NearDuplicates(Stage):
     name = "near_duplicates"
     summary = "shows one result of several with nearly the same text"
     description = (
-        "merges near-duplicates among the best 200 results: only the best of them is shown. It"
-        " lists the ids of the others in `near_duplicates`, and their documents in `also_at`."
+        "merges near-duplicates among the best 200 results: only the best of them is shown. Its"
+        " `near_duplicates` lists the ids of the others, and its `also_at` their documents."
         " Near-duplicates have nearly the same words (a Jaccard index of word pairs of at least"
         " `similarity`) and the same numbers, and do not contradict each other (`must`, `must"
         " not`). Results with equal texts, titles and headings are always merged in this way"
