@@ -41,7 +41,8 @@ def find_sections(document: Document) -> list[Section]:
 def _sections_by_heading(document: Document) -> list[Section]:
     """Return the sections that headings start.
 
-    A heading without text only ends sections of its level, like the end of a method.
+    A heading with an empty text starts no section. It only ends the sections of its level, as at
+    the end of a method.
     """
     reading = document.reading
     headings = [heading for heading in reading.headings if heading.start >= reading.body_start]

@@ -98,7 +98,7 @@ class UrlSource(WebSource):
 
     @property
     def start(self) -> tuple[str, ...]:
-        """All of its urls."""
+        """All urls of the source."""
         return self.urls
 
 

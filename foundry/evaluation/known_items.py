@@ -1,7 +1,7 @@
 """Known-item queries: generated from a corpus, each with a document that must be found.
 
-Source: Azzopardi, de Rijke and Balog 2007, Building simulated queries for known-item topics. They
-show whether search works at all, but not how well it answers people's questions, since people do
+Source: Azzopardi, de Rijke and Balog 2007, Building simulated queries for known-item topics. These
+queries show whether search works at all, but not how well it answers questions of people, who do
 not know the headings.
 """
 

@@ -54,7 +54,7 @@ FUSION_WORDS = {
 def steps_of_search(
     search: Search, stages: Sequence[SearchStep], *, has_vectors: bool
 ) -> Iterator[SearchStep]:
-    """Yield the steps of a search besides those of its stages."""
+    """Yield the steps of a search, except for the steps of stages."""
     reads_identifiers = search.unknown_identifiers or (has_vectors and search.identifier_fallback)
     if reads_identifiers or any("patterns" in step.call.names() for step in stages):
         yield READ_PATTERNS

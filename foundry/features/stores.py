@@ -110,7 +110,7 @@ class StoreSection(Table):
 
     @property
     def has_records(self) -> bool:
-        """True if the engine has records too."""
+        """True if the engine also stores records."""
         return self.records == "engine"
 
     def find_problems(self, *, has_vectors: bool) -> list[str]:

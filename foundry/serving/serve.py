@@ -139,7 +139,7 @@ class RunningServer:
 
     @property
     def is_running(self) -> bool:
-        """True if a server is answering."""
+        """True if a server is running."""
         return self._process is not None and self._failure is None
 
     def follow(self, config: Config) -> Iterator[Listening]:

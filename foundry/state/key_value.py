@@ -225,7 +225,8 @@ class KeyValueFile:
 
     def _hopeless(self) -> BuildError:
         return BuildError(
-            f"{self._path}: {self._what} is damaged repeatedly", hint="check the disk"
+            f"{self._path}: {self._what} was damaged again after it was replaced",
+            hint="check the disk",
         )
 
 

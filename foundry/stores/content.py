@@ -31,8 +31,8 @@ class Content:
 
     Arrays are those of `IndexLayout`: `vectors` int8 (n, d), `scales` float32 (n,), `offsets`
     uint64 (v + 1,), `chunks` uint32 (p,), `impacts` float32 (p,), `counts` uint32 (p,) and
-    `lengths` uint32 (n,), which BM25 divides by `mean_length`. The lanes search these exactly;
-    `index` has records and filter columns.
+    `lengths` uint32 (n,), which BM25 divides by `mean_length`. `dense_lane` and `keyword_lane`
+    search these arrays exactly; `index` has records and filter columns.
     """
 
     edition: Edition

@@ -52,7 +52,7 @@ def add_documents(
     progress: Progress,
     carried: Carried,
 ) -> dict[str, Any]:
-    """Add all documents; return the report. `embedder` observes the vectors of documents.
+    """Add all documents; return the report. `embedder` counts the word pieces of documents.
 
     Unchanged documents are copied from the previous index. Raises EmptyBuildError if nothing is
     left to index.

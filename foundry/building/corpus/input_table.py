@@ -1,7 +1,7 @@
 """The inputs of a build, with data from the previous build.
 
 An input is identified by a hash of everything that decides how it is prepared. Its part of the
-index can also depend on other documents: on boilerplate in earlier ones, and on copies. So a
+index can also depend on other documents: on boilerplate in earlier documents, and on copies. So a
 document is copied from the previous index only if these decisions and its position are unchanged.
 """
 

@@ -55,7 +55,7 @@ class Preparer:
         self._is_worker = is_worker
 
     def prepare(self, raw: RawDocument) -> PreparedDocument | Skipped:
-        """Prepare a document, or return Skipped; no content raises an error."""
+        """Prepare a document, or return Skipped; never raises an error because of the content."""
         try:
             return self._prepare(raw)
         except (RecursionError, MemoryError) as error:

@@ -116,7 +116,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def from_bytes(cls, content: bytes) -> Self:
-        """Decode the bytes of `to_bytes`. Raises ValueError for any other bytes."""
+        """Decode the result of `to_bytes`. Raises ValueError for any other bytes."""
         source, _, rest = content.partition(b"\0")
         path, _, hashes = rest.partition(b"\0")
         digests = 3 * _DIGEST_BYTES

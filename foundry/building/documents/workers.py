@@ -55,7 +55,7 @@ class Made:
 
     @classmethod
     def of(cls, content: bytes) -> Self:
-        """Return the result with these bytes."""
+        """Return the result that these bytes encode."""
         return cls(decode(content), content)
 
 

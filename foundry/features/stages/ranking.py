@@ -116,7 +116,7 @@ class Recency(Stage):
         )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield keys of the other kind, and tiers out of order."""
+        """Yield problems: keys of the other kind, and tiers that are not in order."""
         yield from super().find_problems(surroundings)
         other = {"tiers": ("half_life_days", "floor"), "decay": ("tiers",)}[self.kind]
         for key in other:

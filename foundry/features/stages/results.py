@@ -128,7 +128,7 @@ class Versions(Stage):
         return tuple(folder.strip("/") for folder in self.folders)
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield folders that are listed twice."""
+        """Yield a problem for each folder that is listed twice."""
         del surroundings
         for number, name in enumerate(self.paths):
             if name in self.paths[:number]:

@@ -66,7 +66,7 @@ class SketchDepth:
 
 
 class VectorsBuilder:
-    """Quantises and writes embeddings as they come. Always call `close`."""
+    """Quantises and writes embeddings as they arrive. Always call `close`."""
 
     def __init__(self, layout: IndexLayout, dimensions: int) -> None:
         self.dimensions = dimensions

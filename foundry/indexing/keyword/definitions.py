@@ -1,7 +1,8 @@
 """Finds the terms that a text defines: `SLAM is ...`, `"Consumer" means ...`, glossary entries.
 
 A query for a name first finds chunks with that name, then the text that defines it. `is` only
-defines in the first sentence below a heading: later sentences continue about a known subject.
+counts in the first sentence below a heading, since later sentences are about a subject that is
+already defined.
 """
 
 import re
