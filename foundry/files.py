@@ -1,6 +1,6 @@
 """Durable files: hashed, synced to disk, replaced atomically, with fixed modes.
 
-Also finds Foundry's templates, and the tables next to its modules.
+This module also finds Foundry's templates, and the tables next to its modules.
 """
 
 import hashlib

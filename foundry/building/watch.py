@@ -40,8 +40,8 @@ def build_after_changes(
 ) -> Iterator[BuildResult | Watched | FoundryError | ServerError | OSError]:
     """Call `build` now and after each change, until the process is interrupted.
 
-    Yields its results and exceptions, and reports about watched folders. Raises MissingExtraError
-    at once.
+    Yields the results and exceptions of `build`, and reports about watched folders. Raises
+    MissingExtraError at once.
     """
     require(["watch"])
     _share_one_heap()

@@ -86,7 +86,7 @@ def _cut(
 def _before_paragraph(fitting: int, lines: list[str]) -> int:
     """Return how many lines of code to take: up to a line with little white space before it.
 
-    A line with a closing bracket stays with its block, and parts are at least half full.
+    A line with a closing bracket is kept with its block, and parts are at least half full.
     """
 
     def fitness(count: int) -> tuple[bool, int, bool, int]:

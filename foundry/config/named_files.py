@@ -41,7 +41,7 @@ class NamedFileError(RequestError):
 def read_named(path: Path, most_bytes: int, *, key: str = "", inside: Path | None = None) -> bytes:
     """Return the content of a regular file that a key or an option names.
 
-    It must be in the folder `inside`, if given. Raises NamedFileError.
+    The file must be in the folder `inside`, if given. Raises NamedFileError.
     """
     if "\0" in str(path):
         reason = "cannot be read: its name has a NUL character; correct the name"

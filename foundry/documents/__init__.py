@@ -19,7 +19,7 @@ OCR_PAGES = 50
 
 @dataclass(frozen=True, slots=True)
 class RawDocument:
-    """Bytes as a source delivers them, with everything that the source knows about them.
+    """The bytes of a document as a source delivers them, with data about the document.
 
     `key` is the document's stable name within its source (a path relative to the source's root, or
     a record's id) and determines the ids; `path` is the same in printable form. `metadata_keys` are
@@ -208,7 +208,7 @@ def is_code(document: Document) -> bool:
 
 
 def without_words(reading: Reading) -> Reading:
-    """Return a reading without the lists of words left out or lost; their counts stay."""
+    """Return a reading without the lists of words left out or lost, but with their counts."""
     return replace(reading, left_out=(), unaccounted=())
 
 

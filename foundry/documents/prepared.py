@@ -62,7 +62,7 @@ class NamedHeading(NamedTuple):
 class HeadingRows:
     """The n distinct headings of a document.
 
-    `hashes` and `lengths`, uint64 (n,), belong to `texts`, which are joined UTF-8. `chunks`,
+    `hashes` and `lengths`, uint64 (n,), describe the `texts`, which are joined UTF-8. `chunks`,
     `terms` and `kinds`, uint32 (n,), are as in `NamedHeading`, with all bits set for no term.
     """
 

@@ -1,6 +1,6 @@
 """Queries a rendered server, in a separate interpreter that imports the server.
 
-It reads a job as JSON from the named file, and prints a report as JSON.
+The program reads a job as JSON from the named file, and prints a report as JSON.
 """
 
 import hashlib

@@ -14,7 +14,7 @@ SWEEP = tuple(step / 10 for step in range(11))
 class EvaluationOptions:
     """Options of an evaluation.
 
-    It asks `questions`, by default the project's own, or `queries` with `judgements` in BEIR's
+    `questions` are asked, by default the project's own, or `queries` with `judgements` in BEIR's
     format. `baseline` is the JSON of an earlier evaluation; a mean may be below it by `tolerance`.
     `weights` are semantic weights to try for the report; tuning tries others too.
     """

@@ -1,4 +1,4 @@
-"""The steps of an evaluation: choose questions, ask servers, judge the answers."""
+"""The steps of an evaluation: choosing questions, querying servers, judging the results."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -27,7 +27,7 @@ _ESCAPED = {escape: character for character, escape in _TO_ESCAPE.items()}
 def format_checksums(digests: Mapping[str, str]) -> bytes:
     """Format the list for `sha256sum --check`, sorted by path.
 
-    Like sha256sum, it marks a line whose path has escapes with a backslash.
+    As in the output of sha256sum, a line begins with a backslash if its path has escapes.
     """
     return b"".join(_format_line(name, digests[name]) for name in sorted(digests))
 

@@ -1,7 +1,7 @@
 """Writes an export next to the target, then replaces the target in one step.
 
-An existing folder is only replaced if Foundry wrote it. Files that its owner edited or added stop
-the export; with `force`, edited files are kept as `.orig` and added files stay. An update
+An existing folder is only replaced if Foundry wrote it. The export fails if its owner edited or
+added files; with `force`, edited files are kept as `.orig`, and added files are kept. An update
 (`export.update`) merges instead.
 """
 

@@ -55,7 +55,7 @@ def every_feature() -> list[Feature | type[Feature]]:
 def list_tables(without: Collection[str] = ()) -> list[Snippet]:
     """Return the tables of stages in a new foundry.toml, one per line.
 
-    Stages that are off by default are commented out; `without` lists those to leave out.
+    Stages that are off by default are commented out; `without` lists stages to leave out.
     """
     return [
         Snippet(f"{_written(stage):{_COMMENT_COLUMN}}# {stage.summary}")

@@ -42,7 +42,7 @@ class Http(Feature):
 
 
 class Interface(Feature):
-    """A part of the server that `[server]` may leave out; its name is the key.
+    """A part of the server that can be turned off in `[server]`; its name is the key.
 
     Attributes:
         keys: Its keys in [server]; the first one turns it on or off.

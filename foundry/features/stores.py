@@ -17,7 +17,7 @@ class Store(Feature):
         variables: Environment variables of a server, the address first.
         mean_in_steps: Rows depend on the mean chunk length, so indexes for this engine round the
             mean.
-        takes_records: It can store records too.
+        takes_records: The engine can store records too.
     """
 
     choice = '[store] engine = "{name}"'

@@ -1,8 +1,9 @@
 """A local SOCKS proxy for other programs, which only connects to checked addresses.
 
-It is for git, which resolves hosts itself, follows redirects, and starts ssh. The relay speaks
-SOCKS 5 (RFC 1928): it receives a host and a port, and connects like `network` does for web pages.
-So every connection is checked when it is made, wherever its address came from.
+The relay is for git, which resolves hosts itself, follows redirects, and starts ssh. The relay
+speaks SOCKS 5 (RFC 1928): it receives a host and a port, and connects like `network` does for web
+pages. So every connection is checked when it is made, whether its address comes from a url or from
+a redirect.
 """
 
 import ipaddress

@@ -1,7 +1,7 @@
 """The ProxyCommand of ssh: `python through_relay.py RELAY_PORT HOST PORT`.
 
-Connects its standard streams through the relay. It runs as a file, without importing Foundry, to
-start within a few milliseconds.
+The program connects its standard streams through the relay. It does not import Foundry, so that it
+starts within a few milliseconds.
 """
 
 import os

@@ -45,8 +45,8 @@ class LinksBuilder:
     def resolve(self) -> StoredRows:
         """Return the numbers of the documents that each document links to, without repetition.
 
-        They are in the order of the links. An address that two documents share belongs to the
-        first.
+        The numbers are in the order of the links. If two documents have the same address, it stands
+        for the first one.
         """
         addresses, links = self._addresses.stored(), self._links.stored()
         known, places = np.unique(addresses.columns[0], return_index=True)

@@ -110,9 +110,9 @@ class IndexWriter:
         self._documents.add(entry.record, map(hash_key, (document.id, *copies)))
 
     def copy(self, documents: Span[PreviousDocument]) -> None:
-        """Copy documents of the previous index unchanged.
+        """Copy documents of the previous index unchanged, in the order of that index.
 
-        They must be in its order. Their vectors are copied too, unless `embed` will be called.
+        Their vectors are copied too, unless `embed` will be called.
         """
         carried = self._carried
         chunks = carried.copy(documents, self.document_count, self.chunk_count)

@@ -1,6 +1,6 @@
 """Examines the installation: a report to read, and to paste when asking for help.
 
-It contains no values of environment variables, no user and no host.
+The report contains no values of environment variables, no user name and no host name.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Remembers the server of the last query, so that the next one need not read the configuration.
 
 The record has the stamps of all relevant files: the configuration, the index, the server, and
-Foundry's own files. It is signed like the rest of a project's state, see `foundry.state.folder`.
-Nothing is recorded if the configuration names other files.
+Foundry's own files. The record is signed like the rest of a project's state: see
+`foundry.state.folder`. Nothing is recorded if the configuration names other files.
 """
 
 import hashlib

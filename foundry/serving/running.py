@@ -67,7 +67,8 @@ def begin_server(
 ) -> "subprocess.Popen[str]":
     """Start the command line of the server in `folder`, in a new process group.
 
-    It stops when its standard input is closed or the caller dies; its log is its standard error.
+    The server stops when its standard input is closed or the caller dies; its log is its standard
+    error.
     """
     return subprocess.Popen(
         [*_interpret(folder, _TETHER + _RUN.format(package=package)), *arguments],

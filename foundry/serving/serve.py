@@ -1,7 +1,8 @@
 """Serves a project here: runs its server like an export, and replaces it after changes.
 
-The server is a child process that reads the published index. It reloads each version that a build
-publishes, and is restarted if it cannot, or if foundry.toml now requires a different server.
+The server is a child process that reads the published index. The server reloads each version that a
+build publishes. It is restarted if it cannot reload, or if foundry.toml now requires a different
+server.
 """
 
 import json
@@ -145,8 +146,8 @@ class RunningServer:
     def follow(self, config: Config) -> Iterator[Listening]:
         """Start the server for `config`, on the port of the previous one if there is one.
 
-        Does nothing if it is running already. If it cannot be started, the previous server is
-        restarted and FoundryError is raised.
+        If the server for `config` is already running, nothing is done. If it cannot be started, the
+        previous server is restarted and FoundryError is raised.
         """
         if self._failure is not None:
             raise self._failure

@@ -108,7 +108,7 @@ def read_lines(path: Path) -> Generator[Line | RowProblem, None, None]:
 
 
 def parse_line(line: Line) -> Row | RowProblem:
-    """Parse a line of a JSONL file as an object; numbers stay strings, as written."""
+    """Parse a line of a JSONL file as an object; numbers are kept as strings, as written."""
     place = f"line {line.number}"
     try:
         value = json.loads(line.text, parse_int=str, parse_float=str, parse_constant=str)

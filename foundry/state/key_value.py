@@ -237,8 +237,8 @@ def _range(prefix: bytes) -> tuple[bytes, bytes]:
 def adopt_file(path: Path) -> bool:
     """Sign every entry of a file that its user vouches for; return whether it was readable.
 
-    Checksums stay, so damaged entries still count as missing. Unreadable content is left to
-    KeyValueFile.
+    Checksums are not changed, so damaged entries still count as missing. Unreadable content is left
+    to KeyValueFile.
     """
     key = _key_of(path)
 

@@ -249,8 +249,9 @@ class _Decisions:
 
 
 def _read(stored: StoredDocument) -> tuple[Document, tuple[Chunk, ...]] | None:
-    """Return a full document, or None if a worker's was invalid; then its index entry is used
-    unchanged.
+    """Return a full document; None if a worker returned an invalid one.
+
+    In that case, its index entry is used unchanged.
     """
     try:
         return stored.read()

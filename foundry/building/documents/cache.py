@@ -224,6 +224,6 @@ def _number(result_key: bytes) -> int:
 
 
 def _cut(found: bytes) -> tuple[bytes, bytes]:
-    """Return the name and the result."""
+    """Split a stored entry into its name and its result."""
     end = NAME_BYTES + int.from_bytes(found[:NAME_BYTES])
     return found[NAME_BYTES:end], found[end:]

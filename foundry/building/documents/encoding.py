@@ -3,8 +3,8 @@
 A result is its signature, facts as JSON, compressed texts, and its arrays uncompressed, since
 vectors do not compress. The texts are the parts of the index entry as they are written, and the
 full document with its chunks as JSON. The full document is decoded only if it has boilerplate or
-copies, or is compared with near copies. Its chunks have no texts, since they are slices of the
-document's text.
+copies, or is compared with near copies. Texts of chunks are not stored, since they are slices of
+the document's text.
 """
 
 import hashlib

@@ -65,7 +65,8 @@ class Inputs:
     def contents(self) -> NDArray[np.void]:
         """Return, by position, the hash of everything that decides how a document is prepared.
 
-        All zeros for skipped inputs, and for those that another build may prepare differently.
+        The hash is all zeros for skipped inputs, and for inputs that another build may prepare
+        differently.
         """
         return np.frombuffer(bytes(self._contents), f"V{HASH_BYTES}")
 

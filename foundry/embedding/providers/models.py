@@ -205,7 +205,7 @@ def _open_openai(options: EmbeddingSection) -> EmbeddingModel:
     """Open a service that is compatible with OpenAI.
 
     OpenAI accepts 2,048 texts and 300,000 tokens per call, but other services may accept only 32
-    texts. Also, small calls lose less when they fail.
+    texts. Also, less work is lost if a small call fails.
     """
     from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
 

@@ -158,7 +158,8 @@ class Carried:
     def finish(self, folder: Path, state: str, version: str) -> None:
         """Replace the data in `folder` by the data for the next build.
 
-        It is valid for the next build of this `state`, if this build has published `version`.
+        The new data is valid for the next build of this `state`, if this build has published
+        `version`.
         """
         assert self._begun is not None
         for name, table in self._tables.items():

@@ -108,7 +108,7 @@ class HeadingsBuilder:
 def find_headings(names: ChunkNames, terms: ChunkTerms, namer: Namer) -> tuple[NamedHeading, ...]:
     """Return the distinct headings of a document whose terms were counted.
 
-    They are the names of its chunks, except those from its path.
+    These are the names of the document's chunks, except for names from its path.
     """
     first: dict[str, int] = {}
     for place, own in enumerate(names.by_chunk):

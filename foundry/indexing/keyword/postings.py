@@ -134,8 +134,8 @@ class PostingsBuilder:
 class WrittenPostings:
     """The written files: the numbers of terms and postings.
 
-    Also has, by term number, the document frequencies, counted in chunks, and the ranks in the
-    vocabulary.
+    For each term number, there are also the document frequency, counted in chunks, and the rank in
+    the vocabulary.
     """
 
     terms: int

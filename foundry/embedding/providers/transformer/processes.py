@@ -26,7 +26,7 @@ _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THR
 class TransformerProcesses:
     """A pool of processes that run the model in a folder.
 
-    It grows if a call finds no idle process. Threads can share it.
+    The pool grows if a call finds no idle process. Threads can share the pool.
     """
 
     def __init__(self, folder: Path) -> None:
