@@ -90,9 +90,9 @@ def _chart_sweep(sweep: Mapping[float, Values]) -> dict[str, Any] | None:
 
 
 def _chart_scores(evaluation: Evaluation) -> dict[str, Any]:
-    """Return histograms of the scores of relevant and other hits, among the first hits.
+    """Return histograms of the first hits' scores, for relevant hits and for other hits.
 
-    `shares` has both shares for each bin.
+    `shares` has the shares of relevant and of other hits in each bin.
     """
     hits = [hit for question in evaluation.questions for hit in question["hits"]]
     kinds = [[hit["score"] for hit in hits if hit["relevant"] == kind] for kind in (True, False)]

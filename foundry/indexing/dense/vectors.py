@@ -197,7 +197,7 @@ def background_of(cosines: NDArray[np.float32]) -> float:
 def _count_nearer(
     distances: NDArray[np.unsignedinteger], chunks: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return how many of `distances` (n,) are smaller than those of the given chunks (m,)."""
+    """Return, for each of the given chunks (m,), how many `distances` (n,) are smaller."""
     own = distances[chunks].astype(np.int64)
     most = int(own.max(initial=1))
     # Counting only small distances takes a tenth of the time of counting all.

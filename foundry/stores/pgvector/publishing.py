@@ -61,7 +61,7 @@ ANALYZED_SHARE = 0.1
 
 
 class _Unpublished(PgvectorEngine):
-    """Searches within the open transaction of one connection."""
+    """Runs searches in the open transaction of a single connection."""
 
     def __init__(
         self, connection: psycopg.Connection, address: str, settings: StoreSettings

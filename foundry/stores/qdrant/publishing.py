@@ -65,7 +65,7 @@ GRAPH_DEPTH = 256
 
 
 class _Unpublished(QdrantEngine):
-    """Searches a version that has no marker yet."""
+    """Runs searches in a version that has no marker yet."""
 
     def __init__(self, client: QdrantClient, settings: StoreSettings, held: HeldVersion) -> None:
         super().__init__(client, settings, is_local=is_local_mode())
