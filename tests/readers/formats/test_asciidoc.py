@@ -200,3 +200,20 @@ def test_links_and_pictures_keep_their_words(written: str, shown: str) -> None:
     document = read_text(f"= T\n\n{written}\n")
     assert document.reading.text == f"# T\n\n{shown}".rstrip()
     assert document.reading.words is not None and document.reading.words.unaccounted == 0
+
+
+def test_attributes_for_signs_are_no_marks() -> None:
+    source = 'C{plus}{plus} writes "{plus}" (or "{plus}"), {asterisk}not bold{asterisk}.\n'
+    assert text_of(source) == 'C++ writes "+" (or "+"), *not bold*.'
+
+
+def test_paragraphs_that_are_listings() -> None:
+    source = "[synopsis]\ngit x [-v]\n      [<path>...]\n\n[source,ruby]\n= 1\n\nText.\n"
+    assert text_of(source) == (
+        "```\ngit x [-v]\n      [<path>...]\n```\n\n```ruby\n= 1\n```\n\nText."
+    )
+
+
+def test_a_long_term_has_a_definition() -> None:
+    term = "`push " + "[--option] " * 40 + "`"
+    assert text_of(f"{term}::\n\n\tSave it.\n") == f"{term}:\n\n\tSave it."

@@ -62,6 +62,13 @@ INTRINSIC = {
     **{"rdquo": "\u201d", "deg": "°", "brvbar": "¦", "litdd": "--", "underscore": "_", "star": "*"},
 }
 """Attributes that every document has, or that man page tools define."""
+_SIGNS = {
+    name: chr(0xE000 + place)
+    for place, name in enumerate(
+        name for name, value in INTRINSIC.items() if value in set("+^~`*#_")
+    )
+}
+_PRINTED = {ord(sign): INTRINSIC[name] for name, sign in _SIGNS.items()}
 
 
 def fill_in(text: str, attributes: Mapping[str, str]) -> str:
@@ -86,7 +93,10 @@ def _value(match: re.Match[str], attributes: Mapping[str, str]) -> str:
 def write_inline(text: str, attributes: Mapping[str, str]) -> str:
     """Convert inline AsciiDoc to Markdown; record markup without words for people as left out."""
     folder = attributes.get("imagesdir", "")
-    return _INLINE.sub(partial(_unwrap, folder), _BREAK.sub("", fill_in(text, attributes)))
+    # Attributes are expanded after marks are read, so a sign that one stands for is no mark.
+    signs = {name: sign for name, sign in _SIGNS.items() if name not in attributes}
+    text = _BREAK.sub("", fill_in(text, {**attributes, **signs}))
+    return _INLINE.sub(partial(_unwrap, folder), text).translate(_PRINTED)
 
 
 def _unwrap(pictures: str, match: re.Match[str]) -> str:

@@ -31,12 +31,14 @@ _CONDITION = re.compile(r"(?:ifdef|ifndef)::([^\[\]\s]{1,300})\[(.*)\][ \t]*$")
 _BLOCK = re.compile(r"\[(?:\[[^\[\]]*\]|[^\[\]]*)\][ \t]*$")
 _ATTRIBUTE = re.compile(r":(!?[\w-]{1,60}!?):(?:[ \t]+(.*))?$")
 _SOURCE = re.compile(r"\[(?:source|,)[^\]]{0,20}?,[ \t]*\"?([\w+-]{1,20})")
+# Git writes its commands as `[synopsis]`.
+_LISTED = re.compile(r"\[(?:source|listing|literal|synopsis)\b")
 _QUOTED = re.compile(r"\[(?:quote|verse)\b[^,\]]{0,50},([^\]]{1,300})\]")
 _ADMONITION = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b")
 _ADVICE = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(?=\S)")
 _TITLE = re.compile(r"\.(?=[^\s.])(.*)")
 _ITEM = re.compile(r"^[ \t]*(?:(\*{1,5}|-)|(\.{1,5}|\d{1,4}[.)]))[ \t]+(?=\S)")
-_TERM = re.compile(r"^[ \t]*(\S(?:[^\n]{0,200}?\S)?)(?::{2,4}|;;)(?=[ \t]|$)")
+_TERM = re.compile(r"^[ \t]*(\S(?:[^\n]{0,1000}?\S)?)(?::{2,4}|;;)(?=[ \t]|$)")
 _START = re.compile(r"\bstart[ \t]*=[ \t]*\"?(\d{1,6})")
 _AUTHOR = re.compile(r"[^\W\d_][\w .'-]{1,80}<[^<>\s]{3,100}@[^<>\s]{3,100}>")
 _REVISION = re.compile(r"v?[\w.]{1,20},[ \t]*([^:]{4,40})(?::|$)")
@@ -163,7 +165,13 @@ class _Writer:
 
     def _begin(self, line: str) -> bool:
         """Read a heading or block that begins here; return whether there is one."""
-        if heading := _HEADING.match(line):
+        if _LISTED.match(self._block.text) and not (_FENCE.match(line) or _BOX.match(line)):
+            self.flush()
+            content = [line]
+            while self._source.peek().strip():
+                content.append(self._source.take() or "")
+            self._listing(content, "")
+        elif heading := _HEADING.match(line):
             self._heading(len(heading[1]), heading[2])
         elif self._is_title(line):
             self._heading(_LEVELS[(self._source.take() or "-")[0]], line.strip())
@@ -385,4 +393,4 @@ def read(text: str) -> Reading:
     )
 
 
-READER = Reader("asciidoc/5", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
+READER = Reader("asciidoc/6", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
