@@ -108,6 +108,10 @@ class _Quoting:
             self.shown.add(following)
             yield keep_plain(_cut(following.text))
             yield from self._code(following.code)
+            if following.members:
+                yield from self._members(following.members)
+            elif not following.code and following.text.endswith((":", "\uff1a")):
+                yield GOES_ON
 
     def _members(self, members: Sequence[Unit]) -> Iterator[str]:
         wanted = [one for one in members if one in self._wanted]
