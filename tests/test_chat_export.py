@@ -345,7 +345,7 @@ def test_nothing_is_answered_about_what_the_documents_do_not_mention(
         ({"messages": [{"role": "system", "content": "x"}]}, "messages.0.role"),
         ({"messages": [{"role": "user", "content": "x", "name": "y"}]}, "messages.0.name"),
         ({"messages": []}, "messages"),
-        (conversation(" "), "query"),
+        (conversation(" "), "messages"),
         (conversation("a" * 2001), "query"),
         (
             {"messages": [{"role": "user", "content": "a", "cited": ["x"] * 21}]},
@@ -378,7 +378,8 @@ def test_long_conversations_are_cut(extractive: str) -> None:
     assert whole["query"] == QUESTION
     # An empty message is not a question either.
     body["messages"].append({"role": "user", "content": None})
-    refused(extractive, "/chat", body, 422)
+    problem = refused(extractive, "/chat", body, 422)
+    assert problem["detail"] == "messages: the last message must not be empty"
     refused(extractive, "/v1/chat/completions", {**body, "model": "any"}, 400)
 
 

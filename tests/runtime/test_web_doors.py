@@ -437,13 +437,18 @@ def test_filter_of_get_is_named_as_it_was_written(client: TestClient) -> None:
 def test_unknown_body_field(client: TestClient, name: str) -> None:
     problem = refused(client.post("/search", json={"query": "a", name: "x"}), 422, name)
     meant = {"model": "mode", "q": "query"}.get(name)
-    said = f"; did you mean {meant!r}?" if meant else ""
+    known = "query, top_k, mode, filters, offset, group, prefix, facets, sort, snippets"
+    said = f"; did you mean {meant!r}?" if meant else f"; known: {known}"
     assert problem["detail"] == f"{name}: extra inputs are not permitted{said}"
 
 
 def test_unknown_query_parameter(client: TestClient) -> None:
     problem = refused(client.get("/search?q=a&token=secret"), 422, "token")
     assert "secret" not in problem["detail"]
+    problem = refused(client.get("/search?q=a&zebra=1"), 422, "zebra")
+    assert "; known: q, top_k, mode, " in problem["detail"]
+    problem = refused(client.get("/search?q=a&path=docs"), 422, "path")
+    assert problem["detail"].endswith("; it is a filter, so write it as 'filter=path=...'")
     refused(client.get("/documents?page=2"), 422, "page")
     for path, meant in (("/search?q=a&limit=3", "top_k"), ("/documents?n=2", "limit")):
         assert client.get(path).json()["detail"].endswith(f"did you mean '{meant}'?")

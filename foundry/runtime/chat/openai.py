@@ -138,6 +138,8 @@ class CompletionRequest(BaseModel):
     def _check_turns(self) -> "CompletionRequest":
         if not self._said() or self._said()[-1].role != "user":
             raise PydanticCustomError("last_turn", "the last message must be the user's")
+        if not self._said()[-1].text.strip():
+            raise PydanticCustomError("empty_turn", "the last message must not be empty")
         if len(self._wishes()) > MAX_WISHES_CHARACTERS:
             message = "messages: system messages must have at most {most} characters in total"
             raise PydanticCustomError("wishes", message, {"most": MAX_WISHES_CHARACTERS})
