@@ -28,6 +28,14 @@ COLONS = re.compile(
 )
 _CLASS = re.compile(r"\.(?:callout-)?([a-z]{3,20})(?![\w-])")
 _ALERT = re.compile(r"^([ \t>]*>[ \t]*)\[!(\w+)\](-)?\+?", re.MULTILINE)
+# Files that MkDocs, mdBook and VitePress put into a page; they are not read.
+_INCLUDE = re.compile(
+    r"^([ \t>]*)(?:\{\*[ \t][^{}\n]{1,300}\*\}|\{!>?[^{}\n]{1,300}!\}"
+    r"|--8<--[ \t]+[\"'][^\n]{1,300}|<<<[ \t]+@?[\w./~-]{1,300}[^\n]{0,100}"
+    r"|\{\{#(?:rustdoc_)?include[ \t][^{}\n]{1,300}\}\})[ \t]*$",
+    re.MULTILINE,
+)
+_INCLUDES = re.compile(r"\{\*|\{!|--8<--|<<<|\{\{#")
 SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+)(?<=[>%])\}\}")
 """Tags of Liquid and Hugo."""
 _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
@@ -179,6 +187,8 @@ def remove_directives(edits: Edits) -> None:
     if "[!" in text:
         sign = f"{CLOSED_SIGN} "
         edits.replace_all(_ALERT, lambda m: f"{m[1]}{sign if m[3] else ''}{m[2].capitalize()}:")
+    if _INCLUDES.search(text):
+        edits.replace_all(_INCLUDE, lambda m: m[1])
     if "{" in text:
         edits.replace_all(
             SHORTCODE, lambda m: _apart(say_shortcode(part(m, 1) or part(m, 2)), m, text)

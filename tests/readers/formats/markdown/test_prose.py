@@ -328,6 +328,12 @@ def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> No
     [
         ("H~2~O, CH~3~CH~2~OH and x~i~ of ~~old~~", "H2O, CH3CH2OH and x_i of ~~old~~"),
         ("<del>one</del><ins>two</ins>", "~~one~~ two"),
+        ("So:\n\n{* ../../docs_src/a.py hl[9] *}\n\n> {!> a.py!}", "So:\n\n\n\n>"),
+        ('So:\n\n--8<-- "a.md"\n\n<<< @/a.js{2}\n\n{{#include a.rs:2}}', "So:"),
+        (
+            "```py\n{!> a.py!}\n```\n\nSay {* this *}, 1 <<< 2.",
+            "```py\n{!> a.py!}\n```\n\nSay {* this *}, 1 <<< 2.",
+        ),
         ("Press {{< kbd Ctrl-C >}}.", "Press Ctrl-C."),
         ('So {{< highlight go "hl=true" >}}f(x){{< /highlight >}}.', "So f(x)."),
         ('In{{< ref "a.md" >}}b', "In a.md b"),
