@@ -27,6 +27,13 @@ def test_code_belongs_to_the_sentence_before_it() -> None:
     assert quoted(text, "Then wait") == ["Then wait for it. [1]"]
 
 
+def test_sentences_before_code_are_quoted_once() -> None:
+    text = "It was deleted. It can be found. See it here.\n\n```\nx\n```"
+    assert quoted(text, "It was", "It can") == [
+        "It was deleted. It can be found. See it here. [1]\n\n```\nx\n```"
+    ]
+
+
 def test_of_long_code_the_first_lines_are_shown() -> None:
     assert quoted(f"Run:\n~~~\n{lines(30)}\n~~~", "Run:") == [
         f"Run: [1]\n\n```\n{lines(10)}\n```\n\n\u2026"
