@@ -46,6 +46,8 @@ print("This is code and no sentence at all.")
         "First paragraph\n\n|Second paragraph",
         "First paragraph.\n\n|second paragraph",
         "Wait... what now. |Yes.",
+        "Types (as CREATE TYPE ... AS ENUM (...) makes them) adapt. |And so on... |Well.",
+        "git x [<path>...]\n[--all] [<pattern> ...]\ngit y <path>...\ngit zap. |Done.",
         "one line\nanother line.\n|Last",
         "One here. |Two, with spaces after it. ",
     ],

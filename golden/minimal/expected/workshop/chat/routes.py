@@ -82,6 +82,8 @@ class ChatRequest(RequestModel):
     def _end_with_a_question(cls, turns: list[ChatTurn]) -> list[ChatTurn]:
         if turns[-1].role != "user":
             raise PydanticCustomError("last_turn", "the last message must be the user's")
+        if not (turns[-1].content or "").strip():
+            raise PydanticCustomError("empty_turn", "the last message must not be empty")
         return turns
 
 

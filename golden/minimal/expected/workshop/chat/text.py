@@ -21,6 +21,9 @@ _NO_END = re.compile(
     r"|nov|dec)\.$|(?:^|\n)[ \t>]*[0-9]{1,3}\.$",
     re.IGNORECASE,
 )
+# Dots that stand for omitted words, or in a command for more arguments: `CREATE TYPE ... AS`,
+# `[<path>...] [--all]`
+_OMITTED = re.compile(r"(?:(?<![\w\"')\]\u2019\u201d])(?:\.\.\.|\u2026)|(?:\.\.\.|\u2026)\])\s+\Z")
 _CODE_SPAN = re.compile(r"`[^`\n]{1,300}`")
 
 # Lines that Markdown would format, or that read like a citation.
@@ -49,6 +52,8 @@ def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
     if match["stop"] is None or match[0].count("\n") > 1:
         return False
+    if _OMITTED.search(text, max(start, match.start() - 3), match.end()):
+        return True
     before = max(start, match.start() - 8)  # The longest abbreviation, and the character before it
     is_abbreviation = _NO_END.search(text, before, match.start()) is not None
     return is_abbreviation or text[match.end() : match.end() + 1].islower()

@@ -63,8 +63,12 @@ class RequestModel(BaseModel):
                 near = [*filter(known.get, names), *get_close_matches(name, known, 1)]
                 if "filters" in known and name in KNOWN_FIELDS:
                     each["msg"] += "; it is a filter, so move it to 'filters'"
-                else:
-                    each["msg"] += f"; did you mean {near[0]!r}?" if near else ""
+                elif near:
+                    each["msg"] += f"; did you mean {near[0]!r}?"
+                elif "filter" in known and name in KNOWN_FIELDS:
+                    each["msg"] += f"; it is a filter, so write it as 'filter={name}=...'"
+                elif known:
+                    each["msg"] += f"; known: {', '.join(known)}"
             each["type"] = PydanticCustomError(kind, each["msg"])
         raise ValidationError.from_exception_data(cls.__name__, found)
 

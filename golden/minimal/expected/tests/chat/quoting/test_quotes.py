@@ -27,6 +27,13 @@ def test_code_belongs_to_the_sentence_before_it() -> None:
     assert quoted(text, "Then wait") == ["Then wait for it. [1]"]
 
 
+def test_sentences_before_code_are_quoted_once() -> None:
+    text = "It was deleted. It can be found. See it here.\n\n```\nx\n```"
+    assert quoted(text, "It was", "It can") == [
+        "It was deleted. It can be found. See it here. [1]\n\n```\nx\n```"
+    ]
+
+
 def test_of_long_code_the_first_lines_are_shown() -> None:
     assert quoted(f"Run:\n~~~\n{lines(30)}\n~~~", "Run:") == [
         f"Run: [1]\n\n```\n{lines(10)}\n```\n\n\u2026"
@@ -50,6 +57,24 @@ def test_what_a_colon_announces_may_be_in_the_next_passage() -> None:
     assert quoted("To remove it:\n\nLinux\n\nWrite this:\n```\nx\n```", "To remove") == [
         "To remove it: [1]\n\nWrite this:\n\n```\nx\n```"
     ]
+
+
+def test_what_follows_two_colons_is_shown_or_marked_as_omitted() -> None:
+    assert quoted("Run this:\n\n> If you use it:", "Run this") == [
+        "Run this: [1]\n\nIf you use it:\n\n\u2026"
+    ]
+    assert quoted("Run this:\n\nOn Linux:\n\n- a\n- b", "Run this") == [
+        "Run this: [1]\n\nOn Linux:\n\n- a\n- b"
+    ]
+
+
+def test_the_title_of_a_closed_block_is_no_sentence() -> None:
+    text = "> \u25b8 **All the options of installing**\n>\n> Add it to the project."
+    assert [(unit.text, unit.above) for unit in read_units(text)] == [
+        ("Add it to the project.", "All the options of installing")
+    ]
+    asked, answer = read_units("> \u25b8 **Is it free?**\n>\n> Yes.")
+    assert (asked.is_question, answer.is_answer) == (True, True)
 
 
 TABS = "Run one of these:\n\nBash\n\n```\na\n```\n\nZsh\n\n```\nb\n```\n\nFish\n\n```\nc\n```"

@@ -88,12 +88,12 @@ class _Quoting:
         """Return the text from a sentence to the one in its paragraph that introduces the code."""
         said = unit.text
         if not (unit.code or unit.members or unit.next):
-            for other in following[:2]:
+            for place, other in enumerate(following[:2], start=1):
                 if other.kind != "sentence" or other.block != unit.block:
                     break
                 said += f" {other.text}"
                 if other.code and len(said) <= MAX_UNIT:
-                    self.shown.update((unit, other))
+                    self.shown.update((unit, *following[:place]))
                     return said, other
         self.shown.add(unit)
         return unit.text, unit
@@ -108,6 +108,10 @@ class _Quoting:
             self.shown.add(following)
             yield keep_plain(_cut(following.text))
             yield from self._code(following.code)
+            if following.members:
+                yield from self._members(following.members)
+            elif not following.code and following.text.endswith((":", "\uff1a")):
+                yield GOES_ON
 
     def _members(self, members: Sequence[Unit]) -> Iterator[str]:
         wanted = [one for one in members if one in self._wanted]

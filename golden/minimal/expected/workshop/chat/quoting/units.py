@@ -25,6 +25,7 @@ _DENIAL = re.compile(r"No\.(?=\s+\D)")
 _STOPPED = re.compile(r"[.!?:;,\u3002\uff1a][\s*_]*\Z")
 _CALLOUT = re.compile(r"\[![A-Za-z]+\][-+]?[ \t]*")
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
+_PANEL = re.compile(r"\u25b8 (.*[^?\uff1f\u061f])")  # The title of a closed block
 _TASK = re.compile(r"\[[ xX]\][ \t]+(?=\S)")
 
 
@@ -104,6 +105,9 @@ class _Reader:
                     following = blocks[place + 1] if place + 1 < len(blocks) else None
                     text = _inline(block.text)
                     if isinstance(following, Paragraph) and _CALLOUT_NAME.fullmatch(text):
+                        continue
+                    if panel := _PANEL.fullmatch(text):
+                        self.above = panel[1]
                         continue
                     if _is_label(text, following):
                         label = text
