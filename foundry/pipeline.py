@@ -95,6 +95,7 @@ def serve(
     progress.
     """
     from foundry.building.options import BuildOptions
+    from foundry.building.watch import share_one_heap
     from foundry.config.extras import require
     from foundry.serving.adopt import adopt
     from foundry.serving.options import Adopted
@@ -102,6 +103,9 @@ def serve(
     from foundry.serving.waiting import Waiting
 
     require(["server", *(["watch"] if options.watch else [])])
+    if options.watch:
+        # Before the first thread starts.
+        share_one_heap()
     project = adopt(source)
     allowed = options.allow_private
     if isinstance(project, Adopted):

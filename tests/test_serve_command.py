@@ -9,6 +9,7 @@ import threading
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from conftest import CONFIG, MakeProject
 from processes import FOUNDRY, Running, foundry, running, snapshot
 from servers import answers, found_paths, title_of
 from sharing import begin_foundry
-from systems import needs_proc, without_rights
+from systems import needs_glibc, needs_proc, without_rights
 from waiting import wait_until
 from web_sites import Route, page
 
@@ -105,6 +106,29 @@ def test_a_folder_is_served_and_left_as_it_was(tmp_path: Path, cache: dict[str, 
     assert re.fullmatch(r"pump-manuals-[0-9a-f]{12}", project.name)
     assert project.stat().st_mode & 0o777 == 0o700
     assert project.parent.stat().st_mode & 0o777 == 0o700
+
+
+def count_thread_heaps(process: int) -> int:
+    """Count the address ranges that glibc has reserved for the heaps of threads."""
+    size, found = 64 << 20, 0
+    maps = [line.split()[:2] for line in Path(f"/proc/{process}/maps").read_text().splitlines()]
+    for (used, rights), (rest, kept) in pairwise(maps):
+        start, end = int(used.partition("-")[0], 16), int(rest.partition("-")[2], 16)
+        found += not start % size and end - start == size and (rights, kept) == ("rw-p", "---p")
+    return found
+
+
+@needs_glibc
+def test_threads_of_a_watched_folder_share_a_heap(tmp_path: Path, cache: dict[str, str]) -> None:
+    """Otherwise each edit leaves memory in heaps that glibc does not trim."""
+    folder = tmp_path / "manuals"
+    folder.mkdir()
+    (folder / "seals.md").write_text(SEALS)
+    with serving(folder, variables=cache, begin=FOUNDRY) as serve:
+        address = serve.wait_for_address()
+        edit(folder / "seals.md", SEALS.replace("D40", "D41"))
+        wait_until(lambda: found_paths(address, "D41") == ["seals.md"])
+        assert count_thread_heaps(serve.process.pid) == 0
 
 
 @pytest.mark.slow

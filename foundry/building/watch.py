@@ -44,7 +44,7 @@ def build_after_changes(
     MissingExtraError at once.
     """
     require(["watch"])
-    _share_one_heap()
+    share_one_heap()
     return (news or _try(build) for news in _changes_of(project))
 
 
@@ -60,8 +60,8 @@ def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | Serve
             _return_freed_memory()
 
 
-def _share_one_heap() -> None:
-    """Let the threads of builds allocate from the main heap.
+def share_one_heap() -> None:
+    """Let all threads that start from now on allocate from the main heap.
 
     glibc gives up to eight heaps a core to threads, and trimming leaves the free end of each.
     """
