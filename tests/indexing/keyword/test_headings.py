@@ -1,8 +1,12 @@
 """Which headings are suggested as queries."""
 
-import pytest
+from pathlib import Path
 
-from foundry.indexing.keyword.headings import Kind, kind_of
+import pytest
+from small_indexes import Note, write_notes
+
+from foundry.indexing.keyword.headings import KNOWN_ITEMS, Kind, kind_of
+from foundry.indexing.versions import open_index
 
 
 def test_phrases_come_before_words_and_names_of_programs() -> None:
@@ -27,3 +31,12 @@ def test_phrases_come_before_words_and_names_of_programs() -> None:
 )
 def test_boilerplate_is_never_suggested(heading: str) -> None:
     assert kind_of(heading) == Kind.UNWANTED
+
+
+def test_suggestions_come_from_all_parts_of_the_documents(tmp_path: Path) -> None:
+    notes = [Note(f"How to mend pump {number:02}", ("Use a seal.",)) for number in range(23)]
+    index = open_index(write_notes(tmp_path / "v1", notes, vectors=False))
+    suggested = [item.query for item in index.manifest.known_items]
+    assert len(suggested) == KNOWN_ITEMS
+    # Every fourth of 23.
+    assert [text.rpartition(" ")[2] for text in suggested] == ["00", "04", "08", "12", "16"]
