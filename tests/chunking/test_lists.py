@@ -91,6 +91,19 @@ def test_parts_of_a_nested_list_begin_with_the_stems_of_their_first_item() -> No
     assert join(chunks) == RULE.strip()
 
 
+def test_outer_stems_are_left_out_first_if_all_of_them_are_too_long() -> None:
+    outer = "Whoever sells devices of this kind to others shall not do so unless:"
+    inner = "in addition to everything that is said above, the device itself:"
+    items = [f"({mark}) {'word ' * 12}{number};" for number, mark in enumerate(("i", "ii", "iii"))]
+    text = "\n\n".join([f"(a) {outer}", f"(1) {inner}", *items])
+    first, *others = split(text, max_chars=260)
+    assert outer in first.text
+    assert others
+    for each in others:
+        assert inner in each.text
+        assert outer not in each.text
+
+
 @pytest.mark.parametrize("strategy", ["headings", "recursive", "sentences", "parent", "page"])
 @pytest.mark.parametrize("mark", ["- {}", "* {}", "{}. {}", "{}) {}", "({}) {}"])
 def test_every_part_of_a_list_has_its_stem(strategy: Strategy, mark: str) -> None:

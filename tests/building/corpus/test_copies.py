@@ -118,6 +118,17 @@ def test_front_matter_besides_the_title_does_not() -> None:
     assert copies([one, other], "exact") == {1: 0}
 
 
+def test_near_copies_may_differ_in_all_of_their_front_matter() -> None:
+    text = " ".join(WORDS[:100])
+    one, other = (
+        document(
+            f"{name}.md", f"---\ntags: {[f'{name}{n}' for n in range(20)]}\n---\n{text} {name}"
+        )
+        for name in ("first", "second")
+    )
+    assert copies([one, other], "near") == {1: 0}
+
+
 def test_near_copies_differ_in_a_few_words_and_never_in_numbers_or_headings() -> None:
     text = " ".join(WORDS)
     documents = [
