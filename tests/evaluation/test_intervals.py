@@ -16,6 +16,7 @@ def test_columns_are_resampled_together() -> None:
     [first, second, difference] = bootstrap(np.column_stack([values, values, values - values]))
     assert first == second
     assert (difference.low, difference.high) == (0, 0)
+    assert difference.is_noise
     [shifted] = bootstrap((values + 0.25 - values)[:, np.newaxis])
     assert (shifted.low, shifted.high) == (0.25, 0.25)
     assert not shifted.is_noise
