@@ -17,7 +17,7 @@ from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import DocumentRecord
 from foundry.runtime.index.records import Place
 from foundry.runtime.web.originals import original_routes
-from foundry.runtime.web.pictures import find_picture, names_picture
+from foundry.runtime.web.pictures import MAX_PACKED_BYTES, find_picture, names_picture
 from foundry.runtime.web.problems import FAILURES, answer_failure
 from foundry.runtime.web.source_files import MAX_KNOWN, Originals
 
@@ -356,14 +356,16 @@ def test_a_picture_may_lie_in_the_file_of_the_document(
     with zipfile.ZipFile(file := tmp_path / "book.epub", "w") as book:
         book.writestr("OEBPS/images/plan.png", PNG)
         book.writestr("OEBPS/secret.png", b"not a picture")
+        book.writestr("OEBPS/large.png", PNG + bytes(MAX_PACKED_BYTES), zipfile.ZIP_DEFLATED)
     document = record("book.epub", file.read_bytes(), "application/epub+zip")
-    text = "See ![the plan](../images/plan.png) and ![more](secret.png) and ![no](none.png)."
+    names = ("../images/plan.png", "secret.png", "large.png", "none.png")
+    text = "".join(f"![]({name})" for name in names)
     client = client_of(Originals({"manuals": tmp_path}), document, monkeypatch, {"c/1": text})
     shown = client.get("/pictures", params={"chunk": "c/1", "target": "../images/plan.png"})
     assert (shown.status_code, shown.content) == (200, PNG)
     assert shown.headers["content-type"] == "image/png"
     assert shown.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
-    for target in ("secret.png", "none.png", "images/plan.png"):
+    for target in (*names[1:], "images/plan.png"):
         asked = client.get("/pictures", params={"chunk": "c/1", "target": target})
         assert asked.status_code == 404, target
     file.write_bytes(file.read_bytes() + b"changed")
