@@ -409,11 +409,11 @@ def _sheet(table: Element) -> Grid:
     return _fill(grid)
 
 
-# Attributes after a title, and anchors inside it.
+# Titles are compared without their attributes and anchors.
 _MARKS = re.compile(r"[ ]\{[#.][^{}]*\}$|</?[A-Za-z][^<>]*>")
 _HASHES = re.compile(r"#{1,6}[ \t]+(.+?)(?:[ \t]+#+)?[ \t]*")
 _LINES: dict[str, tuple[re.Pattern[str], str, str]] = {
-    # By suffix: the patterns of one-line titles, underlines and code fences.
+    # Each suffix has patterns of one-line titles, of underlines and of code fences.
     **dict.fromkeys(
         (".md", ".mdx", ".markdown"), (_HASHES, "=-", r"[ \t]*(?:>[ \t]*)*(`{3,}|~{3,})")
     ),

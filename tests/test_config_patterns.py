@@ -127,7 +127,7 @@ print(refused > 0)
 
 
 def test_no_accepted_pattern_hangs() -> None:
-    """Runs in its own process, since a match cannot be interrupted."""
+    """The patterns are tried in their own process, since a match cannot be interrupted."""
     code = FUZZ.replace("\\\\", "\\")
     run = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False

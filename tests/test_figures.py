@@ -11,7 +11,7 @@ BENCHMARKS = ROOT / "benchmarks"
 LIST = tomllib.loads((BENCHMARKS / "results" / "figures.toml").read_text(encoding="utf-8"))
 FIGURES = LIST["figures"]
 
-# A number, but not that of a metric (nDCG@10), an address or a port.
+# Numbers of metrics (nDCG@10), addresses and ports are not figures.
 NUMBER = re.compile(r"(?<![\w@.:/])\d[\d,]*(?:\.\d+)?(?![\w.:/])")
 
 # A measured number: a share, a processor time, a size.

@@ -50,7 +50,7 @@ FAULTS: dict[str, tuple[dict[str, object], str]] = {
 
 @pytest.fixture(autouse=True)
 def killed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Record the process groups that would be killed; fakes have real process ids."""
+    """Record the process groups instead of killing them, since fakes have real process ids."""
     killed: list[int] = []
     monkeypatch.setattr(os, "killpg", lambda group, _: killed.append(group))
     return killed

@@ -46,7 +46,7 @@ ALPHABET = [
     "`", "$(id)", "é", "\U0001f600", " ", "", "None", '__import__("os")',
 ]
 # fmt: on
-# Every text of one or two parts, by its first part.
+# All texts of one or two parts are grouped by their first part.
 BEGINNINGS = [[one, *(one + two for two in ALPHABET)] for one in ALPHABET]
 STRINGS = [text for texts in BEGINNINGS for text in texts]
 OPENINGS = [

@@ -169,7 +169,7 @@ def test_what_is_no_text_is_not_quoted(key: str, named: tuple[Named, Project]) -
     wanted, project = named
     (project.root / wanted.file).write_bytes(b"\xff\xfe\xfa" + CANARY.encode())
     if key in {"--log", "known questions"}:
-        # These two skip invalid lines.
+        # The readers of these two files skip invalid lines.
         result = project.run(*wanted.words(project))
         assert (result.exit_code, CANARY in result.output) == (0, False)
     else:

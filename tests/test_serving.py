@@ -750,7 +750,7 @@ def test_too_little_memory_for_the_index_is_said_clearly(export: Path, tmp_path:
     shutil.copytree(export / "notes" / "data", index)
     file = index / "chunks.jsonl"
     with file.open("r+b") as stream:
-        # Larger than the remaining address space, without using disk space.
+        # The sparse file is larger than the remaining address space.
         stream.truncate(8 << 30)
     offsets = np.load(index / "chunks.offsets.npy")
     offsets[-1] = 8 << 30

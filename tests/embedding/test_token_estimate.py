@@ -4,7 +4,7 @@ from foundry.embedding.providers.token_estimate import estimate_tokens
 
 SENTENCE = "How much fresh air has to reach the people who are digging?"
 
-# Counted by the tokenizer of all-MiniLM-L6-v2, or in the worst case one token per byte.
+# The tokenizer of all-MiniLM-L6-v2 counted these; in the worst case, a byte is a token.
 COUNTED = {
     SENTENCE: 15,
     "Donaudampfschifffahrtsgesellschaftskapitän Rechtsschutzversicherungsgesellschaften": 26,

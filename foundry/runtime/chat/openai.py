@@ -218,10 +218,7 @@ def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
 async def _collect(
     answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], asked: int
 ) -> dict[str, Any]:
-    """Return the complete answer.
-
-    Raises HTTPException 502 if it broke off, and 503 if the server stops.
-    """
+    """Return the complete answer. Raises HTTPException: 502 if cut, 503 if the server stops."""
     text = ""
     async with stopping.in_time(), aclosing(answer) as events:
         async for event in events:

@@ -80,7 +80,7 @@ def box_routes(*, suggestions: bool = False) -> APIRouter:
     script = _compose({"STYLE": _read("box.css"), "SUGGESTS": suggestions})
     headers = {
         "Cache-Control": f"public, max-age={SCRIPT_SECONDS}",
-        # Required by pages with Cross-Origin-Embedder-Policy.
+        # Pages with Cross-Origin-Embedder-Policy load no script without this header.
         "Cross-Origin-Resource-Policy": "cross-origin",
     }
     allowed = {

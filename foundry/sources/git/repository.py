@@ -95,7 +95,7 @@ class Remote:
         }
         if self.relay_port is not None:
             relay = f"socks5h://127.0.0.1:{self.relay_port}"
-            # The second one overrides the user's settings for single hosts.
+            # `remote.origin.proxy` overrides the user's settings for single hosts.
             options |= {"http.proxy": relay, "remote.origin.proxy": relay}
         return options
 

@@ -49,7 +49,7 @@ _PERCENT = re.compile(
     re.MULTILINE,
 )
 _EMPHASIS = re.compile(r"\*(?<![*\\]\*)(\*{0,2}+)(?![*\s])([^*\n\\]{1,200}+)(?<!\s)\*\1(?!\*)")
-# As in Pandoc, Quarto and Python-Markdown.
+# Pandoc, Quarto and Python-Markdown mark subscripts like this.
 _SUBSCRIPT = re.compile(r"~(?<=[A-Za-z)\]]~)(\d{1,4}+|[a-z]{1,3}+)~(?!~)")
 # In Vue, a template with a condition or a slot is shown, so it is not matched.
 _ELEMENT = re.compile(

@@ -114,7 +114,7 @@ class _Equation:
             case "d":
                 return ""
             case "o" if first.startswith("^") and others[0]:
-                # Ruby: the reading above the text (Japanese).
+                # Japanese text has its reading printed above it (ruby).
                 return f"{others[0]}({first.strip('^()')})"
             case "o":
                 return " ".join(filter(None, parts))

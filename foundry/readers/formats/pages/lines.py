@@ -71,7 +71,7 @@ class LineWriter:
         if self.is_left_out(node, attributes):
             return
         if tag in BLOCKS:
-            # A block within a line: broken markup, or the text of a cell.
+            # Only broken markup and cells have blocks within a line.
             parts += [" ", self.line(node, is_heading=in_heading), " "]
             return
         parts.append(self._said(node, tag, attributes, _last(parts), in_heading=in_heading))

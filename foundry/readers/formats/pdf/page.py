@@ -35,7 +35,7 @@ SPACE = 0.15
 ELSEWHERE = 1_000.0
 """Penalty in points for a label on the side of a field where labels are unusual."""
 ILLEGIBLE_CHARS = 4
-"""Number of unidentified glyphs that may still be mathematical signs."""
+"""Shorter words of unidentified glyphs may be mathematical signs."""
 
 _BREAK = "\r\n"
 # PDFium returns these characters, among others, for glyphs that the font does not identify.
@@ -103,7 +103,7 @@ class PageReader:
             yield joined
 
     def _goes_on(self, before: range, after: range) -> bool:
-        """Return whether one of two ranges is raised, next to the end of the other's line."""
+        """Return whether a range continues the line of another, with larger or smaller print."""
         _, last_top, right, last_bottom = self._characters.box(before[-1])
         left, first_top, _, first_bottom = self._characters.box(after[0])
         low, high = sorted((last_top - last_bottom, first_top - first_bottom))
@@ -116,8 +116,8 @@ class PageReader:
         """Return the page's text, with a placeholder for each ligature that has no characters.
 
         Some fonts do not identify any glyph: PDFium then returns glyph numbers as characters. Words
-        with such glyphs are left out: all words if half of the page is affected, otherwise those
-        that are not mathematical signs.
+        of such glyphs are left out. On pages where fewer than half of the words are affected, short
+        ones are kept, since they may be mathematical signs.
         """
         note_source(self._characters.text)
         text = _PERHAPS_UNNAMED.sub(self._mark_unnamed, self._characters.text)

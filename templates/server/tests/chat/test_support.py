@@ -94,7 +94,7 @@ def test_what_a_passage_says_is_not_marked(answer: str) -> None:
     [
         ("The safety valve is replaced every 24 months. [1]", "number", ["24"]),
         ("The safety valve is replaced every twenty months. [1]", "number", ["twenty"]),
-        # The number of another row, and of another place.
+        # The first number is from another row, and the second from another place.
         ("The torque of the flange is 41 Nm. [1]", "number", ["41"]),
         ("The pump runs on mineral oil for 18 months. [2]", "number", ["18"]),
         ("The safety valve is replaced by Mara Holm every 18 months. [1]", "name", ["Holm"]),

@@ -46,7 +46,7 @@ def test_labels_that_say_the_count_are_not_repeated() -> None:
     for ranges, expected in (
         ("", ()),
         ("2<</S/D/P(B )/St 4>>", ("", "", "B 4")),
-        # Only a prefix, with a line break and longer than any printed one.
+        # This label is only a prefix, has a line break, and is longer than any printed label.
         (f"1<</P(x\\ny{'z' * 4_000})>>", ("", "x y" + "z" * 27, "x y" + "z" * 27)),
     ):
         catalogue = f"<</Type/Catalog{kids.format(ranges)}>>".encode()

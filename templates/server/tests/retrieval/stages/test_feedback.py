@@ -43,7 +43,8 @@ def candidates(scores: list[float]) -> Candidates:
 
 def test_what_is_near_to_the_best_gains() -> None:
     found = boost_feedback(candidates([0.9, 0.5, 0.6, 0.5, 0.3, 0.3]), SmallIndex(), gain=0.5)  # type: ignore[arg-type]
-    # Cosines to the first: 1, 1, 0, 1 / sqrt 2, and 0 for no vector and for the opposite one.
+    # The cosines to the first chunk are 1, 1, 0 and 1 / sqrt 2. A missing vector and the
+    # opposite vector count as 0.
     factors = [1.5, 1.5, 1.0, 1 + 0.5 / 2**0.5, 1.0, 1.0]
     assert found.boosts["feedback"] == pytest.approx(factors)
     expected = [0.9, 0.5, 0.6 / 1.5, 0.5 * factors[3] / 1.5, 0.3 / 1.5, 0.3 / 1.5]

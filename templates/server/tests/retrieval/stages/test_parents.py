@@ -53,7 +53,7 @@ CHUNKS = [
     record(2, parent=0, section=("A", "E", "C")),
     record(3, parent=22),
     record(4, parent=None),
-    # From another document, whose parent begins at the same offset as the previous one's.
+    # In another document, a parent begins at the offset 22 too.
     record(5, document="e", parent=22),
 ]
 
