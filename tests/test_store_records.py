@@ -565,7 +565,7 @@ MISSING = "The search engine does not have this index."
 
 @pytest.mark.slow
 def test_records_that_are_gone_are_an_error(place: Place, tmp_path: Path) -> None:
-    """Records that are damaged, removed by hand, or of a removed version that a server has open."""
+    """A record may be damaged or removed by hand, or the version that a server uses is removed."""
     index = write(tmp_path / "index")
     place.publish(index, records=True)
     with server(tmp_path, place, 'records = "engine"\n') as stored:

@@ -38,7 +38,7 @@ LANGUAGES = frozenset(
 class Config(ConfigFile):
     """A project's configuration, with defaults filled in and absolute paths."""
 
-    # Built from validated values, so validators are not needed.
+    # Validators are not needed, since instances are made from validated values.
     model_config = ConfigDict(defer_build=True)
 
     root: Path

@@ -1,4 +1,4 @@
-"""Which folders are watched: a bounded number of those that a build reads, with messages."""
+"""The folders that a build reads are watched, up to a limit that is reported."""
 
 import os
 from collections.abc import Generator

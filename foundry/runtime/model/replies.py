@@ -180,7 +180,7 @@ def _tells_error(payload: Mapping[str, Any]) -> bool:
 
 
 def _read_content(content: object) -> tuple[str, bool]:
-    """Return the text of a content, which may be a list of parts, and whether some is reasoning."""
+    """Return the text of a string or a list of parts, and whether any part is reasoning."""
     if not isinstance(content, list):
         return (content, False) if isinstance(content, str) else ("", False)
     text, has_thoughts = "", False

@@ -1,7 +1,7 @@
 """Corrects brackets in right-to-left text.
 
-Such brackets are drawn mirrored. Some PDFs map the glyph to the intended character, others to the
-one that it looks like, and PDFium returns the mapped one.
+Such brackets are drawn mirrored. For a mirrored `(`, some PDFs say `(` and others `)`, and PDFium
+returns what the PDF says.
 """
 
 import re

@@ -161,9 +161,9 @@ class Words:
     def _alike(
         self, codes: Sequence[int], edits: int
     ) -> tuple[NDArray[np.intp], NDArray[np.uint8]]:
-        """Return words (c,), ascending, whose length and set of letters `edits` edits can explain.
+        """Return words (c,), ascending, with nearly the length and letters of the given one.
 
-        Also returns by how many letters the sets differ (c,).
+        Other words are more than `edits` edits away. Also returns how many letters differ (c,).
         """
         shortest, longest = max(1, len(codes) - edits), min(MAX_LENGTH, len(codes) + edits)
         first, last = self.starts[[shortest, longest + 1]].tolist()
