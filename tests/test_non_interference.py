@@ -489,7 +489,7 @@ def test_the_token_finds_and_reads_its_documents(answers: tuple[Answers, Answers
 def test_hidden_documents_change_neither_what_is_found_nor_what_operators_do(
     answers: tuple[Answers, Answers],
 ) -> None:
-    """These are all the inputs of scores."""
+    """Scores depend only on what is found and on what operators do."""
     texts = ([one.text for one in each["`POST /search`"]] for each in answers)
     for with_hidden, without in zip(*texts, strict=True):
         ids = [

@@ -42,7 +42,7 @@ def test_without_trust_nothing_runs(project: Project) -> None:
         said = refused(project, *arguments, code=4)
         assert "--trust" in said
         assert "export.templates" in said
-    # Queries run Foundry's own templates.
+    # Queries use Foundry's own templates, so the project's templates are not run.
     assert project.ask("seal")["results"]
     assert not canary.exists()
 

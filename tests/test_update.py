@@ -150,7 +150,7 @@ def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) 
     run_tests(older, "test_[as]*.py")
     run_in(older, sys.executable, "-m", "ruff", "check", "--no-cache", ".")
     check_format(older)
-    # Its tests start servers, which compile the modules that they import.
+    # The tests of the export start servers, which compile the modules that they import.
     for compiled in older.rglob("__pycache__"):
         shutil.rmtree(compiled)
     before = snapshot(older)

@@ -25,7 +25,7 @@ def packer(text: str, max_chars: int, overlap: int = 0, *blocks: Span) -> Packer
         ([40], 30, [40]),
         # Three pieces of 26.7 each: 30 is nearer to that than 20 is.
         ([10] * 8, 30, [30, 30, 20]),
-        # Two of 20: 24 is as near as 16, and the first piece takes it.
+        # Two pieces of 20 each: 24 and 16 are equally near, and the larger one is first.
         ([8] * 5, 30, [24, 16]),
         # Two pieces of 18: no other size is nearer.
         ([9] * 4, 30, [18, 18]),

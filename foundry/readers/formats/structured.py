@@ -149,7 +149,7 @@ def _json_keys(text: str) -> Iterator[_Key]:
 
 
 def _yaml_keys(text: str) -> Iterator[_Key]:
-    """Yield the keys of block mappings nested only in block mappings, from a parser's events."""
+    """Yield the keys of block mappings, except of those inside lists and flow mappings."""
     starts = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
     # For each open collection: whether it is a block mapping, and the key waiting for its value.
     open_keys: list[tuple[bool, tuple[str, int] | None]] = []

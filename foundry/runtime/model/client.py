@@ -170,7 +170,7 @@ class LanguageModel:
     async def _read(
         self, parameters: Mapping[str, Any], limit: float, end: float
     ) -> AsyncGenerator[ModelChunk, None]:
-        """Yield a reply that must begin by `limit` and end by `end`, in the loop's time."""
+        """Yield a reply, which must begin before `limit` and end before `end` (loop times)."""
 
         clock = asyncio.get_running_loop().time
         left = MAX_EVENT_BYTES + BYTES_PER_TOKEN * parameters["max_tokens"]

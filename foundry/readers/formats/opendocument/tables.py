@@ -113,7 +113,7 @@ def _read_row(
             continue
         is_covered = cell.tag == f"{TABLE}covered-table-cell"
         if is_covered and len(cell):
-            # The former content of a cell that was merged into another.
+            # A cell that was merged into another keeps its content, which is not shown.
             leave_out(Omission.HIDDEN, texts_of(cell))
         text = "" if is_covered else read(cell)
         repeated = number(cell, f"{TABLE}number-columns-repeated")

@@ -56,7 +56,7 @@ def find_edits(ours: Sequence[Token], theirs: Sequence[Token], known: frozenset[
     is_exchange = any(a & d and b & c for a, b in swapped for c, d in swapped)
     is_exchange = is_exchange or _exchanges_numbers(ours, theirs)
     if _are_turned(ours, theirs):
-        # "More than this" is "less than that".
+        # "A is more than B" and "B is less than A" do not contradict each other.
         is_exchange, opposite = is_exchange and not opposite, 0.0
     return Edits(number, opposite, word, float(is_exchange))
 

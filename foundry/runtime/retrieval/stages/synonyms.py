@@ -57,12 +57,11 @@ def add_synonyms(
 ) -> tuple[str, list[Token], list[str]]:
     """Return the query's text, tokens and terms with those of its synonyms.
 
-    The text, which is embedded, only gains forms that are in more chunks than the query's own:
-    others would move the vector away from what the documents say. If the query is a heading, it
-    must remain the best match for that heading: the text is unchanged, headings with other forms do
-    not count as named, and a synonym with more terms in fewer chunks is left out, since its terms
-    would outweigh the heading. The tokens lose forms that are in no chunk, as their synonyms are
-    searched for instead.
+    The text, which is embedded, only gains synonyms that are in more chunks than the query's own
+    form: rarer synonyms would move the vector away from the documents. A query that is a heading
+    must remain the best match for that heading. Its text is therefore unchanged, headings with
+    other forms do not count as named, and a synonym with more terms in fewer chunks is left out,
+    since it would outweigh the heading. Forms that are in no chunk are removed from the tokens.
     """
     forms = index.part(open_forms)
     heading = heading_term(tokens)
