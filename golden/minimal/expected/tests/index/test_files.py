@@ -227,7 +227,7 @@ def test_a_manifest_is_what_was_written(tmp_path: Path) -> None:
         (lambda _: manifest_bytes({"format": FORMAT_VERSION, "dense": None}), "unreadable"),
         (lambda _: b"[" * 100_000, "unreadable"),
         (lambda _: b"{}", "unreadable: KeyError"),
-        # The error message, not the whole file, which the exception contains.
+        # The message must not quote the whole file, which the exception contains.
         (lambda text: text[:-9] + b"\xdd", r"unreadable: UnicodeDecodeError: .{,99}$"),
     ],
 )

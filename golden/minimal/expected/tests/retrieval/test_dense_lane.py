@@ -66,7 +66,7 @@ def test_signs_by_hand() -> None:
 
 @pytest.mark.parametrize(("size", "is_exact"), [(2000, True), (2001, False)])
 def test_few_vectors_are_all_compared(size: int, is_exact: bool) -> None:
-    # A query at the corner of four octants, each with some of its neighbours.
+    # The query is near the corner of four octants, so each has some of its neighbours.
     query = np.array([1.0, 0.001, 0.001], dtype=np.float32)
     lane = dense_lane(np.random.default_rng(11).normal(size=(size, 3)).tolist(), candidates=1)
     everything = lane.scores(query, np.arange(size))

@@ -107,7 +107,7 @@ def test_frequent_terms_together_lift_a_chunk_to_the_best(lifted: float) -> None
     postings = Postings({}, CHUNK_COUNT, {})
     for term in ("the", "of"):
         postings.of_term[term] = everywhere, np.where(everywhere == 5, 1.0, 0.0625)
-    # By this term, the best 100 chunks score 4, and the next ones slightly less.
+    # This term gives 4 to the best 100 chunks, and slightly less to the next 300.
     impacts = np.concatenate([[lifted], np.full(100, 4.0), np.full(300, 3.9375)])
     postings.of_term["pump"] = everywhere[5 : 5 + len(impacts)], impacts
     postings.check(["the", "of", "pump"], 100)

@@ -126,7 +126,7 @@ SPELLINGS = {
 }
 ADDRESSES = {
     **SPELLINGS,
-    # How dual-stack sockets report IPv4 addresses, and a link-local address.
+    # Dual-stack sockets report IPv4 addresses like the first of these; the second is link-local.
     "::ffff:10.1.2.3": SPELLINGS["10.1.2.3"],
     "fe80::1%eth0": SPELLINGS["fe80::1"],
 }

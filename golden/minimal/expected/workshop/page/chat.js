@@ -9,7 +9,7 @@ const question = byId("question");
 let turns = [];
 let running = null;
 
-// The conversation, [{question, answer, query, sources, done, error}], kept in this tab's session storage
+// The session storage of this tab keeps the conversation: [{question, answer, query, sources, done, error}].
 
 function save() {
   try {
