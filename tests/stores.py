@@ -216,7 +216,7 @@ class Place:
         return Place(self.kind, self.name, self.address.replace("postgres:@", f"{self.name}:@"))
 
     def has_used_graph(self) -> bool:
-        """Return whether a version's graph was built and, if the engine counts that, used."""
+        """Return whether a version's graph was built. PostgreSQL must also have used the graph."""
         if self.kind == "pgvector":
             with psycopg.connect(self.address) as connection:
                 row = connection.execute(

@@ -14,7 +14,7 @@ from foundry.runtime.web.requests import SearchArguments, SearchParameters
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """Sources of an index with a column `team`, one with a space in its name."""
+    """The sources of an index, which also has the columns `team` and `my (column)`."""
     sources = ["docs", "wiki"]
     asked: list[tuple[str, int]] = []
 
