@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from dataclasses import replace
-from html import escape
+from html import escape, unescape
 
 from selectolax.lexbor import LexborHTMLParser
 
@@ -54,6 +54,13 @@ _CLOSED = r"<\1\2></\1>"
 _FOREIGN = re.compile(r"<(svg|math)\b.*?(?:</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _SHADOW = re.compile(
     r"<template\b[^<>]{0,200}?\bshadowroot(?:mode)?\b[^<>]{0,200}>(.*?)(?:</template\s*>|\Z)",
+    re.IGNORECASE | re.DOTALL,
+)
+
+# The page of a frame, in an attribute.
+_FRAME = re.compile(
+    r"<iframe\b([^<>]{0,1000}?)\bsrcdoc\s*=\s*(?:\"([^\"]*+)\"|'([^']*+)')([^<>]{0,1000}+)>"
+    r".*?(?:</iframe\s*>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -124,6 +131,8 @@ def _content_markup(text: str) -> str:
     text = _OPTION.sub(" ", text)
     if "shadowroot" in text:
         text = _SHADOW.sub(r"<div>\1</div>", text)
+    if "srcdoc" in text:
+        text = _FRAME.sub(lambda m: f"<div{m[1]}{m[4]}>{unescape(m[2] or m[3] or '')}</div>", text)
     if not _XHTML.search(text, 0, 2_000):
         if "/>" in text:
             text = _FOREIGN.sub(lambda match: _SELF_CLOSED.sub(_CLOSED, match[0]), text)
@@ -155,5 +164,5 @@ def nesting_depth(page: str) -> int:
 
 
 READER = Reader(
-    "html/6", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
+    "html/7", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
 )

@@ -135,3 +135,19 @@ def test_a_page_with_words_of_its_own_needs_none() -> None:
     page = f"<div id=root>{words}</div><script></script><noscript>JavaScript?</noscript>"
     document = read(RawDocument(source="s", key="a", path="a.html", content=page.encode()))
     assert isinstance(document, Document)
+
+
+def test_the_page_inside_a_frame_is_read_in_its_place() -> None:
+    page = (
+        "<main><p>Before.</p><iframe width=9 srcdoc='<p>Plums &amp;amp; figs</p>' title=x></iframe>"
+        '<iframe srcdoc="&lt;h2&gt;Inner&lt;/h2&gt;&lt;script&gt;x()&lt;/script&gt;">old</iframe>'
+        '<iframe hidden srcdoc="secret"></iframe><p>After.</p></main>'
+    )
+    assert read_page(page).reading.text == "Before.\n\nPlums & figs\n\n## Inner\n\nAfter."
+
+
+def test_unclosed_frames_take_linear_time() -> None:
+    begun = time.process_time()
+    read(RawDocument("s", "a.html", "a.html", b"<iframe srcdoc='" * 100_000 + b"<p>Words."))
+    read(RawDocument("s", "b.html", "b.html", b"<p>Words." + b"<iframe srcdoc=''>" * 50_000))
+    assert time.process_time() - begun < 20
