@@ -7,12 +7,11 @@ from foundry.readers.formats.markdown.directives import (
     COLONS,
     FENCE,
     PROSE_FENCES,
-    TABS,
     kind_of_box,
 )
-from foundry.readers.formats.markdown.tags import ADMONITIONS
+from foundry.readers.formats.markdown.names import QUOTED
 
-_BOXES = ADMONITIONS | TABS | {"admonition", "details", "dropdown"}
+_BOXES = QUOTED | {"admonition"}
 _SIGNS = (":::", "```{", "~~~{")
 
 

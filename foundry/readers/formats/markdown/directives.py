@@ -12,8 +12,8 @@ from itertools import islice
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.emoji import EMOJI
-from foundry.readers.formats.markdown.tags import ADMONITIONS
-from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
+from foundry.readers.formats.markdown.names import ADMONITIONS, PANELS
+from foundry.readers.formats.pages.blocks import CLOSED_SIGN, TAB
 from foundry.readers.notes import leave_out
 
 _INDENTED = re.compile(
@@ -40,6 +40,7 @@ SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+
 """Tags of Liquid and Hugo."""
 _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
 _VALUE = re.compile(r"(?:(?<![\w-])([\w-]++)[ \t]{0,9}+[=:][ \t]{0,9}+)?(?:\"([^\"]*)\"|'([^']*)')")
+_STYLE = re.compile(r"\bstyle=[\"']([a-z]{1,20})")
 _ATTRIBUTE = (
     r"(?:[#.]\w[\w:.-]{0,100}+"
     r"|[\w-]{1,50}+=(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[^\s\"'{}]{1,200}+))"
@@ -58,15 +59,10 @@ _ICON = re.compile(
     r"|(\+1|[a-z][a-z_]{0,30}+)):(?![\w:])(?:\{[^{}\n]{0,100}+\})?"
 )
 _CONTENTS = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?toc_?\]\])[ \t]*$", re.MULTILINE | re.IGNORECASE)
-TABS = frozenset(("tab", "tab-item"))
 _PROSE_NAMES = frozenset(
     "title name label text summary caption alt alt-text header heading tab".split()
 )
-_WITHOUT_KIND = frozenset(
-    "admonition tab tabs tab-item tab-set code-group details dropdown steps".split()
-)
-# The HTML reader writes the same signs.
-_SIGNS = dict.fromkeys(TABS, TAB) | dict.fromkeys(("details", "dropdown", "expand"), CLOSED)
+_WITHOUT_KIND = frozenset("admonition tabs tab-set code-group steps".split()) | PANELS.keys()
 PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
 """Fenced directives whose content is prose."""
 
@@ -226,7 +222,7 @@ def _say(kind: str, title: str) -> str:
         _values(title) if '="' in title or title.startswith("{") else title.strip(" \t:").strip('"')
     )
     if not name and title and "*" not in title and (not kind or kind in _WITHOUT_KIND):
-        return _SIGNS.get(kind.lower(), "**{}**").format(title)
+        return PANELS.get(kind.lower(), "**{}**").format(title)
     return f"{name} {title}".strip()
 
 
@@ -237,7 +233,11 @@ def say_shortcode(written: str) -> str:
         # The value of `highlight` lists options of the code that follows.
         return ""
     said = rest.strip() if name == "kbd" and "=" not in rest else _values(written)
-    sign = _SIGNS.get(name)
+    if name in ADMONITIONS:
+        # GitBook's `{% hint style="warning" %}`
+        style = _STYLE.search(rest)
+        return _say(style[1] if style and style[1] in ADMONITIONS else name, said)
+    sign = PANELS.get(name)
     return sign.format(said) if said and sign else said
 
 

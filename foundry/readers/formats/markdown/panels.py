@@ -9,20 +9,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from foundry.readers.formats.markdown.directives import FENCE, HEADING, fence_after
-from foundry.readers.formats.markdown.tags import ADMONITIONS
+from foundry.readers.formats.markdown.names import QUOTED
 
 _COMPONENT = re.compile(
     r"[ \t]*<(?P<name>[A-Z][\w.]{0,60}|details)(?:\s(?:[^<>]|=>){0,1000}+)?(?<!/)>"
     r"[ \t]*(?:<summary\b[^<>]{0,200}+>.{0,1000}</summary>[ \t]*)?$"
 )
 _SHORTCODE = re.compile(
-    r"[ \t]*(?:\{\{[<%]|\{%)-?\s*(?P<name>tab|expand|details)\b[^{}]{0,1000}\}{1,2}[ \t]*$"
+    r"[ \t]*(?:\{\{[<%]|\{%)-?\s*(?P<name>[a-z][\w-]{0,60})\b[^{}]{0,1000}\}{1,2}[ \t]*$"
 )
 _CLOSING = re.compile(
     r"[ \t]*(?:</(?P<tag>[A-Za-z][\w.]{0,60})>"
-    r"|\{(?:\{[<%]|%)-?\s*(?:/\s*|end)(?P<code>\w+)[^{}]*\}\}?)[ \t]*$"
+    r"|\{(?:\{[<%]|%)-?\s*(?:/\s*|end)(?P<code>[\w-]+)[^{}]*\}\}?)[ \t]*$"
 )
-_QUOTED = ADMONITIONS | set("tab tabitem accordion accordionitem expandable details expand".split())
 _SIGNS = ("<", "{%", "{{")
 
 
@@ -82,8 +81,6 @@ def _find_panels(lines: Sequence[str]) -> Iterator[_Panel]:
             continue
         elif HEADING.match(line.lstrip(" \t")):
             headings.append(number)
-        elif found := _COMPONENT.match(line) or _SHORTCODE.match(line):
-            opened.append(_Panel(found["name"].lower(), number))
         elif closing := _CLOSING.match(line):
             name = (closing["tag"] or closing["code"]).lower()
             place = next((n for n in range(len(opened) - 1, -1, -1) if opened[n].name == name), -1)
@@ -92,5 +89,7 @@ def _find_panels(lines: Sequence[str]) -> Iterator[_Panel]:
                 del opened[place:]
                 panel.end = number
                 has_headings = bool(headings) and headings[-1] > panel.begin
-                panel.is_quoted = panel.name in _QUOTED and not has_headings
+                panel.is_quoted = panel.name in QUOTED and not has_headings
                 yield panel
+        elif found := _COMPONENT.match(line) or _SHORTCODE.match(line):
+            opened.append(_Panel(found["name"].lower(), number))

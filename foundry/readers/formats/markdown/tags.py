@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from foundry.readers.formats.markdown.edits import Edits
-from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
+from foundry.readers.formats.markdown.names import ADMONITIONS, PANELS
+from foundry.readers.formats.pages.blocks import CLOSED_SIGN
 from foundry.readers.formats.pages.numbers import apart, lowered, raised
 
 MAX_ATTRIBUTES = 60
@@ -16,10 +17,6 @@ MAX_EXPRESSION_CHARS = 5_000
 MAX_LINK_CHARS = 1_000
 MAX_INDENTATION = 100
 MAX_SCRIPT_CHARS = 80
-ADMONITIONS = frozenset(
-    "abstract attention bug caution check danger error example failure hint important info note"
-    " question quote seealso success summary tip todo warning".split()
-)
 
 _START = re.compile(r"<(?<!\\<)(/?)([A-Za-z][\w.-]{0,60}+)?")
 _ATTRIBUTE = re.compile(
@@ -35,8 +32,6 @@ _WORD = re.compile(r"\w")
 _BRACKETS = re.compile(r"[\[\]\n]")
 _LOCAL_PICTURE = re.compile(r"(?![A-Za-z][\w+.-]*:|//|\{)[^\s()<>]{1,500}")
 _NOT_BOLD = re.compile(r"\A\s|\s\Z|[*\n]")
-_SIGNS = dict.fromkeys(("tab", "tabitem", "tab-item"), TAB)
-_SIGNS |= dict.fromkeys(("accordion", "accordionitem", "expandable"), CLOSED)
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _SELDOM_CLOSED = frozenset("p li dt dd tr td th thead tbody tfoot".split())
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
@@ -235,7 +230,7 @@ def _describe(tag: Tag, text: str) -> str:
     """Return the prose in a component's attributes."""
     attributes = tag.attributes
     names = [attributes[name] for name in _NAMES if attributes.get(name)]
-    if tag.name.lower() in _SIGNS and not names:
+    if tag.name.lower() in PANELS and not names:
         # Docusaurus shows the value of a tab without a label.
         names = [attributes["value"]] if attributes.get("value") else []
     more = [attributes[name] for name in _MORE if attributes.get(name)]
@@ -258,7 +253,7 @@ def _describe(tag: Tag, text: str) -> str:
         return _gap(tag, text)
     said += ":" if said == kind else ""
     before = "" if tag.start == 0 or text[tag.start - 1].isspace() else " "
-    sign = _SIGNS.get(tag.name.lower())
+    sign = PANELS.get(tag.name.lower())
     if sign and said == title and not _NOT_BOLD.search(title):
         said = sign.format(title)
     is_last = tag.end == len(text) or text[tag.end] == "\n"

@@ -177,6 +177,11 @@ def test_a_table_of_html_becomes_one_of_markdown() -> None:
         (":material-cube: a :octocat: b `:material-x:`", ["a b `:material-x:`"]),
         ('{% tabs %}\n{% tab title="Node" %}\ntext\n{% endtab %}', ["> **[Node]**", "> text"]),
         ('{{< tab "macOS" >}}\ntext\n{{% /tab %}}', ["> **[macOS]**", "> text"]),
+        ("{{< note >}}\ntext\n{{< /note >}}", ["> Note:", "> text"]),
+        ('{% hint style="info" %}\ntext\n{% endhint %}', ["> Info:", "> text"]),
+        ("::::{accordion} More\ntext\n::::", ["> ▸ **More**", "> text"]),
+        ('<Details title="More">\ntext\n</Details>', ["> ▸ **More**", "> text"]),
+        (":::expand More\ntext\n:::", ["> ▸ **More**", "> text"]),
         ("{{Infobox|name = Pump 3|The large one}}", ["name: Pump 3; The large one"]),
     ],
 )

@@ -1,0 +1,18 @@
+"""Names of admonitions, tabs and blocks that are closed at first, in Markdown's dialects.
+
+Components, shortcodes and directives of site generators share them: `<TabItem>`, `{% tab %}`,
+`::::{tab-item}`, `<Accordion>`, `{{< expand >}}`, `:::details`. They are compared in lower case.
+"""
+
+from foundry.readers.formats.pages.blocks import CLOSED, TAB
+
+ADMONITIONS = frozenset(
+    "abstract attention bug caution check danger error example failure hint important info note"
+    " question quote seealso success summary tip todo warning".split()
+)
+PANELS = dict.fromkeys("tab tabitem tab-item".split(), TAB) | dict.fromkeys(
+    "accordion accordionitem details dropdown expand expandable".split(), CLOSED
+)
+"""What readers see after a click, and how its title is written."""
+QUOTED = ADMONITIONS | PANELS.keys()
+"""What is written as a quotation."""
