@@ -11,6 +11,7 @@ from itertools import groupby
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
 from foundry.readers.formats.markdown.links import CODE_SPAN
+from foundry.readers.formats.pages.blocks import picture
 from foundry.readers.notes import leave_out
 
 _IS_MYST = re.compile(
@@ -39,9 +40,9 @@ _CELL = re.compile(r"[ \t]+[*+-](?:[ \t]+(.*))?$")
 
 _CODE = frozenset("code code-block code-cell sourcecode prompt ipython testcode doctest".split())
 _NAVIGATION = frozenset("toctree tableofcontents contents bibliography index".split())
-_OUTSIDE = frozenset("include literalinclude raw image".split())
+_OUTSIDE = frozenset("include literalinclude raw".split())
 _PROSE = frozenset(
-    "figure figure-md glossary epigraph pull-quote margin sidebar topic card grid grid-item"
+    "image figure figure-md glossary epigraph pull-quote margin sidebar topic card grid grid-item"
     " grid-item-card card-carousel button-link button-ref tab-set-code table csv-table rubric"
     " eval-rst exercise-start exercise-end solution-start solution-end output deprecated"
     " versionadded versionchanged only container div".split()
@@ -67,6 +68,8 @@ class _Fence:
     in_options: bool = True
     in_yaml: bool = False
     language: str = ""
+    picture: str = ""
+    line: int = 0
 
 
 class _Opener:
@@ -126,11 +129,13 @@ class _Opener:
             fence.language = rest.split(" ")[0]
         elif kind == "prose":
             called = _CALLED.get(short, "")
-            # A grid's argument is its number of columns.
-            is_path = short in {"figure", "figure-md", "grid"}
-            said = f"{called} {_roles('' if is_path else rest)}".strip()
+            # Arguments of a grid are its numbers of columns.
+            is_said = short not in {"image", "figure", "figure-md", "grid"}
+            said = f"{called} {_roles(rest if is_said else '')}".strip()
             said = f"{said}:" if called else said
-            leave_out(Omission.ATTRIBUTE, rest if is_path else "")
+            leave_out(Omission.ATTRIBUTE, "" if is_said else rest)
+            if short in {"image", "figure"} and (shown := picture("", rest)):
+                said, fence.picture, fence.line = shown, rest, len(self.lines)
         elif kind == "list-table":
             said, self._rows = rest, []
         else:
@@ -149,6 +154,14 @@ class _Opener:
             fence.in_options = fence.kind in {"code", "math"}
             return False
         is_said = option[1] in {"caption", "alt", "title"} and option[2]
+        if (
+            option[1] == "alt"
+            and fence.picture
+            and (shown := picture(option[2] or "", fence.picture))
+        ):
+            begin = f"![]({fence.picture})"
+            self.lines[fence.line] = self.lines[fence.line].replace(begin, shown)
+            is_said = False
         leave_out(Omission.ATTRIBUTE, line)
         self.lines.append(option[2] if is_said else "")
         return True

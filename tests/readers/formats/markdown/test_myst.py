@@ -43,7 +43,15 @@ def test_formulas_figures_and_exercises() -> None:
     text = text_of(source)
     for said in ("$$\nk = s\n$$", "The caption.", "Theorem Euler:", "Words.", "Note:", "Inside."):
         assert said in text
-    assert "a.png" not in text
+    assert "![](a.png)" in text
+
+
+def test_pictures_keep_their_description() -> None:
+    source = (
+        "```{image} a.png\n:width: 3\n:alt: A plum\n```\n\n"
+        ":::{figure} /b.png\n:alt: A tree\n\nText\n:::\n"
+    )
+    assert text_of(source).split() == "![A plum](a.png) ![A tree](/b.png) Text".split()
 
 
 def test_tables_of_lists() -> None:
