@@ -14,6 +14,7 @@ from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.decoding import normalise
 from foundry.readers.formats import front_matter, html
 from foundry.readers.formats.markdown import reader as markdown
+from foundry.readers.formats.pages.blocks import picture
 from foundry.readers.notes import leave_out
 
 MAX_OUTPUT_CHARS = 50_000
@@ -25,16 +26,19 @@ _PLACEHOLDER = re.compile(
     r"\s*<[\w.]+[^<>\n]*>\s*$|\s*[\w.]*(?:Figure|Chart|Plot|Map)\w*\(.*\)\s*$"
 )
 _SVG_TEXT = re.compile(r"<(?:text|tspan|title)\b[^<>]*>([^<>]+)")
+_PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/svg+xml": "svg"}
+"""Types of pictures, with the suffixes in their names."""
 _SHOWN = (
     *("text/markdown", "text/html", "text/latex", "application/json", "image/svg+xml"),
-    "text/plain",
+    *("image/png", "image/jpeg", "image/gif", "text/plain"),
 )
-"""Types of output with words, best first, in nbconvert's order."""
+"""Types of output that are read, best first, in nbconvert's order."""
 
 
 def read(text: str) -> Reading:
-    """Read a notebook's cells in order; for each output, the richest form that has words.
+    """Read a notebook's cells in order; for each output, the richest form that shows something.
 
+    Pictures get names with the number of their cell: `cell-3/output-1.png`, `cell-4/image.png`.
     Title and date come from Quarto's front matter. Raises UnreadableError for anything but a
     notebook of format 3 or 4.
     """
@@ -46,14 +50,14 @@ def read(text: str) -> Reading:
         language = str(named[0].get("language") or named[1].get("name") or "")
         composer = Composer()
         stated: Mapping[str, Any] = {}
-        for number, cell in enumerate(cell for sheet in sheets for cell in sheet["cells"]):
+        for number, cell in enumerate((each for sheet in sheets for each in sheet["cells"]), 1):
             source = normalise(_joined(cell.get("source", cell.get("input", "")))).strip("\n")
             length, values = (
-                front_matter.read_front_matter(source + "\n") if not number else (0, None)
+                front_matter.read_front_matter(source + "\n") if number == 1 else (0, None)
             )
             if values is not None and cell["cell_type"] in {"raw", "markdown"}:
                 stated, source = values, source[length:]
-            _add_cell(composer, cell, source, language)
+            _add_cell(composer, cell, number, source, language)
         title = front_matter.find_title(stated) or details.get("title")
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UnreadableError(Reason.DAMAGED, f"no notebook: {type(error).__name__}") from None
@@ -63,17 +67,21 @@ def read(text: str) -> Reading:
     )
 
 
-def _add_cell(composer: Composer, cell: Mapping[str, Any], source: str, language: str) -> None:
+def _add_cell(
+    composer: Composer, cell: Mapping[str, Any], number: int, source: str, language: str
+) -> None:
     match cell["cell_type"]:
         case "markdown":
+            if cell.get("attachments"):
+                source = source.replace("](attachment:", f"](cell-{number}/")
             composer.include(markdown.read(source))
         case "heading":
             composer.heading(int(cell.get("level", 1)), source)
         case "code":
             if source.strip():
                 composer.text(_fence(source, language), is_block=True)
-            for output in cell.get("outputs", ()):
-                _add_output(composer, output)
+            for place, output in enumerate(cell.get("outputs", ()), 1):
+                _add_output(composer, output, f"cell-{number}/output-{place}")
         case "raw":
             metadata = cell.get("metadata", {})
             kind = str(metadata.get("raw_mimetype") or metadata.get("format") or "")
@@ -82,7 +90,7 @@ def _add_cell(composer: Composer, cell: Mapping[str, Any], source: str, language
             composer.text(source)
 
 
-def _add_output(composer: Composer, output: Mapping[str, Any]) -> None:
+def _add_output(composer: Composer, output: Mapping[str, Any], name: str) -> None:
     kind = output.get("output_type")
     if kind in {"error", "pyerr"}:
         trace = "\n".join(map(str, output.get("traceback", ())))
@@ -93,14 +101,31 @@ def _add_output(composer: Composer, output: Mapping[str, Any]) -> None:
         _add_shown(composer, "", _joined(output.get("text", "")))
         return
     data = output.get("data") or _old_data(output)
-    forms = [(name, _form(name, data[name])) for name in _SHOWN if data.get(name)]
-    for place, (name, text) in enumerate(forms):
-        is_placeholder = name == "text/plain" and _PLACEHOLDER.match(text) and len(data) > 1
-        if not is_placeholder and _add_shown(composer, name, text):
-            for other, said in forms[place + 1 :]:
+    forms = [(kind, _form(kind, data[kind])) for kind in _SHOWN if data.get(kind)]
+    for place, (kind, text) in enumerate(forms):
+        is_placeholder = kind == "text/plain" and _PLACEHOLDER.match(text) and len(data) > 1
+        described = ""
+        if kind in _PICTURES:
+            described = _words_of(kind, text) or _description(data)
+            _add_picture(composer, described, f"{name}.{_PICTURES[kind]}")
+        elif is_placeholder or not _add_shown(composer, kind, text):
+            leave_out(Omission.DUPLICATE, text if is_placeholder else "")
+            continue
+        for other, said in forms[place + 1 :]:
+            if said.strip() != described:
                 leave_out(Omission.DUPLICATE, _words_of(other, said))
-            return
-        leave_out(Omission.DUPLICATE, text if is_placeholder else "")
+        return
+
+
+def _description(data: Mapping[str, Any]) -> str:
+    """Return what the plain form of a picture says, unless it only names a type."""
+    said = _form("text/plain", data.get("text/plain", "")).strip()
+    return "" if _PLACEHOLDER.match(said) else said
+
+
+def _add_picture(composer: Composer, description: str, name: str) -> None:
+    shown = picture(description, name)
+    composer.text(shown or f"{description}\n\n![]({name})")
 
 
 def _add_shown(composer: Composer, kind: str, text: str) -> bool:
@@ -115,9 +140,6 @@ def _add_shown(composer: Composer, kind: str, text: str) -> bool:
             return False
     elif kind == "text/markdown":
         reading = markdown.read(text)
-    elif kind == "image/svg+xml":
-        text = "\n".join(_SVG_TEXT.findall(text))
-        reading = Reading(text=text)
     elif kind in {"text/latex", "text/restructuredtext", "text/x-rst"}:
         reading = Reading(text=text)
     else:
@@ -158,13 +180,15 @@ def _fence(text: str, language: str) -> str:
 
 
 def _words_of(kind: str, text: str) -> str:
-    return " ".join(_SVG_TEXT.findall(text)) if kind == "image/svg+xml" else text
+    if kind == "image/svg+xml":
+        return "\n".join(_SVG_TEXT.findall(text))
+    return "" if kind in _PICTURES else text
 
 
 def _old_data(output: Mapping[str, Any]) -> dict[str, Any]:
     """Return an output's data by type in format 3, which uses short type names."""
     names = {"text": "text/plain", "html": "text/html", "latex": "text/latex"}
-    names |= {"svg": "image/svg+xml", "png": "image/png"}
+    names |= {"svg": "image/svg+xml", "png": "image/png", "jpeg": "image/jpeg"}
     return {names[name]: value for name, value in output.items() if name in names}
 
 

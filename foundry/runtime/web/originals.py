@@ -131,13 +131,12 @@ def original_routes(originals: Originals) -> APIRouter:
         if chunk is None or not names_picture(chunk.text, target):
             raise HTTPException(404, "There is no passage that shows this picture.")
         record = require_document(index.part(Documents.open), chunk.document_id)
-        found = find_picture(originals, record, target)
-        if found is None:
-            packed = find_packed_picture(originals, record, target)
-            if packed is None:
-                raise HTTPException(404, "The server does not have this picture.")
+        if packed := find_packed_picture(originals, record, target):
             policy = {**OWN_PAGES, "Content-Security-Policy": SANDBOX}
             return Response(packed[0], headers=policy, media_type=packed[1])
+        found = find_picture(originals, record, target)
+        if found is None:
+            raise HTTPException(404, "The server does not have this picture.")
         path, kind = found
         stat = path.stat()
         return answer_with_file(

@@ -22,6 +22,7 @@ def code(*outputs: dict[str, Any]) -> dict[str, Any]:
 def shown(**data: Any) -> dict[str, Any]:
     kinds = {"plain": "text/plain", "html": "text/html", "md": "text/markdown"}
     kinds |= {"svg": "image/svg+xml", "latex": "text/latex", "png": "image/png"}
+    kinds["jpeg"] = "image/jpeg"
     return {"output_type": "display_data", "data": {kinds[key]: data[key] for key in data}}
 
 
@@ -39,8 +40,25 @@ def test_the_richest_form_with_words_is_read() -> None:
         "```\nBars of 3\n```"
     )
     assert outputs_of(shown(latex=["$x", "^2$"], plain="x**2")) == "$x^2$"
-    assert outputs_of(shown(svg="<svg><text>root</text></svg>", plain="<Graph at 0x7>")) == "root"
-    assert outputs_of(shown(png="iVBO", plain="<Figure size 640x480 with 1 Axes>")) == ""
+    assert outputs_of(shown(svg="<svg><text>root</text></svg>", plain="<Graph at 0x7>")) == (
+        "![root](cell-1/output-1.svg)"
+    )
+
+
+def test_pictures_are_named_by_their_cell() -> None:
+    figure = shown(png="iVBO", plain="<Figure size 640x480 with 1 Axes>")
+    described = shown(jpeg="/9j/", plain="a plot without a title")
+    pasted = {
+        "cell_type": "markdown",
+        "source": "See ![the pump](attachment:image.png).",
+        "attachments": {"image.png": {"image/png": "iVBO"}},
+    }
+    assert read_notebook(pasted, code(figure, described)).reading.text.split("\n\n") == [
+        "See ![the pump](cell-1/image.png).",
+        "```\nshow()\n```",
+        "![](cell-2/output-1.png)",
+        "![a plot without a title](cell-2/output-2.jpg)",
+    ]
 
 
 def test_the_other_forms_are_told() -> None:

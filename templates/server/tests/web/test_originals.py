@@ -1,5 +1,6 @@
 """Files of documents: only those that were indexed, byte for byte, and only from the folder."""
 
+import base64
 import hashlib
 import json
 import os
@@ -371,6 +372,30 @@ def test_a_picture_may_lie_in_the_file_of_the_document(
     file.write_bytes(file.read_bytes() + b"changed")
     again = client.get("/pictures", params={"chunk": "c/1", "target": "../images/plan.png"})
     assert again.status_code == 404
+
+
+def test_a_picture_may_lie_in_a_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stored = base64.b64encode(PNG).decode()
+    outputs = [{"data": {"image/png": [stored[:9], stored[9:]]}}, {"png": stored}]
+    outputs += [{"data": {"image/svg+xml": ["<svg>", "</svg>"]}}, {"data": {"text/plain": "x"}}]
+    cells = [
+        {"cell_type": "markdown", "attachments": {"a b.png": {"image/png": stored}}},
+        {"cell_type": "code", "outputs": outputs},
+    ]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    (tmp_path / "cell-2").mkdir()
+    put(tmp_path, "cell-2/output-4.png", b"GIF89a")
+    document = record("a.ipynb", (tmp_path / "a.ipynb").read_bytes(), "application/x-ipynb+json")
+    found = ["cell-1/a%20b.png", *(f"cell-2/output-{each}" for each in ("1.png", "2.png", "3.svg"))]
+    missing = ["cell-1/b.png", "cell-9/a.png", "cell-0/output-1.png", "cell-2/output-9.png"]
+    text = " ".join(f"![]({target})" for target in [*found, *missing])
+    client = client_of(Originals({"manuals": tmp_path}), document, monkeypatch, {"c/1": text})
+    for target, content in zip(found, [PNG, PNG, PNG, b"<svg></svg>"], strict=True):
+        shown = client.get("/pictures", params={"chunk": "c/1", "target": target})
+        assert (shown.status_code, shown.content) == (200, content), target
+    for target in missing:
+        asked = client.get("/pictures", params={"chunk": "c/1", "target": target})
+        assert asked.status_code == 404, target
 
 
 def test_pictures_are_written_in_several_ways() -> None:
