@@ -1,5 +1,6 @@
 """Composes text from parts, recording the offsets of headings, blocks and links."""
 
+import re
 from collections.abc import Sequence
 
 from foundry.documents import Heading, Link, Reading, Span
@@ -7,6 +8,7 @@ from foundry.readers.decoding import normalise, normalise_line
 from foundry.readers.formats.markdown.links import find_links
 
 MAX_HEADING_CHARS = 500
+_PICTURE = re.compile(r"!\[([^\[\]]*)\]\([^()\s]+\)")
 
 
 class Composer:
@@ -29,10 +31,10 @@ class Composer:
 
         `title` is the text without markup.
         """
-        written, level = normalise_line(text, len(text)), min(max(level, 1), 6)
-        if len(written) > MAX_HEADING_CHARS:
-            self.text(written)
-        elif written:
+        written, level = normalise_line(describe_pictures(text), len(text)), min(max(level, 1), 6)
+        if len(written) > MAX_HEADING_CHARS or not written:
+            self.text(text)
+        else:
             self._forget_ends(level)
             start = self._append("#" * level + " " + written)
             self._headings.append(Heading(level, title or written, start, self._end()))
@@ -116,6 +118,11 @@ class Composer:
 
     def _end(self) -> int:
         return self._length - 2
+
+
+def describe_pictures(text: str) -> str:
+    """Return a text with the descriptions of its pictures instead of them."""
+    return _PICTURE.sub(r"\1", text) if "![" in text else text
 
 
 def fence(code: str, language: str = "") -> str:

@@ -125,7 +125,7 @@ def test_boxes_formulas_and_pictures() -> None:
     more = {"Object 1/content.xml": mathml}
     assert text_of(p(f"So {formula} holds."), **more) == "So a/(b + 2) holds."
     picture = frame('<draw:image xlink:href="a.png"/><svg:desc>A plum tree</svg:desc>')
-    assert text_of(p(picture)) == "A plum tree"
+    assert text_of(p(picture)) == "![A plum tree](a.png)"
 
 
 def test_changes_and_contents_are_left_out() -> None:

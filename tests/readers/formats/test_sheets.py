@@ -14,6 +14,7 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
 from openpyxl.worksheet.table import Table, TableColumn
+from PIL import Image
 
 from foundry.documents import Document, RawDocument
 from foundry.documents.left_out import Omission
@@ -257,6 +258,17 @@ def test_what_is_hidden_is_told() -> None:
     told = {(each.reason, each.text) for each in document.reading.left_out}
     assert {(Omission.HIDDEN, "secret"), (Omission.HIDDEN, "Fig")} <= told
     assert any(reason is Omission.COMMENT and "Really?" in text for reason, text in told)
+
+
+def test_pictures_on_sheets_are_named() -> None:
+    stored = io.BytesIO()
+    Image.new("RGB", (3, 3)).save(stored, "PNG")
+
+    def fill(sheet: Any) -> None:
+        sheet.append(["Pump"])
+        sheet.add_image(openpyxl.drawing.image.Image(stored), "B2")
+
+    assert text_of(book(fill)).endswith("![Picture](image1.png)")
 
 
 def test_charts_on_sheets() -> None:

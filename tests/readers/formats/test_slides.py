@@ -8,6 +8,7 @@ from typing import Any
 
 import pptx
 import pytest
+from PIL import Image
 from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
@@ -73,6 +74,16 @@ def test_shapes_that_stand_beside_each_other_are_read_from_the_left() -> None:
             box(slide, text, left, top)
 
     assert text_of(fill) == "top\n\nleft\n\nright\n\nbelow"
+
+
+def test_pictures_are_named() -> None:
+    stored = io.BytesIO()
+    Image.new("RGB", (3, 3)).save(stored, "PNG")
+
+    def fill(slide: Any) -> None:
+        slide.shapes.add_picture(stored, *PLACE[:2])._element.nvPicPr.cNvPr.set("descr", "A pump")
+
+    assert text_of(fill) == "![A pump](image1.png)"
 
 
 def test_alternatives_are_read_once_and_equations_as_text() -> None:

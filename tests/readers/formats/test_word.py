@@ -8,8 +8,9 @@ import pytest
 from document_files import WORD, docx, pack, paragraph
 from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
+from PIL import Image
 
-from foundry.documents import Document, RawDocument
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.documents.left_out import Omission
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
@@ -52,6 +53,12 @@ def saved(document: "python_docx.document.Document") -> bytes:
     written = io.BytesIO()
     document.save(written)
     return written.getvalue()
+
+
+def png() -> io.BytesIO:
+    stored = io.BytesIO()
+    Image.new("RGB", (3, 3)).save(stored, "PNG")
+    return stored
 
 
 def run(text: str, properties: str = "") -> str:
@@ -180,6 +187,25 @@ def test_text_boxes_are_read_once_behind_their_paragraph(sandbox: Sandbox) -> No
     assert document.reading.text == "Anchor ends\n\nIn the box"
     assert left_out(document) == {Omission.DUPLICATE: "In the box"}
     assert text_of(docx(line(f"<w:r>{picture}</w:r>")), sandbox) == "In the box"
+
+
+def test_pictures_are_named_except_those_of_headings_and_headers(sandbox: Sandbox) -> None:
+    document = python_docx.Document()
+    document.sections[0].header.paragraphs[0].add_run("Acme").add_picture(png())
+    document.add_heading("Pump", 1).add_run().add_picture(png())
+    shown = document.add_paragraph("Before ").add_run().add_picture(png())
+    assert text_of(saved(document), sandbox) == "Acme\n\n# Pump\n\nBefore ![](image1.png)"
+    shown._inline.docPr.set("descr", "The\npump [3]")
+    assert text_of(saved(document), sandbox) == "Acme\n\n# Pump\n\nBefore The\npump [3]"
+    shown._inline.docPr.set("descr", "The\npump")
+    assert text_of(saved(document), sandbox).endswith("Before ![The pump](image1.png)")
+
+
+def test_pictures_alone_are_no_text(sandbox: Sandbox) -> None:
+    document = python_docx.Document()
+    document.add_paragraph().add_run().add_picture(png())
+    result = read_apart(RawDocument("s", "a.docx", "a.docx", saved(document)), sandbox)
+    assert isinstance(result, Skipped)
 
 
 def test_headings_by_derived_styles_and_outline_levels(sandbox: Sandbox) -> None:

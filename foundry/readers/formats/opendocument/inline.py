@@ -8,6 +8,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.parts import texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.office.stored_pictures import write_pictures
 from foundry.readers.formats.opendocument.names import DRAW, LINK, MATHML, OFFICE, SVG, TEXT, number
 from foundry.readers.formats.opendocument.styles import Styles
 from foundry.readers.formats.pages.equations import spell
@@ -165,7 +166,8 @@ _BLOCKS = frozenset({f"{TEXT}p", f"{TEXT}h", f"{TEXT}list", f"{DRAW}object"})
 
 
 def describe_drawing(drawing: Element) -> str:
-    """Return the description of a picture or a shape."""
+    """Return a picture with its description; of another shape, the description."""
     parts = (drawing.find(f".//{SVG}{name}") for name in ("title", "desc"))
     texts = ("" if part is None else "".join(part.itertext()).strip() for part in parts)
-    return "\n".join(dict.fromkeys(filter(None, texts)))
+    files = [each.get(LINK) for each in drawing.iter(f"{DRAW}image")]
+    return write_pictures("\n".join(dict.fromkeys(filter(None, texts))), files[:1])

@@ -10,6 +10,7 @@ from foundry.readers.accounting.office import opendocument_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.running import PAGE_NUMBER, RunningLines
+from foundry.readers.formats.office.stored_pictures import drop_lone_pictures
 from foundry.readers.formats.opendocument.blocks import Blocks
 from foundry.readers.formats.opendocument.names import OFFICE, STYLE, TEXT
 from foundry.readers.formats.opendocument.styles import Styles
@@ -76,7 +77,7 @@ def _read(
         composer.text(running)
         for part in body:
             blocks.add(composer, part)
-    return composer.finish(**describe(meta))
+    return drop_lone_pictures(composer.finish(**describe(meta)))
 
 
 def _running_lines(root: Element) -> str:

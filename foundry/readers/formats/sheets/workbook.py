@@ -18,6 +18,7 @@ from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.number_formats import BUILT_IN
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.sheets.cells import MAX_CELLS, Formats, Sheet, read_sheet, script_of
 from foundry.readers.notes import leave_out
@@ -112,7 +113,8 @@ def _add_drawing(composer: Composer, parts: Parts, part: str) -> None:
         composer.text("\n".join(filter(str.strip, paragraphs)))
         if anchor.find(f"{_XDR}pic") is not None:
             described = (each.get("descr", "") for each in anchor.iter(f"{_XDR}cNvPr"))
-            composer.text("\n".join(filter(None, described)))
+            files = picture_files(anchor, relations)
+            composer.text(write_pictures("\n".join(filter(None, described)), files))
         for each in _referred(anchor):
             relation = relations.get(each)
             shown = parts.xml(relation.target) if relation and not relation.is_external else None

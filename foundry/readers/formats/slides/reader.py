@@ -15,6 +15,7 @@ from foundry.readers.formats.office.alternatives import EMBEDDED
 from foundry.readers.formats.office.charts import add_chart
 from foundry.readers.formats.office.diagrams import diagram_lines
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
+from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pictures import extend, read_pictures
 from foundry.readers.formats.slides.layout import Layouts, P, in_reading_order, placeholder_kind
@@ -105,8 +106,8 @@ class _Slides:
         elif lines:
             self.composer.text("\n".join(lines))
         elif properties is not None:
-            # Without OCR, only a picture's description is known.
-            self.composer.text(properties.get("descr") or "")
+            files = picture_files(shape, self._parts.relations(part))
+            self.composer.text(write_pictures(properties.get("descr") or "", files))
 
     def _add_running(self, text: str) -> None:
         """Add a text that slides repeat, at its first occurrence."""
@@ -173,12 +174,9 @@ class _Slides:
         self.unsure += found.unsure
 
     def _pictures(self, shapes: Sequence[Element], part: str) -> Iterator[bytes]:
-        relations = self._parts.relations(part)
         for shape in shapes:
-            for each in shape.iter(f"{A}blip"):
-                relation = relations.get(each.get(f"{RELATIONSHIPS}embed", ""))
-                content = self._parts.read(relation.target) if relation else None
-                if content:
+            for name in picture_files(shape, self._parts.relations(part)):
+                if content := self._parts.read(name):
                     yield content
 
 

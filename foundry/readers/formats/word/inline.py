@@ -16,6 +16,7 @@ from foundry.readers.formats.office.parts import (
 )
 from foundry.readers.formats.office.running import PAGE_NUMBER
 from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.office.symbols import from_private_use, symbol
 from foundry.readers.formats.word.drawings import Note, control_omission, find_boxes
 from foundry.readers.formats.word.fields import (
@@ -291,7 +292,9 @@ class Inline:
         if not boxes:
             described = (each.get("descr") for each in element.iter(DESCRIBED))
             shapes = (each.get("alt") for each in element.iter(f"{_VML}shape"))
-            self._put(next(filter(None, (*described, *shapes)), ""))
+            description = next(filter(None, (*described, *shapes)), "")
+            files = () if self.is_running else picture_files(element, self._relations)
+            self._put(write_pictures(description, files))
         if not self.is_running:
             for each in element.iter(f"{_VML}textpath"):
                 self._put(each.get("string", ""))

@@ -17,6 +17,7 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.running import RunningLines
+from foundry.readers.formats.office.stored_pictures import drop_lone_pictures
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pictures import PICTURE_SUFFIXES, extend, read_pictures
 from foundry.readers.formats.word.blocks import Blocks
@@ -32,7 +33,7 @@ _REFERENCES = (f"{W}headerReference", f"{W}footerReference")
 
 
 def read(content: bytes, *, ocr: bool = False) -> Reading:
-    """Read a document's text, tables, lists and notes; pictures yield their description.
+    """Read a document's text, tables, lists and notes, and the names of its pictures.
 
     Headers and footers are read once, without page numbers. Comments, deleted and hidden text are
     left out. With `ocr`, the pictures of a document without text are read. Raises UnreadableError
@@ -49,7 +50,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     composer.text(_running_lines(parts, body, styles))
     Blocks(parts, parts.main, styles, Numbering(_related(parts, "numbering"))).add(composer, body)
     _tell_comments(parts)
-    reading = composer.finish()
+    reading = drop_lone_pictures(composer.finish())
     if ocr and not _WORDS.search(reading.text):
         media = (name for name in package.names if "/media/" in name)
         found = (name for name in media if name.lower().endswith(PICTURE_SUFFIXES))
