@@ -62,7 +62,7 @@ def test_titles() -> None:
 
 def test_images_leave_their_description() -> None:
     page = "<p>see <img src='data:image/png;base64,AAAA' alt='a chart'> and <img src='x.png'></p>"
-    assert read_page(page).reading.text.strip() == "see a chart and"
+    assert read_page(page).reading.text.strip() == "see ![a chart]() and"
 
 
 def test_declared_charset() -> None:

@@ -13,7 +13,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.emoji import EMOJI
 from foundry.readers.formats.markdown.names import ADMONITIONS, PANELS
-from foundry.readers.formats.pages.blocks import CLOSED_SIGN, TAB
+from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
 from foundry.readers.notes import leave_out
 
 _INDENTED = re.compile(
@@ -221,6 +221,8 @@ def _say(kind: str, title: str) -> str:
     title = (
         _values(title) if '="' in title or title.startswith("{") else title.strip(" \t:").strip('"')
     )
+    if "*" in title and PANELS.get(kind.lower()) == CLOSED:
+        return f"{CLOSED_SIGN} {title}"
     if not name and title and "*" not in title and (not kind or kind in _WITHOUT_KIND):
         return PANELS.get(kind.lower(), "**{}**").format(title)
     return f"{name} {title}".strip()

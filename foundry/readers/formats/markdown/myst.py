@@ -47,6 +47,7 @@ _PROSE = frozenset(
     " eval-rst exercise-start exercise-end solution-start solution-end output deprecated"
     " versionadded versionchanged only container div".split()
 )
+_CARDS = frozenset(("card", "grid-item-card"))
 _CALLED = {
     **{name: name.capitalize() for name in "exercise solution theorem lemma proof axiom".split()},
     **{name: name.capitalize() for name in "definition corollary remark conjecture".split()},
@@ -130,9 +131,12 @@ class _Opener:
         elif kind == "prose":
             called = _CALLED.get(short, "")
             # Arguments of a grid are its numbers of columns.
-            is_said = short not in {"image", "figure", "figure-md", "grid"}
+            is_said = short not in {"image", "figure", "figure-md", "grid", "card-carousel"}
             said = f"{called} {_roles(rest if is_said else '')}".strip()
             said = f"{said}:" if called else said
+            if said and short in _CARDS and "*" not in said:
+                # With a line break after it
+                said = f"**{said}**  "
             leave_out(Omission.ATTRIBUTE, "" if is_said else rest)
             if short in {"image", "figure"} and (shown := picture("", rest)):
                 said, fence.picture, fence.line = shown, rest, len(self.lines)

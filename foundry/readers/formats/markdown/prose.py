@@ -63,6 +63,13 @@ _REASONS = {
     **dict.fromkeys(_COMMENT_ENDS, Omission.COMMENT),
     **dict.fromkeys(("script", "style", "svg", "template"), Omission.SCRIPT),
 }
+_BLOCK = re.compile(
+    r"^([ \t]{0,3}+)</?(?:address|article|aside|blockquote|center|dd|details|div|dl|dt|figcaption"
+    r"|figure|footer|header|li|main|nav|ol|p|section|summary|ul)\b[^\n]*\n"
+    r"((?:[^\n]*\S[^\n]*(?:\n|\Z))+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_INDENTED_LINE = re.compile(r"^[ \t]+(?=\S)", re.MULTILINE)
 _MATH = re.compile(
     r"\$(?:\$[^$]{1,5000}+\$\$|(?<![\\\w$]\$)(?=[^\s$])[^$\n]{1,300}+(?<!\s)\$(?!\w))"
     r"|\\(?:\((?:[^\\]|\\(?![()])){1,1000}+\\\)|\[(?:[^\\]|\\(?![\[\]])){1,5000}+\\\])"
@@ -130,6 +137,7 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
         edits.replace_all(_SUBSCRIPT, partial(_subscript, text))
     if is_mdx:
         _take_out_modules(edits)
+    _dedent_elements(edits)
     remove_directives(edits)
     remove_tags(edits)
     _inline_references(edits, environment.get("references", {}), span)
@@ -162,6 +170,15 @@ def _replace_enclosed(
             edits.replace(match.start(), ending.end(), made, _REASONS.get(name))
         position = ending.end()
     edits.refresh()
+
+
+def _dedent_elements(edits: Edits) -> None:
+    """Remove the indentation of lines in HTML, where it does not make code."""
+    for block in _BLOCK.finditer(edits.mask) if "<" in edits.mask else ():
+        margin = len(block[1].expandtabs(4))
+        for line in _INDENTED_LINE.finditer(edits.mask, *block.span(2)):
+            if len(line[0].expandtabs(4)) > margin:
+                edits.replace(*line.span(), block[1], None)
 
 
 def _subscript(text: str, match: re.Match[str]) -> str:
@@ -264,16 +281,14 @@ def _inline_references(
         target = targets.get(normalise_label(match[2] or match[1]))
         return f"![{match[1]}]({target})" if target else None
 
-    def write(match: re.Match[str]) -> str | None:
+    edits.replace_all(IMAGE_REFERENCE, show)
+    edits.hide_all(IMAGE)
+    for match in REFERENCE.finditer(edits.mask):
         # Code and pictures are hidden in the mask, and may be the text of a link.
         label = edits.text[slice(*match.span(2 if match[2] else 1))]
         target = targets.get(normalise_label(_QUOTED.sub(" ", label)))
-        if target is None:
-            return None
-        said = edits.text[slice(*match.span(1))]
-        said = IMAGE_REFERENCE.sub(lambda shown: show(shown) or shown[0], said)
-        return f"[{said}]({target})" if target else said
-
-    edits.replace_all(IMAGE_REFERENCE, show)
-    edits.hide_all(IMAGE)
-    edits.replace_all(REFERENCE, write)
+        if target is not None:
+            # The text of the link keeps its own edits.
+            edits.replace(match.start(), match.start(1), "[" if target else "")
+            edits.replace(match.end(1), match.end(), f"]({target})" if target else "")
+    edits.refresh()

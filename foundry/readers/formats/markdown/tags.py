@@ -33,6 +33,7 @@ _BRACKETS = re.compile(r"[\[\]\n]")
 _LOCAL_PICTURE = re.compile(r"(?![A-Za-z][\w+.-]*:|//|\{)[^\s()<>]{1,500}")
 _NOT_BOLD = re.compile(r"\A\s|\s\Z|[*\n]")
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
+_NOT_MARKED = re.compile(r"[\n<=~]")
 _SELDOM_CLOSED = frozenset("p li dt dd tr td th thead tbody tfoot".split())
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _INLINE = frozenset(
@@ -187,6 +188,9 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
         return _title_mark(opening, tag if tag.is_closing else partner, edits.text, tag)
     if name in _STRUCK and partner and opening:
         return _struck(opening, tag if tag.is_closing else partner, edits.text, tag)
+    if name == "mark" and partner and opening:
+        closing = tag if tag.is_closing else partner
+        return "==" if _is_marked(edits.text, opening, closing) else ""
     if name in _INLINE or not name:
         return ""
     if name in _HEADINGS and not tag.is_closing:
@@ -206,6 +210,14 @@ def _struck(opening: Tag, closing: Tag, text: str, tag: Tag) -> str:
     after = text[closing.end : closing.end + 1]
     is_replaced = after.isalnum() or text.startswith("<ins", closing.end)
     return f"{mark} " if mark and tag.is_closing and is_replaced else mark
+
+
+def _is_marked(text: str, opening: Tag, closing: Tag) -> bool:
+    """Return whether marks around a text would be read as such, as they are not within words."""
+    inner = text[opening.end : closing.start]
+    around = text[max(opening.start - 1, 0) : opening.start] + text[closing.end : closing.end + 1]
+    is_line = bool(inner) and inner == inner.strip() and not _NOT_MARKED.search(inner)
+    return is_line and not any(sign.isalnum() or sign in "=~" for sign in around)
 
 
 def _picture(attributes: Mapping[str, str]) -> str:

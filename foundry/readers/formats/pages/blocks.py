@@ -102,11 +102,15 @@ def joined(blocks: Sequence[Block], joint: str = "\n") -> list[Block]:
 
 
 def picture(alternative: str, source: str) -> str | None:
-    """Return a picture as Markdown; None if its file is not stored with the document."""
+    """Return a picture as Markdown, without a target if its file is elsewhere.
+
+    None if Markdown cannot express it, or if nothing would be left of it.
+    """
     words = " ".join(normalise(alternative).split())
-    if not _LOCAL.fullmatch(source) or any(sign in words for sign in "[]"):
+    target = source if _LOCAL.fullmatch(source) else ""
+    if not (words or target) or any(sign in words for sign in "[]"):
         return None
-    return f"![{words}]({source})"
+    return f"![{words}]({target})"
 
 
 def nested(
@@ -146,7 +150,7 @@ def nested(
 def emphasised(text: str, sign: str, before: str, after: str) -> str:
     """Return the text between emphasis marks, unless these would split a word."""
     said = text.strip()
-    if not said or "\n" in said or said[0] in "*~" or said[-1] in "*~":
+    if not said or "\n" in said or said[0] in "*~=" or said[-1] in "*~=":
         return text
     begins_inside = _is_letter(before[-1:]) and text[0] == said[0] and _is_letter(said[0])
     ends_inside = _is_letter(after) and text[-1] == said[-1] and _is_letter(said[-1])

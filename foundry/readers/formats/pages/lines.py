@@ -27,7 +27,7 @@ from foundry.readers.formats.pages.tree import (
 from foundry.readers.notes import note_hidden
 
 _EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "dfn": "*", "var": "*"}
-_EMPHASIS |= {"del": "~~", "s": "~~", "strike": "~~"}
+_EMPHASIS |= {"del": "~~", "s": "~~", "strike": "~~", "mark": "=="}
 _STRUCK = re.compile(r"(?:^|[;\s])text-decoration(?:-line)?\s*:[^;]*\bline-through\b")
 _APART = frozenset(("button", "label", "output", "meter", "progress"))
 _CODE = frozenset(("code", "kbd", "samp", "tt"))

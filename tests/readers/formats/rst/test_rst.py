@@ -162,7 +162,7 @@ def test_what_a_note_holds_belongs_to_it() -> None:
 def test_pictures_of_the_sources_are_named() -> None:
     image = ".. image:: {}\n   :alt: A plan\n\n"
     text = f"{image.format('img/plan.png')}Text.\n\n{image.format('https://a.example/b.png')}End."
-    assert body(text) == "![A plan](img/plan.png)\n\nText.\n\nA plan\n\nEnd."
+    assert body(text) == "![A plan](img/plan.png)\n\nText.\n\n![A plan]()\n\nEnd."
 
 
 def test_a_glossary_has_several_terms_to_a_definition() -> None:
