@@ -19,7 +19,9 @@ const BOLD = /^\*\*(.*)\*\*$/;
 const DEFINITION = /^ {0,3}:\s+(?=\S)/;
 const NOTE = /^ {0,3}\[\^([^[\]\s]{1,80})\]:\s*/;
 const CODE_TITLE = /(?:^|\s)(?:title|filename)=(?:"([^"]+)"|'([^']+)')|\s\[([^\]]+)\]\s*$/;
-const FORMULA_END = { "$$": /^(.*)\$\$\s*$/, "\\[": /^(.*)\\\]\s*$/ };
+// A formula of MyST may have a label.
+const FORMULA_END = { "$$": /^(.*)\$\$\s*(?:\([^()\s]+\)\s*)?$/, "\\[": /^(.*)\\\]\s*$/ };
+const ENVIRONMENT = /^\s*\\begin\{((?:equation|align|gather|multline|eqnarray)\*?)\}/;
 
 const MAX_DEPTH = 12;
 
@@ -81,9 +83,10 @@ class Blocks {
         at = end;
         continue;
       }
-      if (isBlank(line)) flush();
+      // A blank line may stand between a term and its definition.
+      if (isBlank(line) && !DEFINITION.test(lines[at + 1] ?? "")) flush();
       // Two spaces at the end of a line are a line break.
-      else paragraph.push(line.trimStart());
+      else if (!isBlank(line)) paragraph.push(line.trimStart());
       at += 1;
     }
     flush();
@@ -153,6 +156,8 @@ class Blocks {
       return { end, node: this.made.noteText(note[1], body) };
     }
     if (paragraph.length && DEFINITION.test(line)) return this.definition(lines, at, depth, paragraph);
+    const [, environment] = line.match(ENVIRONMENT) ?? [];
+    if (environment) return this.environment(lines, at, environment);
     const [, opening] = line.match(/^\s*(\$\$|\\\[)/) ?? [];
     return opening ? this.display(lines, at, opening) : null;
   }
@@ -179,6 +184,13 @@ class Blocks {
   }
 
   formula = (source) => element("div", { class: "formula", tabindex: "0" }, formulaNode(source, true));
+
+  /** A formula between `\begin` and `\end`, as MathJax finds it in text. */
+  environment(lines, at, name) {
+    const end = lines.findIndex((line, place) => place >= at && line.includes(`\\end{${name}}`));
+    if (end < 0) return null;
+    return { end: end + 1, node: this.formula(lines.slice(at, end + 1).join("\n")) };
+  }
 
   /** A display formula. */
   display(lines, at, opening) {

@@ -174,17 +174,17 @@ function passageNode(chunk, before) {
   const text = newText(chunk, before);
   const heading = chunk.section.at(-1);
   const isUnder = heading && chunk.section.join("\0") !== before?.section.join("\0");
-  const says = text.slice(0, 2 * (heading?.length ?? 0) + 80).includes(heading);
   const here = element("a", {
     class: "here", href: `#${encodeURIComponent(chunk.id)}`, "aria-label": "Address of this passage",
   }, "#");
   const isOpen = isMarkdown ? openFences.get(before?.id) ?? "" : "";
   openFences.set(chunk.id, isMarkdown ? openFence(text, isOpen) : "");
-  const body = isMarkdown ? markdownNodes(isOpen ? `${isOpen}\n${text}` : text, madeOf(chunk, link), 0) : [wholeNode(text, isCode ? record.path.split(".").at(-1) : "")];
+  const body = isMarkdown ? markdownNodes(isOpen ? `${isOpen}\n${text}` : text, madeOf(chunk, link, record), 0) : [wholeNode(text, isCode ? record.path.split(".").at(-1) : "")];
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }
-  if (body.length) body[0] = goOn(body[0], nodes.get(before?.id));
+  const says = body.slice(0, 3).some((node) => beginsWith(node, heading));
+  goOn(body, nodes.get(before?.id));
   const part = partOf(inRecord(chunk));
   const isNewPart = part && (!before || part !== partOf(inRecord(before)));
   return element(
@@ -195,6 +195,12 @@ function passageNode(chunk, before) {
     isUnder && !says ? element("h2", { class: "under" }, isolated(chunk.section.join(" › "))) : null,
     element("div", { class: isCode ? "text code" : "text" }, ...body),
   );
+}
+
+/** Whether a node has a heading's words near its beginning. */
+function beginsWith(node, heading = "") {
+  const words = (text) => text.replace(/\s+/g, " ");
+  return words(node.textContent).slice(0, 2 * heading.length + 80).includes(words(heading));
 }
 
 function showEnds() {

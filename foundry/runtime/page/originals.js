@@ -66,6 +66,8 @@ function fileOfResult(hit) {
   return place;
 }
 
+// Pictures for one colour scheme, in Material for MkDocs and on GitHub.
+const ONLY_IN = /#(?:only|gh)-(light|dark)(?:-mode-only)?$/;
 const waiting = new Map();
 const pictureWatcher = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
@@ -78,12 +80,14 @@ const pictureWatcher = new IntersectionObserver((entries) => {
 
 /** A picture in a passage, fetched when it is near the viewport; until then, its alternative text. */
 function pictureNode(chunkId, target, alternative, width) {
-  if (HAS_SCHEME.test(target)) return null;
+  if (!target || HAS_SCHEME.test(target)) return null;
   const node = untoldPicture(target, alternative);
   waiting.set(node, async () => {
     const answer = await ask(`pictures?${new URLSearchParams({ chunk: chunkId, target })}`).catch(() => null);
     if (!answer) return;
     const image = element("img", { src: URL.createObjectURL(await answer.blob()), alt: alternative, width });
+    const [, scheme] = target.match(ONLY_IN) ?? [];
+    if (scheme) image.classList.add(`only-${scheme}`);
     image.addEventListener("load", () => node.replaceWith(image), { once: true });
   });
   pictureWatcher.observe(node);

@@ -8,6 +8,8 @@ const chosenLabels = [];
 let panels = 0;
 
 const isTabs = (node) => node?.classList?.contains("tabs") ?? false;
+/** Whether a node is a row of tabs, or the rest of one in a later passage. */
+const isOfTabs = (node) => tabSets.has(node);
 
 /** A tab, with its label above its content; `joinTabs` makes a row of several. */
 function tabNode(label, nodes, made) {
