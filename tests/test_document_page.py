@@ -101,6 +101,43 @@ graph TD
 
 [^1]: A note.
 """
+SHOWN = """# As on its site
+
+Use `#!python x = 1`, __Bold__, ==this== and ~~that~~.
+
+!!! warning "Before [the steps](steps.mdx)"
+
+    Close the valve.
+
+Flywheel
+
+:   A wheel.
+
+\\begin{align*}
+a &= b \\\\
+c &= d
+\\end{align*}
+
+## Of the `first` set
+
+=== "Linux"
+
+    Oil it.
+
+=== "Windows"
+
+    Grease it.
+
+## Of the second set
+
+=== "Windows"
+
+    Polish it.
+
+=== "Linux"
+
+    Paint it.
+"""
 AXE = "axe.run({resultTypes: ['violations']})"
 
 
@@ -151,6 +188,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
     (root / "sources" / "guide" / "steps.mdx").write_text(TEXT, encoding="utf-8")
     (root / "sources" / "guide" / "clicked.md").write_text(CLICKED, encoding="utf-8")
+    (root / "sources" / "guide" / "shown.md").write_text(SHOWN, encoding="utf-8")
     for number in range(OTHERS):
         text = f"# Page {number}\n\nIt is about valve {number}.\n\n## The end\n\nOf {number}.\n"
         (root / "sources" / "guide" / f"page-{number}.mdx").write_text(text, encoding="utf-8")
@@ -277,6 +315,40 @@ def test_tabs_and_closed_blocks_need_only_keys(served: Served) -> None:
         playwright.expect(tab.page.locator("p.tab-title", has_text="Windows")).to_be_visible()
         tab.page.evaluate("dispatchEvent(new Event('afterprint'))")
         playwright.expect(tab.page.locator("details.closed[open]")).to_have_count(0)
+
+
+def test_all_tabs_with_a_label_switch_together(served: Served) -> None:
+    with visit(served.running, served.address) as tab:
+        tab.go(f"/d/{served.ids['guide/shown.md']}")
+        for label, shown, hidden in (
+            ("Windows", ("Grease it.", "Polish it."), ("Oil it.", "Paint it.")),
+            ("Linux", ("Oil it.", "Paint it."), ("Grease it.", "Polish it.")),
+        ):
+            tab.page.get_by_role("tab", name=label).last.click()
+            for words in shown:
+                playwright.expect(tab.page.get_by_text(words)).to_be_visible()
+            for words in hidden:
+                playwright.expect(tab.page.get_by_text(words)).to_be_hidden()
+
+
+def test_markup_of_generators_is_shown_as_on_their_sites(served: Served) -> None:
+    with visit(served.running, served.address) as tab:
+        tab.go(f"/d/{served.ids['guide/shown.md']}")
+        text = tab.page.locator("#passages")
+        for selector, words in (
+            ("code", "x = 1"),
+            ("strong", "Bold"),
+            (".highlighted", "this"),
+            ("del", "that"),
+            (".callout-title", "Before the steps"),
+            (".callout-title a", "the steps"),
+            ("dt", "Flywheel"),
+            ("dd", "A wheel."),
+        ):
+            playwright.expect(text.locator(selector, has_text=words).first).to_have_text(words)
+        assert text.locator(".formula math mtr").count() == 2
+        headings = text.locator("h2, h3").all_inner_texts()
+        assert headings == ["Of the first set", "Of the second set"]
 
 
 @pytest.mark.parametrize("word", ["sprocket", "ratchet", "pawl"])

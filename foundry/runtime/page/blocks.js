@@ -47,6 +47,15 @@ const closesFence = (open, line) => {
   return indentOf(line) < space.length + 4 && line.trim().startsWith(fence) && !line.replaceAll(fence[0], "").trim();
 };
 
+/** Lines that begin within a list item, whose first one has lost its indentation. */
+function restOfItem(lines, from) {
+  let end = from;
+  while (end < lines.length && (isBlank(lines[end]) || indentOf(lines[end]))) end += 1;
+  const item = lines.slice(from, end);
+  const margin = Math.min(...item.filter((line) => !isBlank(line)).map(indentOf));
+  return [...lines.slice(0, from), ...dedented(item, margin), ...lines.slice(end)];
+}
+
 /** A block parser: each method consumes one kind of block and returns the line after it. */
 class Blocks {
   constructor(made, below) {
@@ -63,6 +72,7 @@ class Blocks {
       const first = lines.find((line) => !isBlank(line)) ?? "";
       while (indentOf(first) && at < lines.length && (isBlank(lines[at]) || indentOf(lines[at]))) at += 1;
       if (at) nodes.push(...this.read(dedented(lines.slice(0, at), indentOf(first)), depth + 1));
+      else if (this.made.isInList && !LIST_ITEM.test(first)) lines = restOfItem(lines, lines.indexOf(first) + 1);
     }
     let paragraph = [];
     const flush = () => {

@@ -179,11 +179,13 @@ function passageNode(chunk, before) {
   }, "#");
   const isOpen = isMarkdown ? openFences.get(before?.id) ?? "" : "";
   openFences.set(chunk.id, isMarkdown ? openFence(text, isOpen) : "");
-  const body = isMarkdown ? markdownNodes(isOpen ? `${isOpen}\n${text}` : text, madeOf(chunk, link, record), 0) : [wholeNode(text, isCode ? record.path.split(".").at(-1) : "")];
+  const isInList = nodes.get(before?.id)?.querySelector(".text").lastElementChild?.matches("ul, ol") ?? false;
+  const made = { ...madeOf(chunk, link, record), isInList: isInList && !isOpen };
+  const body = isMarkdown ? markdownNodes(isOpen ? `${isOpen}\n${text}` : text, made, 0) : [wholeNode(text, isCode ? record.path.split(".").at(-1) : "")];
+  const says = body.slice(0, 3).some((node) => beginsWith(node, heading));
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }
-  const says = body.slice(0, 3).some((node) => beginsWith(node, heading));
   goOn(body, nodes.get(before?.id));
   const part = partOf(inRecord(chunk));
   const isNewPart = part && (!before || part !== partOf(inRecord(before)));
@@ -195,12 +197,6 @@ function passageNode(chunk, before) {
     isUnder && !says ? element("h2", { class: "under" }, isolated(chunk.section.join(" › "))) : null,
     element("div", { class: isCode ? "text code" : "text" }, ...body),
   );
-}
-
-/** Whether a node has a heading's words near its beginning. */
-function beginsWith(node, heading = "") {
-  const words = (text) => text.replace(/\s+/g, " ");
-  return words(node.textContent).slice(0, 2 * heading.length + 80).includes(words(heading));
 }
 
 function showEnds() {

@@ -8,6 +8,12 @@ function newText(chunk, before) {
   return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
 }
 
+/** Whether a node has a heading's words near its beginning. */
+function beginsWith(node, heading = "") {
+  const words = (text) => text.replace(/\s+/g, " ");
+  return words(node.textContent).slice(0, 2 * heading.length + 80).includes(words(heading));
+}
+
 /** Let tabs, or a quotation that continues a tab or callout, at the beginning of a passage's nodes go on from the end of
  * the previous passage. */
 function goOn(nodes, before) {
