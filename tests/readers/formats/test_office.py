@@ -56,7 +56,7 @@ def test_word(sandbox: Sandbox) -> None:
     assert document.metadata == {"language": "de-DE"}
     assert "Erst lesen." in document.reading.text
     assert "| Größe | Maß |" in document.reading.text
-    assert document.reader == "docx/4"
+    assert document.reader == "docx/5"
 
 
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
@@ -242,7 +242,7 @@ def test_opendocument_text(sandbox: Sandbox) -> None:
     assert document.reading.text == (
         "## Anfang\n\nEin  Satz.\n\n- eins\n- zwei\n\n| x | x |\n| --- | --- |\n| x | x |"
     )
-    assert (document.title, document.reader) == ("Titel", "opendocument/4")
+    assert (document.title, document.reader) == ("Titel", "opendocument/5")
 
 
 def test_opendocument_presentation(sandbox: Sandbox) -> None:

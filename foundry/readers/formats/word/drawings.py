@@ -1,13 +1,16 @@
 """Objects anchored in a paragraph: boxes, charts, diagrams, controls, alternatives."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
-from foundry.readers.formats.office.alternatives import EMBEDDED, choose
-from foundry.readers.formats.office.parts import ALTERNATIVES
+from foundry.readers.formats.office.alternatives import DESCRIBED, EMBEDDED, choose
+from foundry.readers.formats.office.parts import ALTERNATIVES, Relation
+from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.word.names import BOX, VAL, W, is_on
+
+_SHAPE = "{urn:schemas-microsoft-com:vml}shape"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +44,11 @@ def find_boxes(parent: Element, part: str) -> Iterator[Element]:
             yield from find_boxes(choose(element, part), part)
         else:
             yield from find_boxes(element, part)
+
+
+def write_drawing(drawing: Element, relations: Mapping[str, Relation]) -> str:
+    """Return the pictures of a drawing that are parts of the document, and its description."""
+    described = (each.get("descr") for each in drawing.iter(DESCRIBED))
+    shapes = (each.get("alt") for each in drawing.iter(_SHAPE))
+    description = next(filter(None, (*described, *shapes)), "")
+    return write_pictures(description, picture_files(drawing, relations))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
-from foundry.readers.formats.office.alternatives import DESCRIBED, choose
+from foundry.readers.formats.office.alternatives import choose
 from foundry.readers.formats.office.equations import MATH, spell
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.numerals import numeral
@@ -16,9 +16,8 @@ from foundry.readers.formats.office.parts import (
 )
 from foundry.readers.formats.office.running import PAGE_NUMBER
 from foundry.readers.formats.office.scripts import ScriptedText
-from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.office.symbols import from_private_use, symbol
-from foundry.readers.formats.word.drawings import Note, control_omission, find_boxes
+from foundry.readers.formats.word.drawings import Note, control_omission, find_boxes, write_drawing
 from foundry.readers.formats.word.fields import (
     CONTENTS,
     PAGES,
@@ -290,11 +289,7 @@ class Inline:
             return
         self._referred += boxes
         if not boxes:
-            described = (each.get("descr") for each in element.iter(DESCRIBED))
-            shapes = (each.get("alt") for each in element.iter(f"{_VML}shape"))
-            description = next(filter(None, (*described, *shapes)), "")
-            files = () if self.is_running else picture_files(element, self._relations)
-            self._put(write_pictures(description, files))
+            self._put(write_drawing(element, {} if self.is_running else self._relations))
         if not self.is_running:
             for each in element.iter(f"{_VML}textpath"):
                 self._put(each.get("string", ""))
