@@ -19,7 +19,9 @@ const BOLD = /^\*\*(.*)\*\*$/;
 const DEFINITION = /^ {0,3}:\s+(?=\S)/;
 const NOTE = /^ {0,3}\[\^([^[\]\s]{1,80})\]:\s*/;
 const CODE_TITLE = /(?:^|\s)(?:title|filename)=(?:"([^"]+)"|'([^']+)')|\s\[([^\]]+)\]\s*$/;
-const FORMULA_END = { "$$": /^(.*)\$\$\s*$/, "\\[": /^(.*)\\\]\s*$/ };
+// A formula of MyST may have a label.
+const FORMULA_END = { "$$": /^(.*)\$\$\s*(?:\([^()\s]+\)\s*)?$/, "\\[": /^(.*)\\\]\s*$/ };
+const ENVIRONMENT = /^\s*\\begin\{((?:equation|align|gather|multline|eqnarray)\*?)\}/;
 
 const MAX_DEPTH = 12;
 
@@ -45,6 +47,15 @@ const closesFence = (open, line) => {
   return indentOf(line) < space.length + 4 && line.trim().startsWith(fence) && !line.replaceAll(fence[0], "").trim();
 };
 
+/** Lines that begin within a list item, whose first one has lost its indentation. */
+function restOfItem(lines, from) {
+  let end = from;
+  while (end < lines.length && (isBlank(lines[end]) || indentOf(lines[end]))) end += 1;
+  const item = lines.slice(from, end);
+  const margin = Math.min(...item.filter((line) => !isBlank(line)).map(indentOf));
+  return [...lines.slice(0, from), ...dedented(item, margin), ...lines.slice(end)];
+}
+
 /** A block parser: each method consumes one kind of block and returns the line after it. */
 class Blocks {
   constructor(made, below) {
@@ -61,6 +72,7 @@ class Blocks {
       const first = lines.find((line) => !isBlank(line)) ?? "";
       while (indentOf(first) && at < lines.length && (isBlank(lines[at]) || indentOf(lines[at]))) at += 1;
       if (at) nodes.push(...this.read(dedented(lines.slice(0, at), indentOf(first)), depth + 1));
+      else if (this.made.isInList && !LIST_ITEM.test(first)) lines = restOfItem(lines, lines.indexOf(first) + 1);
     }
     let paragraph = [];
     const flush = () => {
@@ -81,9 +93,10 @@ class Blocks {
         at = end;
         continue;
       }
-      if (isBlank(line)) flush();
+      // A blank line may stand between a term and its definition.
+      if (isBlank(line) && !DEFINITION.test(lines[at + 1] ?? "")) flush();
       // Two spaces at the end of a line are a line break.
-      else paragraph.push(line.trimStart());
+      else if (!isBlank(line)) paragraph.push(line.trimStart());
       at += 1;
     }
     flush();
@@ -153,6 +166,8 @@ class Blocks {
       return { end, node: this.made.noteText(note[1], body) };
     }
     if (paragraph.length && DEFINITION.test(line)) return this.definition(lines, at, depth, paragraph);
+    const [, environment] = line.match(ENVIRONMENT) ?? [];
+    if (environment) return this.environment(lines, at, environment);
     const [, opening] = line.match(/^\s*(\$\$|\\\[)/) ?? [];
     return opening ? this.display(lines, at, opening) : null;
   }
@@ -179,6 +194,13 @@ class Blocks {
   }
 
   formula = (source) => element("div", { class: "formula", tabindex: "0" }, formulaNode(source, true));
+
+  /** A formula between `\begin` and `\end`, as MathJax finds it in text. */
+  environment(lines, at, name) {
+    const end = lines.findIndex((line, place) => place >= at && line.includes(`\\end{${name}}`));
+    if (end < 0) return null;
+    return { end: end + 1, node: this.formula(lines.slice(at, end + 1).join("\n")) };
+  }
 
   /** A display formula. */
   display(lines, at, opening) {

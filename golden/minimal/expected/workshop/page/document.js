@@ -174,17 +174,19 @@ function passageNode(chunk, before) {
   const text = newText(chunk, before);
   const heading = chunk.section.at(-1);
   const isUnder = heading && chunk.section.join("\0") !== before?.section.join("\0");
-  const says = text.slice(0, 2 * (heading?.length ?? 0) + 80).includes(heading);
   const here = element("a", {
     class: "here", href: `#${encodeURIComponent(chunk.id)}`, "aria-label": "Address of this passage",
   }, "#");
   const isOpen = isMarkdown ? openFences.get(before?.id) ?? "" : "";
   openFences.set(chunk.id, isMarkdown ? openFence(text, isOpen) : "");
-  const body = isMarkdown ? markdownNodes(isOpen ? `${isOpen}\n${text}` : text, madeOf(chunk, link), 0) : [wholeNode(text, isCode ? record.path.split(".").at(-1) : "")];
+  const isInList = nodes.get(before?.id)?.querySelector(".text").lastElementChild?.matches("ul, ol") ?? false;
+  const made = { ...madeOf(chunk, link, record), isInList: isInList && !isOpen };
+  const body = isMarkdown ? markdownNodes(isOpen ? `${isOpen}\n${text}` : text, made, 0) : [wholeNode(text, isCode ? record.path.split(".").at(-1) : "")];
+  const says = body.slice(0, 3).some((node) => beginsWith(node, heading));
   if (!before && body.length > 1 && /^H\d$/.test(body[0].tagName) && body[0].textContent === record.title) {
     body.shift();
   }
-  if (body.length) body[0] = goOn(body[0], nodes.get(before?.id));
+  goOn(body, nodes.get(before?.id));
   const part = partOf(inRecord(chunk));
   const isNewPart = part && (!before || part !== partOf(inRecord(before)));
   return element(

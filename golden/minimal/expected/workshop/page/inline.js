@@ -17,6 +17,7 @@ const INLINE = new RegExp(
     /\$\$(?<display>[^$]+)\$\$/,
     /(?<![\p{L}\p{N}$\\])\$(?<formula>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?![\p{L}\p{N}$])/,
     /\\\((?<bracketed>[^\n]*?[\\^_=+<>*/-][^\n]*?|\s?[^\s()]\s?)\\\)/,
+    /(?<![\p{L}\p{N}_/])__(?<dunder>[^\s_](?:[^\s]*[^\s_])?)__(?![\p{L}\p{N}_/])/,
     /\*\*(?<strong>\S(?:.*?\S)?)\*\*(?!\*)/,
     /(?<![\p{L}\p{N}_/])__(?=\S)(?=[^_]*\s)(?<underscoredStrong>[^_]+)(?<=\S)__(?![\p{L}\p{N}_/])/,
     /(?<![\p{L}\p{N}*])\*(?<em>[^\s*](?:[^*\n]*[^\s*])?)\*(?!\*)/,
@@ -77,7 +78,10 @@ function matchedNode(found, made) {
   const raised = found.raised ?? found.power;
   const address = found.address ?? found.bare;
   const formula = found.formula ?? found.bracketed;
-  if (found.coded !== undefined) return element("code", {}, found.coded);
+  // Python-Markdown writes the language of inline code first.
+  if (found.coded !== undefined) return element("code", {}, found.coded.replace(/^#!\w+ /, ""));
+  // Elsewhere, `__init__` is a name.
+  if (found.dunder !== undefined) return made.isMarkdown ? element("strong", {}, ...within(found.dunder)) : null;
   if (found.embedded !== undefined) {
     const target = found.embedded.trim();
     return (PICTURE.test(target) ? pictureOf(target, found.size ?? "", made) : made.embed?.(target)) ?? null;

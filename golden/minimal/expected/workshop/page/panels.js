@@ -3,9 +3,13 @@
 // Content behind a click: tabs, and blocks that are closed at first. In print, all of it is shown.
 
 const tabSets = new WeakMap();
+// The labels of tabs that the user has chosen, the latest first.
+const chosenLabels = [];
 let panels = 0;
 
 const isTabs = (node) => node?.classList?.contains("tabs") ?? false;
+/** Whether a node is a row of tabs, or the rest of one in a later passage. */
+const isOfTabs = (node) => tabSets.has(node);
 
 /** A tab, with its label above its content; `joinTabs` makes a row of several. */
 function tabNode(label, nodes, made) {
@@ -40,7 +44,7 @@ function continueTab(quotation, before) {
 }
 
 function showRow(set) {
-  const chosen = chosenTab(set) ?? set.tabs[0];
+  const chosen = chosenTab(set) ?? chosenLabels.map((label) => labelledTab(set, label)).find(Boolean) ?? set.tabs[0];
   set.row?.remove();
   set.row = element("div", { class: "tab-row", role: "tablist" });
   set.node.prepend(set.row);
@@ -49,7 +53,7 @@ function showRow(set) {
     const title = tab.panels[0].firstElementChild.cloneNode(true);
     tab.button.append(...title.childNodes);
     tab.button.id = `${tab.panels[0].id}-tab`;
-    tab.button.addEventListener("click", () => chooseTab(set, tab));
+    tab.button.addEventListener("click", () => chooseEverywhere(set, tab));
     tab.button.addEventListener("keydown", (event) => stepTab(set, tab, event));
     set.row.append(tab.button);
   }
@@ -57,6 +61,19 @@ function showRow(set) {
 }
 
 const chosenTab = (set) => set.tabs.find(({ button }) => button?.ariaSelected === "true");
+const labelledTab = (set, wanted) => set.tabs.find(({ label }) => label === wanted);
+
+/** Choose a tab in its set and in all others that have its label; it keeps its place in the window. */
+function chooseEverywhere(set, chosen) {
+  const before = chosen.button.getBoundingClientRect().top;
+  chosenLabels.unshift(chosen.label);
+  chooseTab(set, chosen);
+  for (const other of [...document.querySelectorAll(".tabs")].map((node) => tabSets.get(node))) {
+    const same = other?.row && labelledTab(other, chosen.label);
+    if (same) chooseTab(other, same);
+  }
+  scrollBy({ top: chosen.button.getBoundingClientRect().top - before, behavior: "instant" });
+}
 
 function chooseTab(set, chosen) {
   for (const tab of set.tabs) {
@@ -80,7 +97,7 @@ function stepTab(set, tab, event) {
   const wanted = { ArrowRight: place === last ? 0 : place + 1, ArrowLeft: place === 0 ? last : place - 1, Home: 0, End: last }[event.key];
   if (wanted === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
-  chooseTab(set, set.tabs[wanted]);
+  chooseEverywhere(set, set.tabs[wanted]);
   set.tabs[wanted].button.focus();
 }
 

@@ -8,18 +8,31 @@ function newText(chunk, before) {
   return overlap > 0 ? Array.from(chunk.text).slice(overlap).join("") : chunk.text;
 }
 
-/** Let tabs, or a quotation that continues a tab or callout, go on from the end of the previous passage; returns the
- * node to show. */
-function goOn(node, before) {
+/** Whether a node has a heading's words near its beginning. */
+function beginsWith(node, heading = "") {
+  const words = (text) => text.replace(/\s+/g, " ");
+  return words(node.textContent).slice(0, 2 * heading.length + 80).includes(words(heading));
+}
+
+/** Let tabs, or a quotation that continues a tab or callout, at the beginning of a passage's nodes go on from the end of
+ * the previous passage. */
+function goOn(nodes, before) {
   const last = before?.querySelector(".text")?.lastElementChild;
-  if (isTabs(node) && isTabs(last)) joinTabs(last, node, true);
-  if (node?.tagName !== "BLOCKQUOTE" || node.className) return node;
-  if (isTabs(last) || last?.matches(".tab-panel")) return continueTab(node, last);
-  if (last?.matches(".closed")) return continueClosed(node, last);
-  if (!last?.matches(".callout")) return node;
-  node.className = "callout";
-  if (last.dataset.kind) node.dataset.kind = last.dataset.kind;
-  return node;
+  if (!last || !nodes.length) return;
+  if (nodes[0].tagName === "BLOCKQUOTE" && !nodes[0].className) nodes[0] = continuation(nodes[0], last);
+  // Tabs may also follow the rest of a tab.
+  const [first, second] = nodes;
+  const [tabs, around] = isTabs(first) ? [first, last] : [second, first];
+  if (isTabs(tabs) && isOfTabs(around)) joinTabs(around, tabs, true);
+}
+
+function continuation(quotation, last) {
+  if (isOfTabs(last)) return continueTab(quotation, last);
+  if (last.matches(".closed")) return continueClosed(quotation, last);
+  if (!last.matches(".callout")) return quotation;
+  quotation.className = "callout";
+  if (last.dataset.kind) quotation.dataset.kind = last.dataset.kind;
+  return quotation;
 }
 
 /** A placeholder for a picture, with its alternative text. */
@@ -91,7 +104,7 @@ async function showEmbedded(node, id, part) {
   const linkThere = makeLinker(found.document, found.links);
   const shown = chunks.flatMap((chunk, place) => {
     const text = withoutHeadings(newText(chunk, chunks[place - 1]), [found.document.title]);
-    return markdownNodes(partOfText(text, part), { ...madeOf(chunk, linkThere), embed: undefined }, 0);
+    return markdownNodes(partOfText(text, part), { ...madeOf(chunk, linkThere, found.document), embed: undefined }, 0);
   });
   node.append(element("span", { class: "embedded" }, ...shown));
 }
@@ -112,11 +125,14 @@ function partOfText(text, part) {
   return wanted.join("\n\n").replace(/[ \n]\^[\w-]+$/gm, "");
 }
 
+const MARKDOWN_READERS = /^(?:markdown|mdx|notebook)\b/;
+
 /** The functions that create nodes from a passage's inline Markdown. */
-const madeOf = (chunk, linker) => ({
+const madeOf = (chunk, linker, { reader }) => ({
   link: linker,
   picture: (target, alternative, width) =>
     window.pictureNode?.(chunk.id, target, alternative, width) ?? untoldPicture(target, alternative),
+  isMarkdown: MARKDOWN_READERS.test(reader),
   note: noteLink,
   noteText: noteNode,
   embed: (target) => embedNode(target, linker),

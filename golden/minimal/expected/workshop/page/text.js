@@ -74,22 +74,31 @@ function quoteNode(nodes) {
     begin.remove();
     first.normalize();
     if (first.firstChild?.data) first.firstChild.data = first.firstChild.data.trimStart();
-    return calloutNode(bold, bold, first.childNodes.length ? nodes : rest);
+    return calloutNode(bold, inlineNodes(bold), first.childNodes.length ? nodes : rest);
   }
   const [written, label] = begin?.data?.match(LABEL) ?? [];
   if (!label) return element("blockquote", {}, ...nodes);
-  const [line] = begin.data.slice(written.length).split("\n", 1);
-  const isAlone = begin.data.includes("\n") || (!begin.nextSibling && rest.length > 0);
-  const isTitle = isAlone && line.length <= MAX_TITLE && /[^\s.:;,]$/.test(line);
-  const isKnown = KIND_OF.has(label.toLowerCase());
-  const title = isTitle && isKnown ? line : label;
-  begin.data = begin.data.slice(written.length + (title === line ? line.length : 0)).trimStart();
+  begin.data = begin.data.slice(written.length);
+  const { range, isAlone } = firstLine(first);
+  const line = String(range);
+  const isTitle = (isAlone || rest.length > 0) && line.length <= MAX_TITLE && /[^\s.:;,]$/.test(line);
+  const title = isTitle && KIND_OF.has(label.toLowerCase()) ? [range.extractContents()] : [label];
+  if (first.firstChild?.data) first.firstChild.data = first.firstChild.data.trimStart();
   return calloutNode(label, title, first.textContent || first.children.length ? nodes : rest);
+}
+
+/** The first line of a paragraph, and whether others follow. */
+function firstLine(paragraph) {
+  const range = document.createRange();
+  range.selectNodeContents(paragraph);
+  const last = [...paragraph.childNodes].find((node) => node.data?.includes("\n"));
+  if (last) range.setEnd(last, last.data.indexOf("\n"));
+  return { range, isAlone: Boolean(last) };
 }
 
 function calloutNode(label, title, below) {
   const kind = KIND_OF.get(label.toLowerCase()) ?? null;
-  const head = element("p", { class: "callout-title" }, element("strong", {}, ...inlineNodes(title)));
+  const head = element("p", { class: "callout-title" }, element("strong", {}, ...title));
   return element("blockquote", { class: "callout", "data-kind": kind }, head, ...below);
 }
 
