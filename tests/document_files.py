@@ -1,11 +1,14 @@
 """Generated files in binary formats: small, and hostile."""
 
 import io
+import re
 import struct
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+from foundry.documents import Document
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 CORE = (
@@ -181,6 +184,11 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
     header += struct.pack("<IIIIIIIII", 0, 1, directory, 0, 4_096, _END, 0, _END, 0)
     header += struct.pack("<I", 0) + struct.pack("<I", _FREE) * 108
     return header + b"".join(sectors)
+
+
+def reader_of(document: Document) -> str:
+    """Return the name of a document's reader, without versions."""
+    return re.sub(r"/\d+", "", document.reader)
 
 
 def slow_rst(lines: int) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import MakeProject
-from document_files import assemble_pdf, docx, paragraph, pdf, stream
+from document_files import assemble_pdf, docx, paragraph, pdf, reader_of, stream
 from PIL import Image, ImageDraw, ImageFont
 
 from foundry.building.documents import preparer, workers
@@ -140,7 +140,7 @@ def test_lines_are_put_in_order_and_columns_into_a_table() -> None:
 def test_a_picture_is_read(kind: str, sandbox: Sandbox) -> None:
     document = read_file(picture(*LINES, kind=kind), "scan.bin", sandbox)
     assert isinstance(document, Document)
-    assert (document.reader, document.tags, document.title) == ("picture/2", ("scan",), "scan")
+    assert (reader_of(document), document.tags, document.title) == ("picture", ("scan",), "scan")
     assert document.media_type == f"image/{kind.lower()}"
     assert document.metadata["scanned_pages"] == "1"
     assert set(document.reading.text.split()) >= set(WORDS)
@@ -154,7 +154,7 @@ def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
     assert document.reading.text[first:second].strip() == "Words of a page with text."
     assert set(document.reading.text[second:].split()) >= set(WORDS)
     assert (document.reading.seen, document.metadata["scanned_pages"]) == ((2, 3), "2-3")
-    assert (document.reader, document.reading.unseen) == ("pdf/6+ocr/2", 0)
+    assert (reader_of(document), document.reading.unseen) == ("pdf+ocr", 0)
 
 
 def test_a_picture_without_text_leaves_the_page_its_own(sandbox: Sandbox) -> None:

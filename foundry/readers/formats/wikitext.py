@@ -40,13 +40,11 @@ _JOINTS = {
 """Templates whose arguments are parts of a number or date."""
 _WITHOUT_TEXT = frozenset("anchor clear reflist toc".split())
 _CODE = frozenset(("pre", "source", "syntaxhighlight"))
-_RAW = frozenset(("nowiki", "pre", "source", "syntaxhighlight", "math", "code", "tt", "poem"))
+_RAW = _CODE | {"nowiki", "math", "code", "tt", "poem"}
 _MARKS = {"li": "*", "dd": ":", "dt": ";"}
 _SCRIPTS = {"sup": "super", "sub": "sub", **dict.fromkeys(("s", "del", "strike"), "struck")}
-_BREAK = "\u2028"
-"""A line break within a list item."""
-_APART = "\ue001"
-"""The place of a note, which separates words."""
+_BREAK = "\u2028"  # A line break within a list item
+_APART = "\ue001"  # The place of a note, which separates words
 _OPTION = re.compile(
     r"thumb(?:nail)?|frame(?:d|less)?|border|left|right|center|none|upright.*|\d*x?\d*px|alt=.*|link=.*"
 )
@@ -263,8 +261,7 @@ def _span(cell: Any, name: str) -> int:
 
 
 def _is_caption(cell: Any) -> bool:
-    # The parser treats `|+` as a cell.
-    return str(cell.contents).startswith("+")
+    return str(cell.contents).startswith("+")  # The parser treats `|+` as a cell.
 
 
 def _inner(node: Any, *tags: str) -> Iterable[Any]:

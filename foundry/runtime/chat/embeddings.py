@@ -13,8 +13,8 @@ from ..errors import InvalidRequestError
 from ..index.protocols import Vector
 from ..index.reader import current_index
 from ..web.routes import JsonResponse, JsonRoute
-from .openai import ERRORS, Count, count_words
-from .openai_schemas import EmbeddingList
+from .openai import Count, count_words
+from .openai_schemas import ERRORS, EmbeddingList
 
 MAX_INPUTS = 256
 

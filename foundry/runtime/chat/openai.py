@@ -24,11 +24,12 @@ from .conversation import Conversation, Turn
 from .legend import ending_of, read_legend
 from .markdown_code import code_spans
 from .openai_schemas import (
+    ERRORS,
+    REFERENCE,
     ChatCompletion,
     ChatCompletionChunk,
     ModelDescription,
     ModelList,
-    OpenAiError,
 )
 from .routes import LAST_TURN, MAX_MESSAGES, MAX_TURNS, EventStream, cut_turns, until_stopped
 
@@ -38,19 +39,8 @@ _SEARCHED = ("query", "query_from", "query_notice", "also_searched", "sources")
 _ANSWERED = ("mode", "reason", "notice", "unsupported")
 _CITATION = re.compile(r"\[([0-9]{1,3})\]")
 _ERROR_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-_REFERENCE = "#/components/schemas/{model}"
-_CHUNK = ChatCompletionChunk.model_json_schema(ref_template=_REFERENCE, mode="serialization")
+_CHUNK = ChatCompletionChunk.model_json_schema(ref_template=REFERENCE, mode="serialization")
 _STREAM = {"text/event-stream": {"schema": _CHUNK}}
-# The error responses under /v1; `web.problems` has those of the other paths.
-ERRORS: Any = {
-    "default": {
-        "description": "The request was rejected or failed.",
-        "content": {
-            "application/json": {"schema": OpenAiError.model_json_schema(ref_template=_REFERENCE)}
-        },
-    }
-}
-
 _WITHOUT_EFFECT: dict[str, tuple[object, ...]] = {
     "n": (1,),
     "stop": ([],),

@@ -1,10 +1,12 @@
 """Responses under /v1 for the OpenAPI document: OpenAI's objects plus our fields."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel
 
 from .answer import AnswerReason, QueryOrigin, SourceOfAnswer
+
+REFERENCE = "#/components/schemas/{model}"
 
 FinishReason = Literal["stop", "length"]
 
@@ -165,3 +167,14 @@ class OpenAiError(BaseModel):
     """An error in the format that OpenAI's clients expect."""
 
     error: ErrorDetail
+
+
+# The error responses under /v1; `web.problems` has those of the other paths.
+ERRORS: Any = {
+    "default": {
+        "description": "The request was rejected or failed.",
+        "content": {
+            "application/json": {"schema": OpenAiError.model_json_schema(ref_template=REFERENCE)}
+        },
+    }
+}

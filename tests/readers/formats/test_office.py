@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import xlsxwriter
-from document_files import compound, docx, pack, paragraph
+from document_files import compound, docx, pack, paragraph, reader_of
 from pptx import Presentation
 from pptx.util import Inches
 
@@ -56,7 +56,7 @@ def test_word(sandbox: Sandbox) -> None:
     assert document.metadata == {"language": "de-DE"}
     assert "Erst lesen." in document.reading.text
     assert "| Größe | Maß |" in document.reading.text
-    assert document.reader == "docx/5"
+    assert reader_of(document) == "docx"
 
 
 M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
@@ -242,7 +242,7 @@ def test_opendocument_text(sandbox: Sandbox) -> None:
     assert document.reading.text == (
         "## Anfang\n\nEin  Satz.\n\n- eins\n- zwei\n\n| x | x |\n| --- | --- |\n| x | x |"
     )
-    assert (document.title, document.reader) == ("Titel", "opendocument/5")
+    assert (document.title, reader_of(document)) == ("Titel", "opendocument")
 
 
 def test_opendocument_presentation(sandbox: Sandbox) -> None:

@@ -23,6 +23,7 @@ _SILENT = frozenset(
     " cc hw YS Bk Ek ev cs ss pc pn bp hc so mso nx INDENT UNINDENT"
     " PDFPIC URL".split()
 )
+_CONTINUED = re.compile(r"(?<!\\)\\\Z")
 _CONDITION = re.compile(r"(?:if|ie)[ \t]+(!?[ntoe]|\S+)[ \t]*(.*)")
 
 
@@ -66,7 +67,7 @@ class _Writer:
         parts = [self._lines[self._next]]
         self._next += 1
         # A backslash at the end continues a line.
-        while _is_continued(parts[-1]) and self._next < len(self._lines):
+        while _CONTINUED.search(parts[-1]) and self._next < len(self._lines):
             parts[-1] = parts[-1][:-1]
             parts.append(self._lines[self._next])
             self._next += 1
@@ -105,7 +106,7 @@ class _Writer:
         elif name in ALTERNATING:
             self._text("".join(given))
         elif name in _PARAGRAPHS:
-            self._paragraph()
+            self._text("")
         elif name in {"TP", "TQ", "IP", "It"}:
             self._item(name, given)
         elif name in {"nf", "EX", "Bd"}:
@@ -203,12 +204,6 @@ class _Writer:
         self._is_synopsis = title.upper() == "SYNOPSIS"
         self.composer.heading(level, title)
 
-    def _paragraph(self) -> None:
-        if self._code is not None:
-            self._code.append("")
-        else:
-            self.flush()
-
     def _item(self, name: str, given: list[str]) -> None:
         if self._code is not None:
             self._text(" ".join(given))
@@ -288,10 +283,6 @@ class _Writer:
         self.composer.table(read_rows(content, self._strings))
 
 
-def _is_continued(line: str) -> bool:
-    return line.endswith("\\") and not line.endswith("\\\\")
-
-
 def read(text: str) -> Reading:
     """Read a manual page; other text is left unchanged."""
     if not _IS_PAGE.search(text):
@@ -303,13 +294,5 @@ def read(text: str) -> Reading:
     )
 
 
-_SECTIONS = [
-    *(f".{number}" for number in range(1, 10)),
-    ".1p",
-    ".3p",
-    ".3pm",
-    ".n",
-    ".man",
-    ".mdoc",
-]
+_SECTIONS = [*(f".{number}" for number in range(1, 10)), *".1p .3p .3pm .n .man .mdoc".split()]
 READER = Reader("man/4", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)

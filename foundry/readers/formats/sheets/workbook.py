@@ -20,7 +20,8 @@ from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.packed import Package, describe
-from foundry.readers.formats.sheets.cells import MAX_CELLS, Formats, Sheet, read_sheet, script_of
+from foundry.readers.formats.sheets.cells import MAX_CELLS, Formats, read_sheet, script_of
+from foundry.readers.formats.sheets.rows import Sheet
 from foundry.readers.notes import leave_out
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"

@@ -8,12 +8,7 @@ from foundry.readers.formats.office.alternatives import choose
 from foundry.readers.formats.office.equations import MATH, spell
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.numerals import numeral
-from foundry.readers.formats.office.parts import (
-    ALTERNATIVES,
-    RELATIONSHIPS,
-    Relation,
-    texts_of,
-)
+from foundry.readers.formats.office.parts import ALTERNATIVES, RELATIONSHIPS, Relation, texts_of
 from foundry.readers.formats.office.running import PAGE_NUMBER
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.symbols import from_private_use, symbol
@@ -25,14 +20,7 @@ from foundry.readers.formats.word.fields import (
     link_of,
     shown_without_result,
 )
-from foundry.readers.formats.word.names import (
-    RUN_PROPERTIES,
-    SILENT,
-    TEXT,
-    VAL,
-    W,
-    is_on,
-)
+from foundry.readers.formats.word.names import RUN_PROPERTIES, SILENT, TEXT, VAL, W, is_on
 from foundry.readers.formats.word.styles import PLAIN, STRUCK, Style, Styles
 from foundry.readers.notes import leave_out
 

@@ -1,0 +1,80 @@
+"""The rows of an Excel sheet, and the areas and links that name its cells."""
+
+import re
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+
+from foundry.readers.formats.office.grids import DeclaredTable, Grid
+from foundry.readers.formats.office.merging import Merged
+
+_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})$")
+
+
+@dataclass(slots=True)
+class Sheet:
+    """The visible rows of a sheet, by number from 1, with merged cells and links.
+
+    `links` maps cells to relationship ids or targets; `tables` has the areas of declared tables,
+    with column names if no row has them.
+    """
+
+    rows: list[list[str]] = field(default_factory=list)
+    numbers: list[int] = field(default_factory=list)
+    areas: list[str] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+    tables: list[tuple[str, list[str]]] = field(default_factory=list)
+
+    def grid(self) -> Grid:
+        """Return the cells, with enough empty rows to keep tables separate."""
+        rows: list[list[str]] = []
+        places: list[int] = []
+        last = 0
+        for number, row in zip(self.numbers, self.rows, strict=True):
+            rows += [[] for _ in range(min(number - last - 1, 2))] if rows else []
+            places.append(len(rows))
+            rows.append(row)
+            last = number
+        merged = [one for area in self.areas if (one := self._area(area, places))]
+        declared = [
+            DeclaredTable(*one, names)
+            for area, names in self.tables
+            if (one := self._area(area, places))
+        ]
+        return Grid(rows, merged, declared)
+
+    def _area(self, area: str, places: list[int]) -> Merged | None:
+        first, _, last = area.partition(":")
+        begin, end = _parse(first), _parse(last or first)
+        if begin is None or end is None:
+            return None
+        low, high = bisect_left(self.numbers, begin[0]), bisect_right(self.numbers, end[0])
+        if low >= high or self.numbers[low] != begin[0]:
+            return None
+        return range(places[low], places[high - 1] + 1), range(begin[1], end[1] + 1)
+
+    def cell(self, reference: str) -> tuple[list[str], int] | None:
+        """Return the row and column of a cell, if it has text."""
+        found = _parse(reference.partition(":")[0])
+        if found is None:
+            return None
+        place = bisect_left(self.numbers, found[0])
+        is_there = place < len(self.numbers) and self.numbers[place] == found[0]
+        return (
+            (self.rows[place], found[1]) if is_there and found[1] < len(self.rows[place]) else None
+        )
+
+
+def number_of_column(letters: str) -> int:
+    """Return a column's number from 0, given its letters; -1 if they are invalid."""
+    if not letters.isascii() or not letters.isalpha() or len(letters) > 3:
+        return -1
+    column = 0
+    for letter in letters.upper():
+        column = 26 * column + ord(letter) - 64
+    return column - 1
+
+
+def _parse(reference: str) -> tuple[int, int] | None:
+    """Return the row (from 1) and column (from 0) that a cell reference names."""
+    found = _REFERENCE.match(reference)
+    return (int(found[2]), number_of_column(found[1])) if found else None
