@@ -1,6 +1,7 @@
 """The characters of a page's text, from PDFium: their boxes and type sizes."""
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,9 @@ from foundry.readers.formats.pdf.pdfium import address_of, function, read_floats
 Box = Sequence[float]
 """Left, top, right and bottom, in points from the left and the bottom of the page."""
 
+Boxes = NDArray[np.float64]
+"""Boxes, a row for each."""
+
 
 class Characters:
     """A page's text, and properties of its characters by their position in the text."""
@@ -21,49 +25,27 @@ class Characters:
         self._page = address_of(self._opened.raw)
         self.text: str = self._opened.get_text_range()
         # PDFium's character numbers are positions in the text only if the lengths are equal.
-        self._is_whole = len(self.text) == self._opened.count_chars()
-        self._boxes: dict[int, Box] = {}
-        self._sizes: dict[int, float] = {}
+        is_whole = len(self.text) == self._opened.count_chars()
+        self._numbers: Sequence[int] = () if is_whole else self._number_characters()
 
     def close(self) -> None:
         """Close the text; no more characters can be looked up."""
         self._opened.close()
 
-    def boxes(self, places: Sequence[int]) -> NDArray[np.float64]:
-        """Return the boxes of characters, a row for each, as `box` does."""
+    def boxes(self, places: Sequence[int]) -> Boxes:
+        """Return the boxes of characters; a character without a place on the page has an empty one."""
         found = read_floats("FPDFText_GetLooseCharBox", 4, 1, *self._arguments(places))
         return found.astype(float)
 
-    def look_up_boxes(self, places: Sequence[int]) -> None:
-        """Look up the boxes of many characters, which is faster than one at a time."""
-        places = [place for place in places if place not in self._boxes]
-        if places:
-            self._boxes.update(zip(places, self.boxes(places).tolist(), strict=True))
-
-    def look_up_sizes(self, places: Sequence[int]) -> None:
-        """Look up the type sizes of many characters, which is faster than one at a time."""
-        places = [place for place in places if place not in self._sizes]
-        sizes = map(function("FPDFText_GetFontSize"), *self._arguments(places))
-        self._sizes.update(zip(places, sizes, strict=True))
-
-    def box(self, place: int) -> Box:
-        """Return the box of a character, empty for one without a place on the page."""
-        if place not in self._boxes:
-            self.look_up_boxes([place])
-        return self._boxes[place]
-
-    def size(self, place: int) -> float:
-        """Return the type size of a character, before it is scaled to the page."""
-        if place not in self._sizes:
-            self.look_up_sizes([place])
-        return self._sizes[place]
+    def sizes(self, places: Sequence[int]) -> list[float]:
+        """Return the type sizes of characters, before they are scaled to the page."""
+        return list(map(function("FPDFText_GetFontSize"), *self._arguments(places)))
 
     def types(self, places: Sequence[int]) -> Iterator[tuple[float, float]]:
         """Yield the type size of characters on the page, and its angle in degrees."""
-        self.look_up_sizes(places)
         matrices = read_floats("FPDFText_GetMatrix", 6, 1, *self._arguments(places))
-        for place, (a, b, c, d, _, _) in zip(places, matrices.tolist(), strict=True):
-            yield self.size(place) * math.hypot(c, d), math.degrees(math.atan2(b, a))
+        for size, (a, b, c, d, _, _) in zip(self.sizes(places), matrices.tolist(), strict=True):
+            yield size * math.hypot(c, d), math.degrees(math.atan2(b, a))
 
     def are_unknown(self, places: Sequence[int]) -> Iterator[int]:
         """Yield for each character whether the font does not identify it: 0 if it does."""
@@ -71,18 +53,27 @@ class Characters:
 
     def is_hyphen(self, place: int) -> bool:
         """Return whether a word was hyphenated at this character."""
-        return bool(function("FPDFText_IsHyphen")(self._page, self._index(place)))
+        ((page,), (number,)) = self._arguments([place])
+        return bool(function("FPDFText_IsHyphen")(page, number))
 
     def is_unknown(self, place: int) -> bool:
         """Return whether the font does not identify this character."""
         return any(self.are_unknown([place]))
 
     def _arguments(self, places: Sequence[int]) -> tuple[Sequence[object], Sequence[int]]:
-        indexes = places if self._is_whole else list(map(self._index, places))
-        return [self._page] * len(places), indexes
+        numbers = [self._numbers[place] for place in places] if self._numbers else places
+        return [self._page] * len(places), numbers
 
-    def _index(self, place: int) -> int:
-        if self._is_whole:
-            return place
-        index: int = function("FPDFText_GetCharIndexFromTextIndex")(self._page, place)
-        return max(index, 0)
+    def _number_characters(self) -> list[int]:
+        """Return PDFium's number of each character; its numbers never fall behind positions."""
+        get_number = function("FPDFText_GetCharIndexFromTextIndex")
+
+        def shift(place: int) -> int:
+            return get_number(self._page, place) - place
+
+        numbers: list[int] = []
+        while (place := len(numbers)) < len(self.text):
+            ahead = shift(place)
+            end = bisect_right(range(len(self.text)), ahead, lo=place, key=shift)
+            numbers += range(place + ahead, end + ahead)
+        return numbers

@@ -46,11 +46,9 @@ def find_rules(page: Any, height: float) -> Rules:
         sides = boxes[:, 2:] - boxes[:, :2]
         is_long, is_thin = (sides > SHORT).any(axis=1), (sides < THIN).any(axis=1)
         thin, large = np.flatnonzero(is_long & is_thin), np.flatnonzero(is_long & ~is_thin)
-        owners, edges = _edges([paths[number] for number in large])
-        sides = np.abs(edges[:, 2:] - edges[:, :2])
-        is_rule = (sides > SHORT).any(axis=1) & (sides < THIN).any(axis=1)
-        ends = np.concatenate([boxes[thin], edges[is_rule]])
-        order = np.argsort(np.concatenate([thin, large[owners[is_rule]]]), kind="stable")
+        owners, edges = _straight_edges([paths[number] for number in large])
+        ends = np.concatenate([boxes[thin], edges])
+        order = np.argsort(np.concatenate([thin, large[owners]]), kind="stable")
         x, y, next_x, next_y = ends[order[:MAX_RULES]].T
         top, bottom = height - np.maximum(y, next_y), height - np.minimum(y, next_y)
         return np.stack([np.minimum(x, next_x), np.maximum(x, next_x), top, bottom], axis=1)
@@ -64,12 +62,14 @@ def _objects(page: Any, kind: int) -> list[Address]:
     inner = function("FPDFFormObj_CountObjects"), function("FPDFFormObj_GetObject")
 
     def walk(parent: Address, count: Any, get: Any, depth: int) -> Iterator[Address]:
-        for found in map(get, repeat(parent), range(count(parent))):
-            found_kind = get_type(found)
-            if found_kind == kind:
-                yield found
-            elif found_kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
-                yield from walk(found, *inner, depth + 1)
+        found = list(map(get, repeat(parent), range(count(parent))))
+        kinds = np.fromiter(map(get_type, found), int, len(found))
+        wanted = (kinds == kind) | (kinds == raw.FPDF_PAGEOBJ_FORM)
+        for number in np.flatnonzero(wanted).tolist():
+            if kinds[number] == kind:
+                yield found[number]
+            elif depth < MAX_NESTING:
+                yield from walk(found[number], *inner, depth + 1)
 
     outer = function("FPDFPage_CountObjects"), function("FPDFPage_GetObject")
     return list(islice(walk(address_of(page.raw), *outer, 1), MAX_OBJECTS))
@@ -79,8 +79,10 @@ def _bounds(drawn: Sequence[Address]) -> NDArray[np.float64]:
     return read_floats("FPDFPageObj_GetBounds", 4, 4, drawn).astype(float)
 
 
-def _edges(paths: Sequence[Address]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the straight lines of some paths: the path's position, and the ends of each line."""
+def _straight_edges(
+    paths: Sequence[Address],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the ruled lines in some paths: the path's position, and the ends of each line."""
     from pypdfium2 import raw
 
     counts = [min(n, MAX_RULES) for n in map(function("FPDFPath_CountSegments"), paths)]
@@ -88,15 +90,15 @@ def _edges(paths: Sequence[Address]) -> tuple[NDArray[np.int64], NDArray[np.floa
     each = (map(get_segment, repeat(path), range(n)) for path, n in zip(paths, counts, strict=True))
     segments = list(islice(chain.from_iterable(each), MAX_SEGMENTS))
     owners = np.repeat(np.arange(len(paths)), counts)[: len(segments)]
-    kinds = np.fromiter(map(function("FPDFPathSegment_GetType"), segments), int, len(segments))
-    # The segment that closes a figure is a separate line in PDFium.
-    is_line = kinds == raw.FPDF_SEGMENT_LINETO
-    last = np.flatnonzero(is_line)
-    ends = np.flatnonzero(is_line | np.roll(is_line, -1))
-    given = read_floats("FPDFPathSegment_GetPoint", 2, 2, [segments[end] for end in ends.tolist()])
-    x, y = given.astype(float).T
+    x, y = read_floats("FPDFPathSegment_GetPoint", 2, 2, segments).astype(float).T
     matrices = read_floats("FPDFPageObj_GetMatrix", 6, 1, paths)
-    a, b, c, d, e, f = matrices[owners[ends]].astype(float).T
-    points = np.empty((len(segments), 2))
-    points[ends] = np.stack([a * x + c * y + e, b * x + d * y + f], axis=1)
-    return owners[last], np.concatenate([points[last - 1], points[last]], axis=1)
+    a, b, c, d, e, f = matrices[owners].astype(float).T
+    ends = np.stack([a * x + c * y + e, b * x + d * y + f], axis=1)
+    # The segment that closes a figure is a separate line in PDFium.
+    edges = np.concatenate([np.roll(ends, 1, axis=0), ends], axis=1)
+    sides = np.abs(edges[:, 2:] - edges[:, :2])
+    found = np.flatnonzero((sides > SHORT).any(axis=1) & (sides < THIN).any(axis=1))
+    get_type = function("FPDFPathSegment_GetType")
+    is_line = [get_type(segments[end]) == raw.FPDF_SEGMENT_LINETO for end in found.tolist()]
+    found = found[np.array(is_line, bool)]
+    return owners[found], edges[found]

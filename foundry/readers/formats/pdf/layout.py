@@ -35,7 +35,7 @@ _DIVIDED = re.compile(rf"(?<![^\W\d_])([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([
 _DIVISION = re.compile(rf"{JOINT}|[-\u00ad\u2010]\n")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Line:
     """A line of a page, or a table, which has `rows`; `size` is its type size in points.
 

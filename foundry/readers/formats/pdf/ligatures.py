@@ -35,7 +35,8 @@ def name_ligatures(pages: Sequence[Sequence[Line]]) -> list[list[Line]]:
     lines = list(chain.from_iterable(pages))
     if not any(UNNAMED in line.text for line in lines):
         return [list(page) for page in pages]
-    own = {word.casefold() for line in lines for word in _WORD.findall(line.text)}
+    words = set(_WORD.findall("\n".join(line.text for line in lines)))
+    own = set(map(str.casefold, words))
 
     def name(text: str) -> str:
         return _BROKEN.sub(lambda broken: _complete(broken[0], own), text)

@@ -3,17 +3,18 @@
 import ctypes
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from foundry.documents.left_out import Omission
 from foundry.readers.decoding import is_normalised, normalise
 from foundry.readers.formats import pictures
-from foundry.readers.formats.pdf.characters import Characters
+from foundry.readers.formats.pdf.characters import Boxes, Characters
 from foundry.readers.formats.pdf.drawings import find_pictures, find_rules
 from foundry.readers.formats.pdf.forms import Filled, find_filled
 from foundry.readers.formats.pdf.layout import JOINT, Line, order, put_in_tables, split_lines
@@ -36,6 +37,8 @@ ELSEWHERE = 1_000.0
 """Penalty in points for a label on the side of a field where labels are unusual."""
 ILLEGIBLE_CHARS = 4
 """Shorter words of unidentified glyphs may be mathematical signs."""
+
+Places = NDArray[np.int64]
 
 _BREAK = "\r\n"
 # PDFium returns these characters, among others, for glyphs that the font does not identify.
@@ -62,12 +65,24 @@ class PageReader:
 
     def lines(self) -> list[Line]:
         """Return the page's lines; the lines of a table become one, with its rows."""
+        spans = [word.span() for word in _WORD.finditer(self._text)]
+        starts = [start for start, _ in spans]
+        boxes = self._characters.boxes([*starts, *(stop - 1 for _, stop in spans)])
+        begins, ends = boxes.reshape(2, -1, 4)
         written = list(self._find_written())
-        self._characters.look_up_boxes([end for each in written for end in (each[0], each[-1])])
-        joined = list(self._join_raised(written))
-        types = self._characters.types([stretches[0].start for stretches in joined])
-        lines = [self._line(each, *kind) for each, kind in zip(joined, types, strict=True)]
-        words = self._words(joined) if self._is_upright else []
+        firsts = np.searchsorted(starts, [each.start for each in written])
+        lasts = np.searchsorted(starts, [each.stop for each in written]) - 1
+        is_new = np.ones(len(written), bool)
+        before, after = ends[lasts[:-1]].T, begins[firsts[1:]].T
+        if self._is_upright:
+            is_new[1:] = ~_go_on(before, after)
+        is_apart = after[0] - before[2] > SPACE * np.maximum(before[1] - before[3], 0.0)
+        apart = {written[number].start for number in (np.flatnonzero(is_apart) + 1).tolist()}
+        bounds = np.append(np.flatnonzero(is_new), len(written))
+        joined = [written[head:after] for head, after in pairwise(bounds.tolist())]
+        firsts, lasts = firsts[bounds[:-1]], lasts[bounds[1:] - 1]
+        lines = self._lines(joined, apart, begins[firsts], ends[lasts])
+        words = self._words(spans, begins, ends, firsts) if self._is_upright else []
         self._fill(lines, words)
         rows = find_rows(words)
         is_ruled = self._is_upright and len(lines) > 1 and MIN_WORDS <= len(words) <= MAX_WORDS
@@ -86,31 +101,6 @@ class PageReader:
             index += len(written) + len(_BREAK)
             if begin < end and (self._is_normal or normalise(written).strip()):
                 yield range(begin, end)
-
-    def _join_raised(self, written: Sequence[range]) -> Iterator[list[range]]:
-        """Yield the positions of each line.
-
-        PDFium ends a line before or after a superscript; such a line has several ranges.
-        """
-        joined = list(written[:1])
-        for before, places in pairwise(written):
-            if self._is_upright and self._goes_on(before, places):
-                joined.append(places)
-            else:
-                yield joined
-                joined = [places]
-        if joined:
-            yield joined
-
-    def _goes_on(self, before: range, after: range) -> bool:
-        """Return whether a range continues the line of another, with larger or smaller print."""
-        _, last_top, right, last_bottom = self._characters.box(before[-1])
-        left, first_top, _, first_bottom = self._characters.box(after[0])
-        low, high = sorted((last_top - last_bottom, first_top - first_bottom))
-        if not low < SMALLER * high:
-            return False
-        overlap = min(last_top, first_top) - max(last_bottom, first_bottom)
-        return 2 * overlap > low and -0.2 * high < left - right < 0.5 * high
 
     def _read_text(self) -> str:
         """Return the page's text, with a placeholder for each ligature that has no characters.
@@ -177,59 +167,72 @@ class PageReader:
                 raw.FPDFAction_GetURIPath(document, action, buffer, size)
                 yield normalise(buffer.value.decode("utf-8", "replace"))
 
-    def _line(self, stretches: Sequence[range], size: float, angle: float) -> Line:
-        # PDFium joins hyphenated words, so one line of its text may span two lines of the page.
-        _, top, _, _ = self._characters.box(stretches[0][0])
-        _, _, _, bottom = self._characters.box(stretches[-1][-1])
-        return Line(
-            text=self._join(stretches),
-            # Sizes are rounded to half points, so that sizes that were meant to be equal are equal.
-            size=round(2 * size) / 2,
-            top=min(max(1 - top / self._height, 0.0), 1.0),
-            bottom=min(max(1 - bottom / self._height, 0.0), 1.0),
-            angle=round(angle) % 360,
-        )
+    def _lines(
+        self, joined: Sequence[Sequence[range]], apart: Collection[int], begins: Boxes, ends: Boxes
+    ) -> list[Line]:
+        """Return lines, given the ranges of each and the boxes of their first and last characters.
 
-    def _join(self, stretches: Sequence[range]) -> str:
-        """Return the text of a line's ranges."""
-        if len(stretches) == 1:
-            return self._write(stretches[0].start, stretches[0].stop)
+        A space is set before ranges that start at one of the positions in `apart`.
+        """
+        # PDFium joins hyphenated words, so one line of its text may span two lines of the page.
+        sides = np.stack([begins[:, 1], ends[:, 3]])
+        tops, bottoms = np.clip(1 - sides / self._height, 0.0, 1.0).tolist()
+        types = self._characters.types([stretches[0].start for stretches in joined])
+        # Sizes are rounded to half points, so that sizes that were meant to be equal are equal.
+        return [
+            Line(text, round(2 * size) / 2, top, bottom, (), round(angle) % 360)
+            for text, top, bottom, (size, angle) in zip(
+                self._join(joined, apart), tops, bottoms, types, strict=True
+            )
+        ]
+
+    def _join(
+        self, joined: Sequence[Sequence[range]], apart: Collection[int]
+    ) -> Iterator[str]:
+        """Yield the text of each line."""
         text, places = "", list[int]()
-        for stretch in stretches:
-            if places and self._is_apart(places[-1], stretch.start):
-                text, places = text + " ", [*places, stretch.start]
-            text += self._text[stretch.start : stretch.stop]
-            places += stretch
+        for stretches in joined:
+            if len(stretches) > 1:
+                for stretch in stretches:
+                    space = " " if stretch is not stretches[0] and stretch.start in apart else ""
+                    text += space + self._text[stretch.start : stretch.stop]
+                    places += range(stretch.start - len(space), stretch.stop)
+                text += _BREAK
+                places += range(len(_BREAK))
         raised = find_raised(text, places, self._characters)
-        return normalise(write_raised(text, 0, len(text), raised)).strip()
+        texts = iter(write_raised(text, 0, len(text), raised).split(_BREAK))
+        for stretches in joined:
+            if len(stretches) > 1:
+                yield normalise(next(texts)).strip()
+            else:
+                yield self._write(stretches[0].start, stretches[0].stop)
 
     def _write(self, start: int, stop: int) -> str:
         """Return the normalised text of a range."""
         text = write_raised(self._text, start, stop, self._raised)
         return text if self._is_normal else normalise(text).strip()
 
-    def _is_apart(self, before: int, after: int) -> bool:
-        _, top, right, bottom = self._characters.box(before)
-        left, _, _, _ = self._characters.box(after)
-        return left - right > SPACE * max(top - bottom, 0.0)
+    def _words(
+        self, spans: Sequence[tuple[int, int]], begins: Boxes, ends: Boxes, firsts: Places
+    ) -> list[Word]:
+        """Return the words of the lines; at more than MAX_WORDS, only the first lines.
 
-    def _words(self, joined: Sequence[Sequence[range]]) -> list[Word]:
-        """Return the words of the lines; at more than MAX_WORDS, only the first lines."""
-        spans = [word.span() for word in _WORD.finditer(self._text)]
+        `firsts` are the numbers of the words that begin lines.
+        """
+        texts = self._text.split()
         starts = [start for start, _ in spans]
-        boxes = self._characters.boxes([*starts, *(end - 1 for _, end in spans)])
-        (left, top, _, bottom), (_, _, right, _) = boxes.reshape(2, -1, 4).transpose(0, 2, 1)
-        lines = np.searchsorted([each[0].start for each in joined], starts, "right") - 1
-        texts = _WORD.findall(self._text)
         changed = {bisect_right(starts, first) - 1 for first, _, _ in self._raised}
         for number in changed if self._is_normal else range(len(texts)):
             texts[number] = self._write(*spans[number])
+        left, top, _, bottom = begins.T
+        right = ends[:, 2]
+        lines = np.searchsorted(firsts, np.arange(len(spans)), "right") - 1
         places = (left, right, self._top - top, self._top - bottom, lines)
-        found = zip(texts, *(each.tolist() for each in places), strict=True)
+        found = map(Word, texts, *(each.tolist() for each in places))
         is_drawn = (left <= right) & (bottom < top)
-        words = [Word(*each) for each in compress(found, is_drawn.tolist()) if each[0]]
-        last = words[MAX_WORDS].line if len(words) > MAX_WORDS else len(joined)
-        return [word for word in words if word.line <= last] if last < len(joined) else words
+        words = [word for word in compress(found, is_drawn.tolist()) if word.text]
+        last = words[MAX_WORDS].line if len(words) > MAX_WORDS else len(firsts)
+        return [word for word in words if word.line <= last] if last < len(firsts) else words
 
     def _fill(self, lines: list[Line], words: list[Word]) -> None:
         """Insert the values of the page's fields next to their labels."""
@@ -256,6 +259,21 @@ class PageReader:
             members = sorted((w for w in words if w.line == near.line), key=lambda w: w.left)
             text = " ".join(member.text for member in members)
             lines[near.line] = replace(lines[near.line], text=text)
+
+
+def _go_on(before: Boxes, after: Boxes) -> NDArray[np.bool_]:
+    """Return whether a range continues the line of another, with larger or smaller print.
+
+    PDFium ends a line before or after a superscript. `before` has the boxes of the last characters
+    of ranges, a column for each, and `after` those of the first characters of the next ranges.
+    """
+    (_, last_top, right, last_bottom), (left, first_top, _, first_bottom) = before, after
+    heights = last_top - last_bottom, first_top - first_bottom
+    low, high = np.minimum(*heights), np.maximum(*heights)
+    overlap = np.minimum(last_top, first_top) - np.maximum(last_bottom, first_bottom)
+    gap = left - right
+    is_next = (-0.2 * high < gap) & (gap < 0.5 * high)
+    return (low < SMALLER * high) & (2 * overlap > low) & is_next
 
 
 def _distance(word: Word, filled: Filled) -> float:

@@ -32,10 +32,9 @@ def find_raised(text: str, places: Sequence[int], characters: Characters) -> lis
     """
     smaller = _find_smaller(text, places, characters)
     ends = [end for _, first, _ in smaller for end in (places[first - 1], places[first])]
-    characters.look_up_boxes(ends)
+    boxes = characters.boxes(ends).reshape(-1, 2, 4).tolist()
     found = []
-    for start, first, stop in smaller:
-        base, raised = characters.box(places[first - 1]), characters.box(places[first])
+    for (start, first, stop), (base, raised) in zip(smaller, boxes, strict=True):
         if digits := _write(text[start:first], text[first:stop], base, raised):
             found.append((first, stop, digits))
     return found
@@ -43,6 +42,8 @@ def find_raised(text: str, places: Sequence[int], characters: Characters) -> lis
 
 def write_raised(text: str, start: int, stop: int, found: Sequence[Raised]) -> str:
     """Return a part of a text with its raised digits as they are written."""
+    if not found:
+        return text[start:stop]
     parts = []
     for first, end, digits in found[bisect_left(found, (start,)) : bisect_left(found, (stop,))]:
         parts += [text[start:first], digits]
@@ -60,17 +61,15 @@ def _find_smaller(
         if 1 < word.end() - word.start() <= MAX_WORD
         for number in _RAISED.finditer(word[0])
     ]
-    befores = [places[max(first - 1, start)] for start, first, _ in numbers]
-    lasts = [places[stop - 1] for _, _, stop in numbers]
-    characters.look_up_sizes([*befores, *lasts])
-    size = characters.size
+    befores = characters.sizes([places[max(first - 1, start)] for start, first, _ in numbers])
+    lasts = characters.sizes([places[stop - 1] for _, _, stop in numbers])
     smaller = []
     for (start, first, stop), before, last in zip(numbers, befores, lasts, strict=True):
-        large = SMALLER * size(before)
-        if size(last) >= large:
+        if last >= SMALLER * before:
             continue
-        while size(places[first]) >= large:
-            first += 1
+        sizes = characters.sizes(places[first:stop])
+        while sizes[0] >= SMALLER * before:
+            first, sizes = first + 1, sizes[1:]
         if first > start:
             smaller.append((start, first, stop))
     return smaller

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import inf
 from operator import attrgetter, sub
 from statistics import median
@@ -11,6 +10,8 @@ GAP = 0.8
 """Minimum white space between cells, relative to the height of the type; justified prose has less
 between words.
 """
+
+_left = attrgetter("left")
 
 
 @dataclass(slots=True, eq=False)
@@ -30,7 +31,7 @@ class Word:
         return (self.top + self.bottom) / 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Row:
     """Words side by side, as cells with white space between them."""
 
@@ -43,13 +44,14 @@ def find_rows(words: Sequence[Word]) -> list[Row]:
     """Return the rows of a page from top to bottom."""
     bands: list[list[Word]] = []
     above = below = -inf
-    places = [((w.top + w.bottom) / 2, w.left, number) for number, w in enumerate(words)]
-    for middle, _, number in sorted(places):
-        word = words[number]
+    band: list[Word] = []
+    places = [((w.top + w.bottom) / 2, w.left, number, w) for number, w in enumerate(words)]
+    for middle, _, _, word in sorted(places):
         if above < middle < below:
-            bands[-1].append(word)
+            band.append(word)
         else:
-            bands.append([word])
+            band = [word]
+            bands.append(band)
             above, below = word.top, word.bottom
     return list(map(_row, bands))
 
@@ -57,12 +59,16 @@ def find_rows(words: Sequence[Word]) -> list[Row]:
 def _row(band: list[Word]) -> Row:
     if len(band) == 1:
         return Row([band], band[0].top, band[0].bottom)
-    band.sort(key=attrgetter("left"))
+    band.sort(key=_left)
     tops, bottoms = [word.top for word in band], [word.bottom for word in band]
     gap = GAP * median(map(sub, bottoms, tops))
-    cells = [[band[0]]]
-    for before, word in pairwise(band):
-        if word.left - before.right > gap:
-            cells.append([])
-        cells[-1].append(word)
+    cells: list[list[Word]] = []
+    end = -inf
+    for word in band:
+        if word.left - end > gap:
+            cell = [word]
+            cells.append(cell)
+        else:
+            cell.append(word)
+        end = word.right
     return Row(cells, min(tops), max(bottoms))

@@ -107,21 +107,22 @@ def _touching(rules: Rules) -> Iterator[tuple[Rules, Rules]]:
     level, upright, touches = level[rows], upright[columns], touches[rows][:, columns]
     if min(touches.shape) < MIN_RULES:
         return
-    group_of = {number: number for number in sorted((*level.tolist(), *upright.tolist()))}
-    members = {number: [number] for number in group_of}
-    for number, row in zip(level.tolist(), touches, strict=True):
-        for other in upright[row].tolist():
-            one, two = group_of[number], group_of[other]
-            if one != two:
-                if len(members[one]) > len(members[two]):
-                    one, two = two, one
-                for member in members[one]:
-                    group_of[member] = two
-                members[two] += members.pop(one)
-    for group in dict.fromkeys(group_of.values()):
-        if len(members[group]) >= 2 * MIN_RULES:
-            inside = np.array(members[group])
-            yield rules[inside[is_vertical[inside]]], rules[inside[~is_vertical[inside]]]
+    # Each group has its vertical rules as the bits of a number, and the rows of its horizontal ones.
+    groups: list[tuple[int, list[int]]] = []
+    for number, row in enumerate(np.packbits(touches, axis=1)):
+        touched = bits = int.from_bytes(row.tobytes())
+        members, apart = [number], []
+        for group in groups:
+            if group[0] & touched:
+                bits |= group[0]
+                members += group[1]
+            else:
+                apart.append(group)
+        groups = [*apart, (bits, members)]
+    found = ((upright[touches[members].any(axis=0)], level[members]) for _, members in groups)
+    for group in sorted(found, key=lambda group: min(map(min, group))):
+        if min(map(len, group)) >= MIN_RULES:
+            yield rules[group[0]], rules[group[1]]
 
 
 def _read_grid(
