@@ -33,7 +33,7 @@ class Characters:
         self._opened.close()
 
     def boxes(self, places: Sequence[int]) -> Boxes:
-        """Return the boxes of characters; a character without a place on the page has an empty one."""
+        """Return the boxes of characters, empty for those without a place on the page."""
         found = read_floats("FPDFText_GetLooseCharBox", 4, 1, *self._arguments(places))
         return found.astype(float)
 
@@ -53,7 +53,7 @@ class Characters:
 
     def is_hyphen(self, place: int) -> bool:
         """Return whether a word was hyphenated at this character."""
-        ((page,), (number,)) = self._arguments([place])
+        (page,), (number,) = self._arguments([place])
         return bool(function("FPDFText_IsHyphen")(page, number))
 
     def is_unknown(self, place: int) -> bool:
@@ -69,7 +69,8 @@ class Characters:
         get_number = function("FPDFText_GetCharIndexFromTextIndex")
 
         def shift(place: int) -> int:
-            return get_number(self._page, place) - place
+            number: int = get_number(self._page, place)
+            return number - place
 
         numbers: list[int] = []
         while (place := len(numbers)) < len(self.text):

@@ -95,9 +95,12 @@ def _crosses(row: Row, gutter: float) -> bool:
 
 def _is_prose(run: Sequence[Row], gutter: float) -> bool:
     """Return whether the lines have prose on both sides that fills the left column."""
+    rows = [row for row in run if len(row.cells) > 1]
+    if len(rows) < MIN_ROWS:
+        return False
     both: list[tuple[int, int]] = []
     ends: list[float] = []
-    for row in run:
+    for row in rows:
         words = [word for cell in row.cells for word in cell]
         left = [word for word in words if word.left < gutter - NEAR]
         right = [word for word in words if word.left >= gutter - NEAR]

@@ -63,13 +63,11 @@ def _objects(page: Any, kind: int) -> list[Address]:
 
     def walk(parent: Address, count: Any, get: Any, depth: int) -> Iterator[Address]:
         found = list(map(get, repeat(parent), range(count(parent))))
-        kinds = np.fromiter(map(get_type, found), int, len(found))
-        wanted = (kinds == kind) | (kinds == raw.FPDF_PAGEOBJ_FORM)
-        for number in np.flatnonzero(wanted).tolist():
-            if kinds[number] == kind:
-                yield found[number]
-            elif depth < MAX_NESTING:
-                yield from walk(found[number], *inner, depth + 1)
+        for each, found_kind in zip(found, list(map(get_type, found)), strict=True):
+            if found_kind == kind:
+                yield each
+            elif found_kind == raw.FPDF_PAGEOBJ_FORM and depth < MAX_NESTING:
+                yield from walk(each, *inner, depth + 1)
 
     outer = function("FPDFPage_CountObjects"), function("FPDFPage_GetObject")
     return list(islice(walk(address_of(page.raw), *outer, 1), MAX_OBJECTS))
@@ -98,7 +96,7 @@ def _straight_edges(
     edges = np.concatenate([np.roll(ends, 1, axis=0), ends], axis=1)
     sides = np.abs(edges[:, 2:] - edges[:, :2])
     found = np.flatnonzero((sides > SHORT).any(axis=1) & (sides < THIN).any(axis=1))
-    get_type = function("FPDFPathSegment_GetType")
-    is_line = [get_type(segments[end]) == raw.FPDF_SEGMENT_LINETO for end in found.tolist()]
-    found = found[np.array(is_line, bool)]
+    last = [segments[end] for end in found.tolist()]
+    kinds = np.fromiter(map(function("FPDFPathSegment_GetType"), last), int, len(last))
+    found = found[kinds == raw.FPDF_SEGMENT_LINETO]
     return owners[found], edges[found]

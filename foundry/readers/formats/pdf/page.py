@@ -186,9 +186,7 @@ class PageReader:
             )
         ]
 
-    def _join(
-        self, joined: Sequence[Sequence[range]], apart: Collection[int]
-    ) -> Iterator[str]:
+    def _join(self, joined: Sequence[Sequence[range]], apart: Collection[int]) -> Iterator[str]:
         """Yield the text of each line."""
         text, places = "", list[int]()
         for stretches in joined:
@@ -273,7 +271,8 @@ def _go_on(before: Boxes, after: Boxes) -> NDArray[np.bool_]:
     overlap = np.minimum(last_top, first_top) - np.maximum(last_bottom, first_bottom)
     gap = left - right
     is_next = (-0.2 * high < gap) & (gap < 0.5 * high)
-    return (low < SMALLER * high) & (2 * overlap > low) & is_next
+    is_raised: NDArray[np.bool_] = (low < SMALLER * high) & (2 * overlap > low) & is_next
+    return is_raised
 
 
 def _distance(word: Word, filled: Filled) -> float:

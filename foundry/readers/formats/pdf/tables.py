@@ -107,7 +107,7 @@ def _touching(rules: Rules) -> Iterator[tuple[Rules, Rules]]:
     level, upright, touches = level[rows], upright[columns], touches[rows][:, columns]
     if min(touches.shape) < MIN_RULES:
         return
-    # Each group has its vertical rules as the bits of a number, and the rows of its horizontal ones.
+    # Each group: its vertical rules as bits of a number, and the numbers of its horizontal ones.
     groups: list[tuple[int, list[int]]] = []
     for number, row in enumerate(np.packbits(touches, axis=1)):
         touched = bits = int.from_bytes(row.tobytes())
@@ -120,9 +120,9 @@ def _touching(rules: Rules) -> Iterator[tuple[Rules, Rules]]:
                 apart.append(group)
         groups = [*apart, (bits, members)]
     found = ((upright[touches[members].any(axis=0)], level[members]) for _, members in groups)
-    for group in sorted(found, key=lambda group: min(map(min, group))):
-        if min(map(len, group)) >= MIN_RULES:
-            yield rules[group[0]], rules[group[1]]
+    for one, other in sorted(found, key=lambda group: min(each.min() for each in group)):
+        if min(len(one), len(other)) >= MIN_RULES:
+            yield rules[one], rules[other]
 
 
 def _read_grid(
@@ -245,9 +245,9 @@ def _align(run: Sequence[Row]) -> _Found | None:
 def _is_table(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether cells in columns are a table, not prose, a formula or a table of contents."""
     cells = [cell for row in rows for cell in row if cell]
-    if len(rows) < 2 or fmean(len(cell.split()) for cell in cells) > CELL_WORDS:
+    if len(rows) < 2 or _is_formula(cells):
         return False
-    if _is_formula(cells):
+    if sum(map(len, map(str.split, cells))) > CELL_WORDS * len(cells):
         return False
     if len(rows[0]) == 2:
         # A label and its value are on one line anyway, so only a header makes them a table.
@@ -266,14 +266,16 @@ def _is_table(rows: Sequence[Sequence[str]]) -> bool:
 def _is_formula(cells: Sequence[str]) -> bool:
     """Return whether cells belong to a formula or a plot: few words, or mathematical signs."""
     cells = [cell for cell in cells if cell]
-    words = sum(1 for cell in cells if _SAID.search(cell))
-    names = sum(1 for cell in cells if _NAME.search(cell))
+    if sum(map(bool, map(_NAME.search, cells))) < 2:
+        return True
+    if 2 * sum(map(bool, map(_SAID.search, cells))) < len(cells):
+        return True
     signs = sum(
         any(category(sign) in {"Sm", "Co"} and sign not in _OF_NUMBERS for sign in cell)
         for cell in cells
         if not cell.isascii()
     )
-    return names < 2 or 2 * words < len(cells) or 7 * signs > len(cells)
+    return 7 * signs > len(cells)
 
 
 def _text(words: Sequence[Word]) -> str:

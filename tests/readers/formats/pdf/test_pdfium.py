@@ -1,0 +1,10 @@
+"""Functions of PDFium that are called by address take what PDFium declares."""
+
+import ctypes
+
+from foundry.readers.formats.pdf.pdfium import Address, function
+
+
+def test_other_types_than_int_are_declared() -> None:
+    assert function("FPDFFormObj_GetObject").argtypes == (ctypes.c_void_p, ctypes.c_ulong)
+    assert function("FPDFFormObj_GetObject").restype is Address
