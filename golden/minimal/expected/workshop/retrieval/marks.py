@@ -32,7 +32,8 @@ _PLAIN = {
     if len(letter := bare(chr(code).casefold())) == 1 and letter.isascii()
 }
 _NEXT = re.compile(r"[-' \u2010\u2011]([^\W\d_]+)")
-_SEGMENT = re.compile(
+# Compiled on first use, which few queries need: that takes longer than loading this module.
+_SEGMENT = (
     "(?P<han>[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+)"
     "|(?P<katakana>[\u30a0-\u30ff\u31f0-\u31ff]+)|(?P<hiragana>[\u3040-\u309f]+)"
     f"|(?P<hangul>[\uac00-\ud7af]+)|(?P<other>[{SPACELESS}])+?"
@@ -45,7 +46,7 @@ def word_finder(query: str, tokenizer: Tokenizer) -> FindWords:
     terms, literals, runs = set[str](), set[str](), list[re.Pattern[str]]()
     for token in filter(attrgetter("terms"), tokenizer.tokenize_query(query)[1]):
         if _SPACELESS.match(token.text):
-            runs += map(_run_pattern, _SEGMENT.finditer(token.text))
+            runs += map(_run_pattern, re.finditer(_SEGMENT, token.text))
         elif WORD.fullmatch(token.text) and not token.is_identifier:
             terms.update(token.terms)
         else:
