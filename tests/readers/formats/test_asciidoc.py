@@ -212,6 +212,8 @@ def test_paragraphs_that_are_listings() -> None:
     assert text_of(source) == (
         "```\ngit x [-v]\n      [<path>...]\n```\n\n```ruby\n= 1\n```\n\nText."
     )
+    titled = "[source,bash]\n.run.sh\n----\nls\n----\n\n[source]\n.a.txt\nx\ny\n\nText.\n"
+    assert text_of(titled) == "run.sh\n\n```bash\nls\n```\n\na.txt\n\n```\nx\ny\n```\n\nText."
 
 
 def test_a_long_term_has_a_definition() -> None:

@@ -165,7 +165,8 @@ class _Writer:
 
     def _begin(self, line: str) -> bool:
         """Read a heading or block that begins here; return whether there is one."""
-        if _LISTED.match(self._block.text) and not (_FENCE.match(line) or _BOX.match(line)):
+        begins = any(each.match(line) for each in (_FENCE, _BOX, _TITLE))
+        if _LISTED.match(self._block.text) and not begins:
             self.flush()
             content = [line]
             while self._source.peek().strip():
