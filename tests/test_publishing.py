@@ -179,7 +179,7 @@ def test_version_is_gone_unless_it_was_published(built: Project) -> None:
     ("error", "said"),
     [
         (OSError(errno.ENOSPC, "No space left", "/there/x"), "/there/x: cannot be written: No sp"),
-        (OSError("strange"), "index: cannot be written: strange; the last published index stays"),
+        (OSError("strange"), "index: cannot be written: strange; the last published index is kept"),
     ],
 )
 def test_version_that_cannot_be_written(error: OSError, said: str, built: Project) -> None:

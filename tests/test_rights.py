@@ -84,7 +84,7 @@ def note(number: int, drawn: Any) -> Note:
 
 
 def passes(number: int, drawn: Any, filters: Mapping[str, object]) -> bool:
-    """Return whether a rule allows a document, written independently of the code."""
+    """Return whether a rule allows a document, without the server's code."""
     _, tags, team, modified = drawn
     return (
         ("tags" not in filters or "sales" in tags)

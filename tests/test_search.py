@@ -100,7 +100,7 @@ filters = st.sampled_from(
 
 
 def passes(chunk: object, wanted: dict[str, object] | None) -> bool:
-    """Filter a chunk, independently of the implementation that is tested."""
+    """Return whether a chunk passes all filters, without the server's code."""
     for name, value in (wanted or {}).items():
         values = [value] if isinstance(value, str) else value
         assert isinstance(values, list)

@@ -77,7 +77,7 @@ filters = st.sampled_from(
 
 
 def passes(note: Note, number: int, wanted: dict[str, Any]) -> bool:
-    """Filter a note, independently of the implementation that is tested."""
+    """Return whether a note passes all filters, without the server's code."""
     for name, value in wanted.items():
         values = [value] if isinstance(value, str) else value
         passed = {

@@ -69,7 +69,11 @@ def test_ids_of_rows_tell_keys_and_numbers() -> None:
     ("made", "said", "hint"),
     [
         ("alias", "is an alias, which earlier versions of Foundry created", "or set another"),
-        ("collection", "is a collection that this version of Foundry did not", "or delete it"),
+        (
+            "collection",
+            "is a collection that this version of Foundry did not",
+            "or delete the collection",
+        ),
     ],
 )
 def test_what_something_else_has_made_is_refused(

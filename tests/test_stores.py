@@ -1,4 +1,4 @@
-"""One test suite for every engine: its results, and its failures."""
+"""The same tests for every engine: its results match the embedded index, failures are reported."""
 
 import importlib
 import os

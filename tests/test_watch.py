@@ -67,7 +67,7 @@ def test_what_changes_is_built(make_project: MakeProject) -> None:
         watch.wait_for("3 documents, .*: 1 read, 2 unchanged")
 
         watch.process.send_signal(signal.SIGINT)
-        watch.wait_for("stopped; the last published index stays")
+        watch.wait_for("stopped; the last published index is kept")
         assert watch.process.wait(SECONDS) == 0
     assert project.ask("twice")["results"]
 

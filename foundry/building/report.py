@@ -250,7 +250,7 @@ class BuildReport:
 
 
 def without_secrets(refusals: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
-    """Return the refused texts, without those that may contain a secret."""
+    """Return the refusals; a text that may contain a secret is replaced by an empty one."""
     return [
         {**refusal, "text": "" if find_secrets(refusal["text"]) else refusal["text"]}
         for refusal in refusals

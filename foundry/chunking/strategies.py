@@ -108,8 +108,8 @@ def split_evenly(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 _OUTERMOST = 1
-"""Minimum number of headings of a definition that becomes a piece, including its own; so a whole
-module is not one piece.
+"""Minimum length of the heading path of sections that become one piece: not a whole module, whose
+path is empty.
 """
 
 

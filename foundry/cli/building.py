@@ -75,7 +75,7 @@ def watch(project: Path, quiet: bool, **chosen: Any) -> None:
     """Build now and after every change, until Ctrl-C.
 
     Folders, tables and foundry.toml are watched. Websites and repositories are not: they are
-    checked when something else changes. If a build fails, the previous index stays.
+    checked when something else changes. If a build fails, the previous index is kept.
     """
     outcomes = pipeline.watch(project, Reporter(quiet=quiet), BuildOptions(**chosen))
     click.echo(f"watching {project}; Ctrl-C ends it")
@@ -89,7 +89,7 @@ def watch(project: Path, quiet: bool, **chosen: Any) -> None:
                 hint = getattr(outcome, "hint", None)
                 complain(f"{time.strftime('%H:%M:%S')} not built", str(outcome), hint)
     except KeyboardInterrupt:
-        click.echo("stopped; the last published index stays")
+        click.echo("stopped; the last published index is kept")
 
 
 def show_result(result: BuildResult, *, adopted: bool = False) -> None:
@@ -155,8 +155,8 @@ def _describe(changes: Changes) -> str:
     why = ""
     if changes.outdated:
         why = (
-            f"\n{count_of(changes.outdated, 'document')} of them were unchanged, but Foundry, its"
-            " libraries or an option for reading them has changed"
+            f"\n{count_of(changes.outdated, 'document')} read again although unchanged, because"
+            " Foundry, its libraries or an option for preparing documents has changed"
         )
     return (
         f"{changes.read:,} read, {changes.reused:,} unchanged, {changes.removed:,} removed;"

@@ -52,7 +52,7 @@ _COUNTED = {"replaced": "replaced", "added": "added"}
     type=click.Path(path_type=Path),
     help="Where to write.  [default: PROJECT_DIR/dist/NAME]",
 )
-@flag("--force", "Overwrite edited files (kept as .orig); files that you added stay.")
+@flag("--force", "Overwrite edited files (kept as .orig); files that you added are kept.")
 @flag("--check", "Write nothing; fail with a diff if the export is out of date.")
 @flag("--explain", "Write nothing; explain why each file is part of the export.")
 @stale_option

@@ -97,8 +97,8 @@ class ModelEmbedder(Embedder):
     ) -> Vectors:
         """Return vectors (n, dimensions) of texts below their headings.
 
-        Texts that the model refuses, and texts that the table, if used, cannot embed, have zero
-        rows.
+        A text has a zero row if the model refuses it and the table, if one is used, cannot embed
+        it either.
         """
         joined = list(map(embedded_text, headings, texts))
         vectors = self._model.embed(joined, "document", progress)

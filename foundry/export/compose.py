@@ -43,7 +43,10 @@ def compose_export(basis: Basis) -> Export:
 
 
 def _plan_embedded(design: Design, questions: bytes) -> dict[str, bytes]:
-    """Return the server with embedded lanes, for evaluation; its answers are the same."""
+    """Return the same server with the embedded index, for evaluation.
+
+    It gives the same answers as the server with an engine.
+    """
     config = design.config
     embedded = design.varied(config.model_copy(update={"store": StoreSection()}))
     return plan_server(embedded, questions, config.templates, with_tests=False)

@@ -76,7 +76,7 @@ def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]
             f"{target}: {len(owned)} files were edited or added since the export:\n"
             + list_briefly(owned, 20),
             hint="foundry update merges them with the changes; or export to another folder with"
-            " --output, or pass --force: edited files are then kept as .orig, added ones stay",
+            " --output, or pass --force: added files are then kept, and edited ones as .orig",
         )
 
     kept: dict[str, str] = {}

@@ -124,7 +124,7 @@ def check_index(index: BuiltIndex, project: Path) -> None:
 
 
 def open_index(directory: Path, *, vectors: bool = False) -> OpenedIndex:
-    """Open an index like a server with embedded lanes; with `vectors`, also its table.
+    """Open an index as a server without an engine does, with its vectors only if `vectors`.
 
     Raises IndexUnusableError of the runtime.
     """
@@ -159,7 +159,7 @@ def begun_version(config: Config) -> Iterator[Path]:
     except OSError as error:
         raise BuildError(
             f"{error.filename or index_folder(config)}: cannot be written:"
-            f" {error.strerror or error}; the last published index stays",
+            f" {error.strerror or error}; the last published index is kept",
             hint="check the free space and the permissions of the folder",
         ) from None
 

@@ -98,7 +98,7 @@ class Coverage:
             if is_complete
             else f"{pages:,} pages were fetched, but a sitemap that may list more could not be read"
         )
-        hint = "the previous index stays; build again later, exclude failing pages, or lower the"
+        hint = "the previous index is kept; build again later, exclude failing pages, or lower the"
         hint += " source's min_coverage" + (
             f"; {ALLOWING}" if self.refused[Reason.PRIVATE_ADDRESS] else ""
         )

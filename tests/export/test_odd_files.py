@@ -1,4 +1,4 @@
-"""Special files in an export: reported, never opened, and never waited for."""
+"""Special files in an export are reported, but never opened or waited for."""
 
 import os
 import signal
@@ -35,8 +35,8 @@ ACTS: dict[str, Act] = {
 
 
 @pytest.fixture(autouse=True)
-def impatience() -> Iterator[None]:
-    """Make everything that waits for a pipe fail instead."""
+def time_limit() -> Iterator[None]:
+    """Fail a test after 60 seconds, such as one that waits for a named pipe."""
 
     def fail(*_: object) -> None:
         raise AssertionError("still waiting")
@@ -49,8 +49,8 @@ def impatience() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def without_nests(tmp_path: Path) -> Iterator[None]:
-    """Remove deeply nested folders, which neither Python nor pytest can remove."""
+def remove_nested_folders(tmp_path: Path) -> Iterator[None]:
+    """Remove deeply nested folders, which neither Python nor pytest can do."""
     yield
     subprocess.run(["rm", "-rf", str(tmp_path)], check=True)
 

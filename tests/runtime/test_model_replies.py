@@ -123,7 +123,7 @@ def test_contents(delta: dict[str, Any], text: str, is_reasoning: bool) -> None:
 
 
 class Streamed:
-    """A reply of this many pieces."""
+    """A reply that is streamed in the given pieces."""
 
     def __init__(self, pieces: list[str], kind: str = "text/event-stream") -> None:
         self.headers = {"content-type": kind}

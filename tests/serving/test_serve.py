@@ -1,4 +1,4 @@
-"""The server of a project follows its builds, step by step."""
+"""`foundry serve` reloads or restarts the server after each build; the tests take single steps."""
 
 import signal
 import socket

@@ -138,8 +138,8 @@ class Recency(Stage):
         )
         yield (
             '`[search.recency]`, `kind = "decay"`',
-            "scores halve for every `half_life_days` of age, down to `floor`, which also applies to"
-            " results without a date",
+            "scores halve for every `half_life_days` of age, but keep at least the share `floor` of"
+            " their value; results without a date keep exactly this share",
             "`half_life_days = 7`, `floor = 0.1`",
         )
 

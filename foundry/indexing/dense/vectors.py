@@ -171,7 +171,7 @@ class WrittenVectors:
         def count_needed(number: int) -> NDArray[np.int64]:
             query, sign, own = queries[number], signs[number], nearest[number]
             nearer = _count_nearer(hamming(self.sketch, sign), own)
-            # Such an index is so small that a search compares all bits of all vectors.
+            # In an index this small, a search compares all bits of all vectors.
             if all_pass < MIN_CANDIDATES:
                 return nearer + 1
             half, _ = order_halves(query, self.centre)

@@ -126,7 +126,7 @@ class Collection:
         if (found.config.metadata or {}).get("format") != FORMAT:
             raise self._refusal(
                 "is a collection that this version of Foundry did not create",
-                "set another store.name, or delete it; then publish again",
+                "set another store.name, or delete the collection; then publish again",
             )
         vectors = found.config.params.vectors
         assert isinstance(vectors, dict)

@@ -60,12 +60,13 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
     """
     text = _drop_embedded(text)
     length, values = front_matter.read_front_matter(text)
-    # Unreadable front matter is content, but its closing line must not turn it into a heading.
     if shown := front_matter.find_shown(values or {}):
         # In place of the last lines, so that line numbers do not change.
         lines = text[:length].splitlines(keepends=True)
         kept = "".join(lines[: max(len(lines) - shown.count("\n"), 0)])
         text, length = f"{kept}{shown}{text[length:]}", len(kept)
+    # Unreadable front matter stays in the text, but is not parsed: its closing line would turn it
+    # into a heading.
     prose, parsed = find_prose(text[length:], is_mdx=is_mdx)
     reading = _read_from(text[:length] + prose, length, parsed, indented_code=not is_mdx)
     if values is None:
