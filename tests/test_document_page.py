@@ -103,7 +103,7 @@ graph TD
 """
 SHOWN = """# As on its site
 
-Use `#!python x = 1`, __Bold__, ==this== and ~~that~~.
+Use `#!python x = 1`, __Bold__, ==this== and ~~that~~ of [[Lost pages]].
 
 !!! warning "Before [the steps](steps.mdx)"
 
@@ -346,6 +346,9 @@ def test_markup_of_generators_is_shown_as_on_their_sites(served: Served) -> None
             ("dd", "A wheel."),
         ):
             playwright.expect(text.locator(selector, has_text=words).first).to_have_text(words)
+        playwright.expect(text.locator("p").first).to_have_text(
+            "Use x = 1, Bold, this and that of Lost pages."
+        )
         assert text.locator(".formula math mtr").count() == 2
         headings = text.locator("h2, h3").all_inner_texts()
         assert headings == ["Of the first set", "Of the second set"]
