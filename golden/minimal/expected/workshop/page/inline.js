@@ -88,7 +88,9 @@ function matchedNode(found, made) {
   }
   if (found.wiki !== undefined) {
     const label = found.wikiLabel || null;
-    return made.link?.(found.wiki, [label ?? found.wiki], true) ?? (made.link ? label : null);
+    // Obsidian shows the name of a missing page without brackets; `[["key"]]` is code.
+    const name = made.isMarkdown && /^[\p{L}\p{N}][^"']*\p{L}/u.test(found.wiki) ? found.wiki : null;
+    return made.link?.(found.wiki, [label ?? found.wiki], true) ?? (made.link ? (label ?? name) : null);
   }
   if (found.note !== undefined) return made.note?.(found.note) ?? null;
   if (found.alternative !== undefined) {
