@@ -16,7 +16,8 @@ text => {
   const record = { path: "notes/a.md", source: "s", url: null };
   const place = { document_id: "d1", source: "s", path: "notes/b.md", title: "B" };
   const link = makeLinker(record, [place]);
-  const made = { ...madeOf({ id: "c1" }, link), embed: (target) => element("i", {}, target) };
+  const inline = madeOf({ id: "c1" }, link, { reader: "markdown/5" });
+  const made = { ...inline, embed: (target) => element("i", {}, target) };
   return element("div", {}, ...markdownNodes(text, made, 0)).innerHTML;
 }
 """
@@ -132,7 +133,7 @@ INLINE = {
     "![A plan](img/plan.png)": f"{PICTURE} A plan</span>",
     "![](img/a%20b.png)": f"{PICTURE} a b.png</span>",
     "![[plan.svg|100]]": f"{PICTURE} plan.svg</span>",
-    "![[no.md|it]] [[no|said]] [[no]]": "<i>no.md</i> said [[no]]",
+    "![[no.md|it]] [[no|said]] [[no]]": "<i>no.md</i> said no",
     "[[b#Part|it]]": '<a href="/d/d1#Part">it</a>',
     "$5 and $6, `$x$`, a$b$c": "$5 and $6, <code>$x$</code>, a$b$c",
     r"\[14\] \(no\)": "[14] (no)",
@@ -170,8 +171,9 @@ def goes_on(page: Any, before: str, after: str) -> str:
             """([before, after]) => {
       const passage = (...nodes) => element("div", {}, element("div", { class: "text" }, ...nodes));
       const first = passage(...markdownNodes(before, {}, 0));
-      const [begin, ...rest] = markdownNodes(after, {}, 0);
-      const second = passage(goOn(begin, first), ...rest);
+      const nodes = markdownNodes(after, {}, 0);
+      goOn(nodes, first);
+      const second = passage(...nodes);
       return `${first.innerHTML}\\n${second.firstChild.innerHTML}`;
     }""",
             [before, after],
@@ -317,5 +319,6 @@ def test_formulas_are_found_in_lines_and_in_text(page: Any) -> None:
 def test_long_texts_are_read_to_their_end(page: Any, part: str) -> None:
     text = (part * 99_000)[:99_000]
     assert page.evaluate(
-        "text => markdownNodes(text, madeOf({ id: 'c' }, () => null), 0).length", text
+        "text => markdownNodes(text, madeOf({ id: 'c' }, () => null, {}), 0).length",
+        text,
     )
