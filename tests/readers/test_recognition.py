@@ -53,7 +53,10 @@ def picture(*lines: str, kind: str = "PNG") -> bytes:
 
 
 def scan(*pages: str | bytes, stamp: str = "") -> bytes:
-    """A PDF whose pages are texts, or JPEG pictures of 1000 by 160 pixels with invisible text."""
+    """A PDF whose pages are texts, or JPEG pictures 1000 pixels wide.
+
+    `stamp` is invisible text on the pictures.
+    """
     objects: dict[int, bytes] = {}
     for number, page in enumerate(pages):
         if isinstance(page, str):
