@@ -173,7 +173,7 @@ class Hooks(Interface):
     meaning = "Whether `custom.py` may change searches, reject requests and add endpoints."
     files = ("package/custom.py",)
     contents = (
-        ("{package}/custom.py", "your own code: hooks of searches, access checks, endpoints"),
+        ("{package}/custom.py", "your own code: search hooks, access checks, endpoints"),
     )
     app_steps = (
         AppStep(AppPlace.OFFER, Call("custom", "HOOKS.open_routes", ("app",))),

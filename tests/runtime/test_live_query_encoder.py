@@ -124,7 +124,7 @@ def test_other_model_at_the_start_is_refused(
         make_encoder(service)
     assert str(LAYOUT.root) in raised.value.message
     assert "openai model 'fake'" in raised.value.message
-    assert "expected 0.99 or more" in raised.value.message
+    assert "below 0.99" in raised.value.message
     assert raised.value.hint == (
         "configure the service to serve the index's model, or rebuild the index"
     )
@@ -318,7 +318,7 @@ def test_difference_to_the_probe_is_put_into_words() -> None:
     manifest = make_manifest()
     assert find_difference(unit(PROBE), manifest) is None
     assert find_difference(unit(PROBE)[:10], manifest) == "has 10 numbers instead of 64"
-    assert "expected 0.99 or more" in (find_difference(unit("other words"), manifest) or "")
+    assert "below 0.99" in (find_difference(unit("other words"), manifest) or "")
 
 
 def test_recent_vectors_forget_what_was_not_asked_for_longest() -> None:

@@ -98,7 +98,7 @@ class Evidence:
     def read(self, heading: str, text: str, path: str) -> Passage:
         """Return a passage prepared for comparison with sentences."""
         plain = _LINK_TARGET.sub("", _FENCE.sub("", text))
-        # A name may occur only in the path.
+        # The path is included, because some names occur nowhere else.
         whole = f"{heading}\n{plain}\n{' '.join(_WORD.findall(path))}"
         tokens = read_tokens(whole, self._stem)
         places = []

@@ -57,7 +57,7 @@ class EmbeddingClient(Protocol):
 class EmbedderState:
     """Whether queries can be embedded.
 
-    `mismatch` means that the service has a different model from the index. `detail` is shown to
+    `mismatch` means that the service has a different model from the index's. `detail` is shown to
     callers; the service's own message is only logged.
     """
 
@@ -72,8 +72,8 @@ UNAVAILABLE = EmbedderState(
 )
 MISMATCH = EmbedderState(
     "mismatch",
-    "The embedding service has another model than the index was built with; until that is"
-    " fixed, only keywords are searched.",
+    "The embedding service has a different model from the one that the index was built with; until"
+    " that is fixed, only keywords are searched.",
 )
 
 
@@ -83,7 +83,7 @@ class LiveQueryEncoder:
     def __init__(self, client: EmbeddingClient, layout: IndexLayout, dense: DenseManifest) -> None:
         """Embed the probe text to verify the model.
 
-        Raises IndexUnusableError if the service has a different model from the index. A service
+        Raises IndexUnusableError if the service has a different model from the index's. A service
         that does not respond is not an error, because it may recover later.
         """
         self._client = client
@@ -140,7 +140,7 @@ class LiveQueryEncoder:
         return vector
 
     def _check_probe(self, deadline: float) -> None:
-        """Raise IndexUnusableError if the service has a different model from the index."""
+        """Raise IndexUnusableError if the service has a different model from the index's."""
         probe = self._ask(self._dense.query_prefix + self._dense.probe_text, deadline)
         difference = find_difference(probe, self._dense)
         if difference is not None:

@@ -57,7 +57,7 @@ def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> 
     cosine = float(probe @ expected)
     if cosine >= PROBE_TOLERANCE:
         return None
-    return f"has a cosine of {cosine:.2f} to what it was, expected {PROBE_TOLERANCE} or more"
+    return f"has a cosine of {cosine:.2f} with the index's vector, below {PROBE_TOLERANCE}"
 
 
 def require_model(files: IndexFiles, provider: str) -> DenseManifest:

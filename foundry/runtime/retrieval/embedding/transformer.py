@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import IndexUnusableError
-from ...index.layout import IndexFiles, open_array
+from ...index.layout import OTHER_VERSION_HINT, IndexFiles, open_array
 from .local import LocalQueryEncoder, available_cores
 from .probe import require_model
 from .replies import check_vectors
@@ -147,7 +147,9 @@ class Transformer:
         except (OSError, ValueError, TypeError) as error:
             raise IndexUnusableError(f"{directory}: unreadable: {error}") from None
         if shape.format != FORMAT_VERSION:
-            raise IndexUnusableError(f"{directory}: transformer of format {shape.format}")
+            versions = f"format {shape.format}, this server reads format {FORMAT_VERSION}"
+            said = f"{directory}: transformer {versions}"
+            raise IndexUnusableError(said, hint=OTHER_VERSION_HINT)
         shapes = weight_shapes(shape)
         flat = open_array(layout.weights, np.float16, (sum(map(math.prod, shapes.values())),))
         return cls(shape, vocabulary, _split_weights(flat, shapes))
