@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError
-from ..index.layout import IndexFiles, open_array, require_vectors
+from ..index.layout import OTHER_VERSION_HINT, IndexFiles, open_array, require_vectors
 from ..index.patterns import SPACELESS
 from ..index.protocols import Vector
 from ..index.remembering import remember
@@ -156,7 +156,8 @@ class PieceEncoder:
         except (OSError, ValueError, TypeError) as error:
             raise IndexUnusableError(f"{directory}: unreadable: {error}") from None
         if description.format != FORMAT_VERSION:
-            raise IndexUnusableError(f"{directory}: encoder of format {description.format}")
+            versions = f"format {description.format}, this server reads format {FORMAT_VERSION}"
+            raise IndexUnusableError(f"{directory}: encoder {versions}", hint=OTHER_VERSION_HINT)
         table = open_array(layout.table, np.int8, (len(pieces), description.dimensions))
         weights = open_array(layout.weights, np.int32, (len(pieces),))
         cutter = PieceCutter(pieces, description.language)

@@ -110,7 +110,7 @@ class SearchRequest(SearchArguments):
         Field(
             strict=True,
             description="Whether the last word may be unfinished, as while typing."
-            " `match` is then that of the completed query.",
+            " `match` then rates the completed query.",
         ),
     ] = False
     facets: Annotated[
