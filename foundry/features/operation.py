@@ -172,9 +172,7 @@ class Hooks(Interface):
     name = "hooks"
     meaning = "Whether `custom.py` may change searches, reject requests and add endpoints."
     files = ("package/custom.py",)
-    contents = (
-        ("{package}/custom.py", "your own code: search hooks, access checks, endpoints"),
-    )
+    contents = (("{package}/custom.py", "your own code: search hooks, access checks, endpoints"),)
     app_steps = (
         AppStep(AppPlace.OFFER, Call("custom", "HOOKS.open_routes", ("app",))),
         AppStep(AppPlace.CHECK, Imported("custom", "HOOKS.check"), "authorise"),
