@@ -31,7 +31,7 @@ test-tests: compiled-tests
 quick-tests: compiled-tests
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
-# The quick tests of one room of foundry/: `make room ROOM=stores` or ROOM=runtime/chat.
+# The quick tests of one folder of foundry/: `make room ROOM=stores` or ROOM=runtime/chat.
 room: .venv/installed
 	tests=$$($(BIN)/python tools/room_tests.py "$(ROOM)") && \
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow" $$tests
