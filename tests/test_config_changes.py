@@ -323,7 +323,7 @@ STARTED = {
     "pinned": 'answers = [{ query = "seal", document = "a.md" }]\n',
     "understanding": 'extract = ["source"]\n',
 }
-"""What a table has to hold before another key of it is changed."""
+"""Keys that a table must have before another of its keys is changed."""
 
 for stage, values in STAGE_KEYS.items():
     table = f"{FOLDER}\n[search.{stage}]\n{STARTED.get(stage, '')}"

@@ -39,7 +39,7 @@ WHOLE = "minimal"
 
 RUNTIME = Path(foundry.runtime.__file__).parent
 COPIED = {*RUNTIME.glob("**/*.py")} - {RUNTIME / "__init__.py"}
-"""What servers have of it they have as it is."""
+"""Modules that servers contain unchanged, if at all."""
 
 
 def export_case(case: str, folder: Path) -> Path:

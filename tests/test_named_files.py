@@ -147,11 +147,11 @@ ODD: dict[str, tuple[Callable[[Path], None], str]] = {
     "3 GB without content": (make_large, "bytes; shorten or split it"),
     "a link to itself": (make_loop, "Too many levels|does not exist"),
 }
-"""What may be in the place of a file, and what is said of it."""
+"""What may be in place of a file, with parts of the error, separated by |: one must be shown."""
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_what_is_no_file_of_a_bounded_size_is_said(
+def test_what_is_no_file_of_a_limited_size_is_an_error(
     odd: str, key: str, named: tuple[Named, Project]
 ) -> None:
     if (key, odd) == ("export.templates", "a folder"):
