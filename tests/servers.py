@@ -37,7 +37,7 @@ LIBRARIES = (
 """What servers import; prometheus_client reads their environment meanwhile, and is left to them."""
 
 TYPES = Path(sys.prefix) / "types-of-exports"
-"""What mypy knows of libraries and of modules that all exports have."""
+"""Folder of mypy's cache for libraries and for modules that all exports have."""
 
 
 def wheelhouse(export: Path) -> Path:

@@ -44,7 +44,7 @@ COMMANDS = (
 EVERYTHING = (COMMANDS, LIBRARIES, READERS)
 
 BLACKENED = Path(sys.prefix) / "blackened-by-tests" / black.__version__
-"""What black makes of modules, kept between runs."""
+"""Folder of modules formatted by black, kept between runs."""
 
 FOLDER = "FOLDER_SHARED_BY_TESTS"
 """The variable that names it, for processes of their own."""
@@ -93,7 +93,7 @@ def forked_readers() -> Iterator[None]:
 
 
 HASTE = (formatted_once, forked_servers, forked_readers)
-"""What tests ask for by its name, `pytest.mark.usefixtures`; nothing else is done otherwise."""
+"""Faster fixtures, which tests choose by name with `pytest.mark.usefixtures`."""
 
 _asked: list[str] = []
 

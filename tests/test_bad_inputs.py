@@ -54,7 +54,7 @@ SKIPPED: dict[str, tuple[bytes, str]] = {
     "deep.yaml": (b"[" * DEEP + b"]" * DEEP, "no text"),
     "nothing.docx": (docx(""), "no text"),
 }
-"""What is listed, with its reason."""
+"""Files that are skipped: their content, and the reason in the report."""
 
 READ: dict[str, tuple[bytes, str]] = {
     "number.json": (b'{"harbour": ' + b"9" * 5_000 + b"}", "harbour"),
@@ -83,7 +83,7 @@ READ: dict[str, tuple[bytes, str]] = {
     "word.txt": (b"harbour " + b"x" * 1_000_000, "harbour"),
     "line.txt": (b"harbour and quay, " * 60_000, "harbour"),
 }
-"""What is indexed all the same, with a word that finds it."""
+"""Files that are indexed: their content, and a word that finds them."""
 
 
 @pytest.fixture(scope="module")

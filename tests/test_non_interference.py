@@ -201,12 +201,12 @@ INTERFACES: Mapping[str, list[tuple[str, str, Any]]] = {
     "`/readyz`": gets("/readyz"),
     "`/metrics`": gets("/metrics"),
 }
-"""What is asked through each interface; a new one has to be added here."""
+"""The requests to each interface; add those of a new interface here."""
 
 OF_EACH_ANSWER = re.compile(
     r'"(?:took_ms|created)\\*":\s?[\d.]+|"(?:x-request-id|content-length)": "\w+"|chatcmpl-\w+'
 )
-"""What no two answers share."""
+"""Parts of a response that differ each time."""
 
 
 def identifiers(index: Path) -> dict[str, str]:

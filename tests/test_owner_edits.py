@@ -210,7 +210,7 @@ OTHER: Edits = {
     "mcp/models.py": (('"""Models of', '"""Models of another version of'),),
     "web/observing.py": (("Prometheus metrics, and", "Another version of metrics, and"),),
 }
-"""What another version of Foundry wrote otherwise."""
+"""By file, texts to replace to get the file of another version of Foundry."""
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ FOR_BUILDERS_AND_TESTS = {
     "row_id",
     "walk(passed_over)",
 }
-"""What the builder or tests call, and parameters that they pass."""
+"""Functions that only the builder or tests call, and parameters that only they pass."""
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
 
