@@ -58,7 +58,8 @@ class _Axis:
     length: float
 
     def place(self, value: float) -> float:
-        span = math.log(self.high / self.low)
+        # One value alone has no span.
+        span = math.log(self.high / self.low) or 1.0
         return self.length * math.log(value / self.low) / span
 
     def ticks(self) -> list[float]:
