@@ -77,7 +77,7 @@ def test_link_that_leaves_the_folder_is_refused(target: str, project: Project) -
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        (b"\xff", "cannot be read"),
+        (b"\xff", "is not valid UTF-8"),
         (b"{{ title }}", "without an encoder"),
         (b"{{ nothing | toml }}", "nothing"),
         (b"{% if %}", "line 1"),

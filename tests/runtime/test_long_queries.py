@@ -138,7 +138,7 @@ def test_long_words_leave_nothing_behind(look_up: Callable[[str], object], lengt
 
 def test_a_tokenizer_forgets_tokens_when_there_are_many() -> None:
     tokenizer = Tokenizer("none")
-    # 8,192 entries take less than 3 MB, and all of them would take 13 MB.
-    with little_is_kept(6_000_000):
-        for number in range(40_000):
+    # 8,192 entries take less than 3 MB, and all of them would take 6.5 MB.
+    with little_is_kept(4_500_000):
+        for number in range(20_000):
             tokenizer.tokenize(f"word{number}")
