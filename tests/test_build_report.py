@@ -245,16 +245,16 @@ def test_the_index_does_not_depend_on_how_it_came_about(make_project: MakeProjec
 
 
 def test_what_is_read_as_plain_text_for_want_of_a_reader_is_told(make_project: MakeProject) -> None:
-    names = ("a.foo", "deep/b.FOO", "c.vcf", "d.txt", "e.log", "README", "f.md", "g.svg")
+    names = ("a.foo", "deep/b.FOO", "c.bar", "d.txt", "e.log", "README", "f.md", "g.svg")
     project = make_project({f"guide/{name}": f"Words of {name}." for name in names}, config=CONFIG)
     (project.root / "archive").mkdir()
     for _ in range(2):
         said = project.succeed("build", "--strict").output
-        line = "read as plain text, since no reader handles these extensions: .foo (2), .vcf (1)"
+        line = "read as plain text, since no reader handles these extensions: .foo (2), .bar (1)"
         assert line in said
         (project.root / "guide" / "h.md").write_text("More.")
     report = json.loads((project.index / "report.json").read_text())
-    assert report["plain_text"] == {".foo": 2, ".vcf": 1}
+    assert report["plain_text"] == {".bar": 1, ".foo": 2}
     assert report["skipped"][0]["detail"] == 'read with "**/*.svg" in include'
 
 

@@ -207,7 +207,7 @@ def test_model_that_changes_while_running_is_found_out(
         wait_until(is_found_out)
         ready = get(f"{address}/readyz")
         assert ready["status"] == "degraded"
-        assert "another model" in ready["problem"]
+        assert "a different model" in ready["problem"]
 
 
 @pytest.mark.slow

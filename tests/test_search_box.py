@@ -165,6 +165,23 @@ def test_result_leads_to_its_heading_or_to_its_page_here(tab: Visit, served: Ser
     assert address == f"{served.address}/d/{hit['document_id']}#{hit['id']}"
 
 
+def test_the_focus_stays_when_results_arrive_again(tab: Visit) -> None:
+    keys, page = tab.page.keyboard, tab.page
+    tab.go("/")
+    page.focus("#find")
+    keys.press("/")
+    keys.type("the")
+    hits = page.locator("search-box .hit")
+    playwright.expect(hits.first).to_be_visible()
+    # The word counts as finished two seconds after the last letter.
+    with page.expect_response(lambda answer: "/search?" in answer.url):
+        keys.press("ArrowDown")
+        keys.press("ArrowDown")
+        playwright.expect(hits.nth(1)).to_be_focused()
+    playwright.expect(page.locator("search-box .status")).not_to_be_empty()
+    playwright.expect(hits.nth(1)).to_be_focused()
+
+
 def test_keyboard_alone(tab: Visit) -> None:
     keys, page = tab.page.keyboard, tab.page
     tab.go("/")

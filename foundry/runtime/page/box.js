@@ -125,8 +125,11 @@ function show(said, nodes) {
   results.classList.remove("waiting");
   if (!nodes.length) shown = null;
   status.textContent = said;
+  const place = placeOf(host.shadowRoot.activeElement);
   results.replaceChildren(...nodes);
-  results.scrollTop = 0;
+  // Results may arrive again, for the whole word, while one of them has the focus.
+  if (place >= 0) focusOn(place);
+  else results.scrollTop = 0;
 }
 
 function saying({ match, query, results: found, stages }) {
@@ -246,13 +249,17 @@ function onSiteKey(event) {
   open();
 }
 
-/** Move the focus by `step` results; the search field comes before the first. */
-function move(step) {
-  const links = [...results.querySelectorAll("a")];
-  const place = links.indexOf(host.shadowRoot.activeElement) + step;
-  if (place < 0) input.focus();
-  else links[Math.min(place, links.length - 1)]?.focus();
+const links = () => [...results.querySelectorAll("a")];
+const placeOf = (node) => links().indexOf(node);
+
+/** Focus on a result, or on the search field, which comes before the first. */
+function focusOn(place) {
+  const node = place < 0 ? input : links()[Math.min(place, links().length - 1)];
+  (node ?? input).focus();
 }
+
+/** Move the focus by `step` results. */
+const move = (step) => focusOn(placeOf(host.shadowRoot.activeElement) + step);
 
 /** Keep the focus inside the dialog. */
 function goRound(event) {

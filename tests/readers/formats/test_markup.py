@@ -275,7 +275,8 @@ def test_a_notebook() -> None:
     notebook = json.dumps({"cells": cells, "metadata": details, "nbformat": 4})
     document = read_file(notebook, "a.ipynb")
     assert document.reading.text == (
-        "# Study\nText with $x$.\n\n```python\nprint(1)\n```\n\n```\n1\n```"
+        "# Study\nText with $x$.\n\n```python\nprint(1)\n```\n\n```\n1\n```\n\n"
+        "![](cell-2/output-2.png)"
     )
     assert outline(document) == [(1, "Study")]
     assert document.title == "Study"
