@@ -291,6 +291,21 @@ def test_hostile_markup_ends(content: str, path: str, sandbox: Sandbox) -> None:
         (json.dumps({"cells": [{"cell_type": "code", "source": 7}]}), "a.ipynb"),
         (json.dumps({"cells": float("nan")}), "a.ipynb"),
         ('{"cells": ' + "9" * 5_000 + "}", "a.ipynb"),
+        (
+            json.dumps(
+                {
+                    "nbformat": 4,
+                    "cells": [
+                        {
+                            "cell_type": "code",
+                            "source": "1",
+                            "outputs": [{"output_type": "stream", "text": "a " * 500_000}],
+                        }
+                    ],
+                }
+            ),
+            "a.ipynb",
+        ),
         ("a: " + "[" * 30_000, "a.yaml"),
         ("- " * 30_000 + "x", "a.yaml"),
         ("? " * 15_000 + "x", "a.yaml"),

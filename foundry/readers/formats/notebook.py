@@ -20,7 +20,7 @@ from foundry.readers.notes import leave_out
 MAX_OUTPUT_CHARS = 50_000
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 # Text before a carriage return is overwritten, as by progress bars.
-_OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n|$)")
+_OVERWRITTEN = re.compile(r"(?m)^[^\n]*\r(?!\n|$)")
 # Python's default representation of objects that have a richer display.
 _PLACEHOLDER = re.compile(
     r"\s*<[\w.]+[^<>\n]*>\s*$|\s*[\w.]*(?:Figure|Chart|Plot|Map)\w*\(.*\)\s*$"
