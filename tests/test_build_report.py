@@ -250,7 +250,7 @@ def test_what_is_read_as_plain_text_for_want_of_a_reader_is_told(make_project: M
     (project.root / "archive").mkdir()
     for _ in range(2):
         said = project.succeed("build", "--strict").output
-        line = "read as plain text, since no reader handles these extensions: .foo (2), .bar (1)"
+        line = "read as plain text, since no reader handles these extensions: .bar (1), .foo (2)"
         assert line in said
         (project.root / "guide" / "h.md").write_text("More.")
     report = json.loads((project.index / "report.json").read_text())
