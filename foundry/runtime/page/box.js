@@ -125,7 +125,7 @@ function show(said, nodes) {
   results.classList.remove("waiting");
   if (!nodes.length) shown = null;
   status.textContent = said;
-  const place = placeOf(host.shadowRoot.activeElement);
+  const place = focused();
   results.replaceChildren(...nodes);
   // Results may arrive again, for the whole word, while one of them has the focus.
   if (place >= 0) focusOn(place);
@@ -250,16 +250,9 @@ function onSiteKey(event) {
 }
 
 const links = () => [...results.querySelectorAll("a")];
-const placeOf = (node) => links().indexOf(node);
-
-/** Focus on a result, or on the search field, which comes before the first. */
-function focusOn(place) {
-  const node = place < 0 ? input : links()[Math.min(place, links().length - 1)];
-  (node ?? input).focus();
-}
-
-/** Move the focus by `step` results. */
-const move = (step) => focusOn(placeOf(host.shadowRoot.activeElement) + step);
+const focused = () => links().indexOf(host.shadowRoot.activeElement);
+// The search field comes before the first result.
+const focusOn = (place) => (links()[Math.min(place, links().length - 1)] ?? input).focus();
 
 /** Keep the focus inside the dialog. */
 function goRound(event) {
@@ -274,8 +267,8 @@ function isTaken(event) {
   if (isComposing(event)) return false;
   if (event.key === "Tab") return goRound(event);
   if (event.key === "Escape" || isCommandK(event)) dialog.close();
-  else if (event.key === "ArrowDown") move(1);
-  else if (event.key === "ArrowUp") move(-1);
+  else if (event.key === "ArrowDown") focusOn(focused() + 1);
+  else if (event.key === "ArrowUp") focusOn(focused() - 1);
   else return false;
   return true;
 }
