@@ -25,6 +25,8 @@ GROUPS = {
 }
 """The commands, in the order of use, and the modules that define them."""
 
+MODULES = {name: module for modules in GROUPS.values() for name, module in modules.items()}
+
 EXIT_CODES = """\b
 Exit codes:
   0    done
@@ -41,15 +43,19 @@ class _Boundary(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the commands in the order of use."""
-        return [name for modules in GROUPS.values() for name in modules]
+        return list(MODULES)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(
+        self, ctx: click.Context, cmd_name: str  # noqa: ARG002
+    ) -> click.Command | None:
         """Return a command, and import its module."""
-        return load_command(cmd_name) if cmd_name in self.list_commands(ctx) else None
+        return load_command(cmd_name) if cmd_name in MODULES else None
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter  # noqa: ARG002
+    ) -> None:
         """Write a section for each group."""
-        width = max(map(len, self.list_commands(ctx)))
+        width = max(map(len, MODULES))
         for title, modules in GROUPS.items():
             with formatter.section(title):
                 commands = map(load_command, modules)
@@ -88,9 +94,8 @@ class _Boundary(click.Group):
 
 def load_command(name: str) -> click.Command:
     """Import the module of a command, and return the command."""
-    module = {name: module for modules in GROUPS.values() for name, module in modules.items()}[name]
     try:
-        found = vars(import_module(f"foundry.cli.{module}")).values()
+        found = vars(import_module(f"foundry.cli.{MODULES[name]}")).values()
     except KeyboardInterrupt:
         complain("error", "interrupted", None)
         sys.exit(130)
