@@ -278,7 +278,7 @@ def inspect_left_out(project: Path, pattern: str, *, as_json: bool) -> Iterator[
     """Yield the words that are not in the index, and why, of documents whose path matches."""
     from foundry.indexing.versions import built_index
     from foundry.inspection.left_out import find_left_out, show_left_out
-    from foundry.runtime.cli import format_json
+    from foundry.runtime.json_text import format_json
 
     config = _load_config(project)
     found = find_left_out(config, built_index(config).folder, pattern)

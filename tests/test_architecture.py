@@ -205,7 +205,7 @@ def test_command_line_imports_the_pipeline_and_records() -> None:
     allowed |= {"inspection.index", "building.report_text"}
     for path in (FOUNDRY / "cli").glob("*.py"):
         found = imported_from_foundry(path)
-        printing = {name for name in found if name.endswith(".printing")} | {"runtime.cli"}
+        printing = {name for name in found if name.endswith(".printing")} | {"runtime.json_text"}
         assert {name for name in found if room_of(name) != "cli"} <= allowed | printing, path
 
 
@@ -230,6 +230,7 @@ def test_runtime_needs_only_what_an_export_installs() -> None:
 ROOMS = {
     "errors": set(),
     "hosts": set(),
+    "json_text": set(),
     "index": set(),
     "settings": {"hosts", "index"},
     "model": {"settings"},
@@ -237,9 +238,9 @@ ROOMS = {
     "store": {"index", "retrieval", "settings"},
     "evaluation": {"index", "retrieval", "cli", "settings"},
     "web": {"hosts", "index", "retrieval", "settings"},
-    "chat": {"index", "retrieval", "model", "web"},
-    "mcp": {"index", "retrieval", "settings", "web"},
-    "cli": {"index", "retrieval"},
+    "chat": {"index", "json_text", "retrieval", "model", "web"},
+    "mcp": {"index", "json_text", "retrieval", "settings", "web"},
+    "cli": {"index", "json_text", "retrieval"},
     "terminal": {"index", "retrieval", "cli"},
 }
 """What each room of a server may import of the others, beside errors."""

@@ -191,6 +191,19 @@ def test_extractive_answer_cites_what_search_finds(extractive: str) -> None:
     assert all(cited["url"].startswith("http") for cited in done["cited"])
 
 
+def test_no_text_ends_a_line_of_a_stream(extractive: str) -> None:
+    """Many clients split streams at every line end of Unicode."""
+    question = "Who\x85is\u2028Orsel\u2029Vane?"
+    messages = conversation(question)["messages"]
+    completion = {"model": "handbook", "messages": messages, "stream": True}
+    for path, body in (("/chat", {"messages": messages}), ("/v1/chat/completions", completion)):
+        with open_post(extractive, path, body) as reply:
+            stream = reply.read().decode()
+        assert stream.splitlines() == stream.removesuffix("\n").split("\n")
+        first = stream[stream.index("{") :].split("\n")[0]
+        assert json.loads(first)["query"] == question
+
+
 FOLLOW_UPS = [
     ("Who is Orsel Vane?", "and where does she live?", "Lamp Shrine"),
     ("Who is Orsel Vane?", "give me an example", "Lamp Shrine"),

@@ -81,6 +81,6 @@ def complain(kind: str, message: str, hint: str | None) -> None:
 def print_json(value: object) -> None:
     """Print a value as JSON."""
     # Imported when needed, like `format_report`: importing NumPy takes longer than showing help.
-    from foundry.runtime.cli import format_json
+    from foundry.runtime.json_text import format_json
 
     click.echo(format_json(value, indent=2))

@@ -17,11 +17,11 @@ from foundry.inspection.text import (
     show_index,
     show_synonyms,
 )
-from foundry.runtime.cli import format_json
 from foundry.runtime.index.documents import DocumentRecord, Documents
 from foundry.runtime.index.layout import FORMAT_VERSION, Vocabulary, open_array
 from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.index.records import ChunkRecord, Place
+from foundry.runtime.json_text import format_json
 from foundry.runtime.retrieval.stages.synonyms import FOLDER, SynonymsLayout
 
 MAX_CANDIDATES = 5

@@ -104,6 +104,14 @@ def test_instant_answers_come_before_the_index_is_open(client: Client) -> None:
     assert client.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"called": "search"}}
 
 
+def test_no_text_ends_the_line_of_an_answer(client: Client) -> None:
+    """Node's `readline`, for one, splits at every line end of Unicode."""
+    client.send("ping", "a\x85b\u2028c\u2029d")
+    line = client.answers.readline().decode()
+    assert line.splitlines() == [line.removesuffix("\n")]
+    assert json.loads(line)["id"] == "a\x85b\u2028c\u2029d"
+
+
 def test_a_slow_call_holds_up_no_other(client: Client) -> None:
     client.connection.ready.set()
     for number, name in enumerate(("slow", "fast")):

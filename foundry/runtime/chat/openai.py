@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError, to_json
 from starlette.exceptions import HTTPException
 
 from ..errors import InvalidRequestError
+from ..json_text import escape
 from ..web.disconnection import while_connected
 from ..web.problems import answer_failure, describe_failure
 from ..web.requests import WHOLE
@@ -261,7 +262,7 @@ async def _stream(
 
 
 def _event(data: dict[str, Any]) -> bytes:
-    return format_sse_event(data_str=to_json(data).decode())
+    return format_sse_event(data_str=escape(to_json(data).decode()))
 
 
 def _searched(sources: Sources) -> dict[str, Any]:

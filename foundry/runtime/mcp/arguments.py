@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import InvalidRequestError
+from ..json_text import format_json
 from ..retrieval.filters import read_pairs
-from .messages import read_json, to_text
+from .messages import read_json
 
 _ABSENT = (None, "", "null")
 _EXAMPLE = 'an object, such as {"source": "handbook", "tags": ["pump"]}'
@@ -110,7 +111,7 @@ def _read_values(value: object) -> object:
     if isinstance(value, list):
         return [each for one in value for each in _to_list(_read_values(one))]
     if isinstance(value, bool | int | float):
-        return to_text(value)
+        return format_json(value)
     return None if isinstance(value, str) and value.strip() in _ABSENT else value
 
 

@@ -5,9 +5,10 @@ from typing import Any
 
 from ..errors import InvalidRequestError
 from ..index.records import Record
+from ..json_text import format_json
 from .arguments import RefusedCallError, read_arguments
 from .descriptions import read_tools
-from .messages import INVALID_PARAMS, MessageError, internal_error, to_text
+from .messages import INVALID_PARAMS, MessageError, internal_error
 from .tools import TOOLS, Tool
 
 
@@ -25,7 +26,7 @@ def read_call(name: str, sent: Mapping[str, Any] | None) -> tuple[Tool, dict[str
 def tell(found: Record) -> dict[str, Any]:
     """Return the result of a call, as structured data and as text."""
     data = found.to_json()
-    text = {"type": "text", "text": to_text(data)}
+    text = {"type": "text", "text": format_json(data)}
     return {"content": [text], "structuredContent": data, "isError": False}
 
 

@@ -5,6 +5,7 @@ import logging
 from typing import Any, NoReturn
 
 from ..errors import ServerError
+from ..json_text import format_json
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -46,14 +47,9 @@ def internal_error(error: Exception) -> MessageError:
     return MessageError(INTERNAL_ERROR, reason)
 
 
-def to_text(value: object) -> str:
-    """Return a value as compact JSON."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
 def to_bytes(value: object) -> bytes:
     """Return a value as compact JSON in UTF-8."""
-    return to_text(value).encode()
+    return format_json(value).encode()
 
 
 def read_json(text: str) -> Any:

@@ -2,9 +2,7 @@
 
 import argparse
 import io
-import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -12,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .errors import ConfigurationError, InvalidRequestError, ServerError
+from .json_text import format_json
 
 if TYPE_CHECKING:
     from .retrieval.results import SearchResponse
@@ -25,8 +24,6 @@ exit codes:
   2    invalid arguments, settings or environment variables
   130  interrupted"""
 
-# Characters that JSON need not escape but terminals interpret: controls, line ends, bidi marks.
-_COMMANDS = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 Search = Callable[..., "SearchResponse"]
 Serve = Callable[[argparse.Namespace], None]
 Answer = tuple[object, str, int]  # A command's JSON, text and exit code
@@ -109,13 +106,6 @@ def _read_seconds(written: str) -> float:
         if 1 <= (seconds := float(written)) <= MAX_GRACE_SECONDS:
             return seconds
     raise argparse.ArgumentTypeError(f"takes 1 to {MAX_GRACE_SECONDS} seconds")
-
-
-def format_json(value: object, *, indent: int | None = None) -> str:
-    """Return a value as JSON, with escapes for characters that terminals interpret."""
-    separators = (",", ":") if indent is None else (",", ": ")
-    text = json.dumps(value, ensure_ascii=False, indent=indent, separators=separators)
-    return _COMMANDS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:

@@ -16,6 +16,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from ..index.reader import current_index
+from ..json_text import escape
 from ..retrieval.journal import MAX_QUERY_LENGTH
 from ..web.filtered import FilterValues
 from ..web.requests import WHOLE, RequestModel
@@ -171,4 +172,5 @@ async def until_stopped(
 async def _encode(events: AsyncGenerator[ChatEvent, None]) -> AsyncGenerator[bytes, None]:
     async with aclosing(events):
         async for event in events:
-            yield format_sse_event(event=event.event, data_str=to_json(event.to_json()).decode())
+            data = escape(to_json(event.to_json()).decode())
+            yield format_sse_event(event=event.event, data_str=data)
