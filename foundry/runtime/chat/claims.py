@@ -1,7 +1,7 @@
 """Reads the statements of a language model: its sentences, and the numbers in them.
 
-Headings, code, questions, lead-ins that end in a colon, courtesies, and sentences that say that the
-documents do not answer are not claims. Word lists are English.
+Not counted as claims are headings, code, questions, courtesies, lead-ins that end in a colon, and
+statements that the documents have no answer. Word lists are English.
 """
 
 import re
@@ -78,7 +78,7 @@ class Claim:
 
 
 def read_claims(answer: str) -> Iterator[Claim]:
-    """Yield the sentences of an answer that make a statement, in order."""
+    """Yield the claims of an answer, in order."""
     # Line breaks end sentences, so they can replace code and headings.
     text = _SILENT.sub(lambda silent: "\n" * len(silent[0]), answer)
     start = 0

@@ -1,4 +1,4 @@
-"""Asks the language model about queries before the search: JSON, within a deadline.
+"""Asks the language model about a query before the search; it must reply with JSON in time.
 
 Threads can share one model. Replies are cached, so a repeated query makes no call. After several
 failures in a row, the model is not called for a while. Callers check the content of replies.

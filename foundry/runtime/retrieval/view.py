@@ -167,9 +167,9 @@ def _lists_within(
     places: NDArray[np.int32],
     kept: Mask | bool = True,
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Return the visible lists: their starts (k + 1,) and entries.
+    """Restrict concatenated lists to visible entries: return their starts (k + 1,) and entries.
 
-    Entries without `kept` (e,) are left out.
+    Entries for which `kept` (e,) is false are left out too.
     """
     found = places.take(entries)
     seen = (found != HIDDEN) & kept

@@ -16,7 +16,7 @@ class Restriction:
     allowed: NDArray[np.bool_]
     # Filters that all allowed chunks pass.
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    is_picked: bool = True  # Whether some chunks that pass are not allowed.
+    is_picked: bool = True  # Whether some chunks that pass the filters are not allowed.
 
 
 def restrict(

@@ -118,9 +118,8 @@ def _read(name: str) -> str:
 class ForSites:
     """An ASGI application in front of all other checks, for requests from other sites' pages.
 
-    Such requests are passed on without their origin, which those checks would reject, and with the
-    search box's token. So are requests for the script, which contains no data. Other requests are
-    unchanged.
+    Such requests, and those for the script, are passed on with the search box's token, and without
+    their origin, which the other checks would reject. All other requests are unchanged.
     """
 
     def __init__(self, app: ASGIApp, sites: Sites) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 from .edits import has_opposite
 from .words import Clause, Stem, count_denials, denies_openly, read_clauses, restricts
 
-ALIGNED = 0.4  # Share of a sentence that another must contain before changes between them count.
+ALIGNED = 0.4  # Minimum share of a sentence that another one must contain to be compared.
 # Tolerance for equally similar clauses, and how many of them are compared.
 AS_NEAR, MAX_NEAR = 0.05, 5
 SHORTER = 0.2  # Bonus for a clause without additional words.

@@ -1,7 +1,6 @@
 """Compares two similar sentences word by word, as `diff` compares lines.
 
-The more of the neighbouring words are the same, the more a change weighs. All measures are from 0
-to 1.
+A change weighs more if more of the words next to it are equal. All measures are from 0 to 1.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -32,7 +31,8 @@ class _Change(NamedTuple):
     ours: Sequence[Token]
     theirs: Sequence[Token]
     beside: float
-    # Whether equal words are on both sides, or only after the change if it begins the sentence.
+    # Whether there are equal words after the change, and also before it unless it begins the
+    # sentence.
     is_between: bool
 
 

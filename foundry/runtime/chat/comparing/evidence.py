@@ -1,10 +1,12 @@
-"""Measures in which ways passages do not support a sentence, each from 0 to 1.
+"""Measures, from 0 to 1, of the ways in which passages fail to support a sentence.
 
-`number`: a number that they do not have in any unit. `name`: a name or an identifier that they do
-not have. `unfounded`: they lack most of its words. The other kinds compare it with the most similar
-sentence: `changed_number` (or unit), `opposite`, `denial` (only one of the two is negated),
-`denied_clause`, `changed_word` (replaced by another word of the passages), and `exchange` (of two
-words). The more the rest of the two sentences agrees, the higher these are.
+Three measures concern all passages: `number` (they do not contain it in any unit), `name` (they do
+not contain the name or identifier), and `unfounded` (they lack most of the words).
+
+The others compare the sentence with the most similar one: `changed_number` (or unit), `opposite`,
+`denial` (only one of the two is negated), `denied_clause`, `changed_word` (replaced by another word
+of the passages), and `exchange` (of two words). The more similar the rest of the two sentences is,
+the higher these measures are.
 """
 
 import re

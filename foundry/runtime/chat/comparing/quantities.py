@@ -59,7 +59,7 @@ class Quantity(NamedTuple):
     size: float  # In the smallest unit of its kind
 
     def equals(self, other: "Quantity") -> bool:
-        """Return whether both are equal, as far as their units are known."""
+        """Return whether both sizes are equal; without a known unit, the numbers must be equal."""
         if self.kind and other.kind:
             return self.kind == other.kind and abs(self.size - other.size) <= SAME * self.size
         return self.value == other.value

@@ -1,4 +1,4 @@
-"""A call to an embedding service over HTTP, bounded in time and size, with distinct failures."""
+"""Calls an embedding service over HTTP, with limits on time and size."""
 
 import json
 import logging
@@ -65,7 +65,7 @@ class EmbeddingService:
             timeout: Seconds for the whole call; a reply that trickles in may take twice as long.
 
         Raises:
-            EmbeddingFailure: Any other reply, or none.
+            EmbeddingFailure: There is no reply, or it is an error or not a JSON object.
         """
         url = self.base_url + path
         deadline = time.monotonic() + timeout

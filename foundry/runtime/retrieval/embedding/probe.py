@@ -25,7 +25,7 @@ class DenseManifest:
     The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
     `same` model. `background` is the median cosine between off-topic questions and their best
     chunk. `spread` is the standard deviation of the chunks' dot products with their mean; None if
-    it is not known to separate them from off-topic questions.
+    it is not known to separate questions on the topic from others.
     """
 
     provider: str

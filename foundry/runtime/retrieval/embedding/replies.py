@@ -81,7 +81,7 @@ def check_vectors(
 
 
 def read_vectors(rows: list[Any], count: int, dimensions: int | None) -> NDArray[np.float32]:
-    """Check vectors; the error mentions if the service ignored the requested dimensions."""
+    """Call `check_vectors`, with a clearer error if the service ignored `dimensions`."""
     widths = {len(row) for row in rows if isinstance(row, list | np.ndarray)}
     if dimensions is not None and len(widths) == 1 and widths != {dimensions}:
         width = widths.pop()

@@ -27,7 +27,7 @@ MAX_CONFIG_BYTES = 1_000_000
 MAX_TOKENS = 512  # Tokens of query and passage together, unless the model's limit is lower.
 PADDING_TOKENS = ("[PAD]", "<pad>", "<|pad|>", "<|padding|>")
 _rerankers: dict[int, Reranker] = {}
-"""By process id."""
+"""The reranker of each process, by process id."""
 
 INSTALL = (
     "install the reranking packages: pip install 'onnxruntime>=1.20,<2' 'tokenizers>=0.21,<0.24'"

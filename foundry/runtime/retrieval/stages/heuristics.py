@@ -1,4 +1,4 @@
-"""Heuristic reranking: boosts hits that contain the query's names, or have a tag that it names.
+"""Heuristic reranking: boosts hits that contain the query's names, or whose tag it mentions.
 
 The score is multiplied by two factors:
 

@@ -24,7 +24,7 @@ from ..journal import Journal, describe_filters, quote
 from ..respelling import respell
 
 STAGE = "operators"
-# Fixed cost of a word, a phrase (for which a pattern is compiled) and a filter.
+# Minimum cost of a word, a phrase (for which a pattern is compiled) and a filter.
 WORD_UNITS, PHRASE_UNITS, FILTER_UNITS = 2_000, 6_000, 2_000
 CHUNKS_OF_UNIT = 20  # Marking this many chunks takes one unit.
 MAX_ITEMS = 16  # Maximum number of operators; others are plain text.

@@ -1,6 +1,6 @@
 """Pinned answers: documents that the owner ranks first for a query.
 
-The index maps keys of queries to document ids. Case, punctuation and words of asking are ignored:
+The index maps keys of queries to document ids. Case, punctuation and question words are ignored:
 `VPN` and `what is the VPN?` have the same key.
 """
 

@@ -2,8 +2,7 @@
 
 The payload has the values as encoded by `encode_value`, the date in seconds since 1970 if it is
 known, and, for each path, hashes of the whole and of its prefixes of 4, 8, 12 ... bytes. A prefix
-of another length is expanded to the stored prefixes that continue it in this version, which are
-few.
+of another length is replaced by the stored prefixes that begin with it, of which a version has few.
 """
 
 from bisect import bisect_left
