@@ -42,7 +42,7 @@ class ConfigError(FoundryError):
 
 
 class RequestError(FoundryError):
-    """The command line names something that does not exist: a metric, a mode, a filter."""
+    """Options contradict each other, or name something unknown, such as a metric or filter."""
 
     exit_code = 2
 

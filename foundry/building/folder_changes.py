@@ -25,7 +25,7 @@ from foundry.sources.folder import find_folders
 from foundry.sources.ignoring import concerns_any
 
 QUIET_MS = 200
-"""A change counts as complete if there is no other change for this time."""
+"""A change counts as complete when no other change follows within this time."""
 
 LONGEST_MS = 10_000
 """A build starts after this time, even if changes continue."""

@@ -24,7 +24,7 @@ from foundry.serving.options import Watched
 from foundry.state.folder import STATE
 
 QUIET_SECONDS = 0.2
-"""A change to a single file counts as complete if there is no other change for this time."""
+"""A change to a single file counts as complete when no other change follows within this time."""
 
 BUSY_SECONDS = 0.5
 """Interval at which a waiting build checks whether another build has ended."""

@@ -1,8 +1,8 @@
-"""Keeps lists with the sentence that introduces them: whole, or split with that stem repeated.
+"""Keeps each list with its stem, the sentence before it: whole, or split with the stem repeated.
 
-"No person may sell ... unless: (1) ...; (2) ..." would mean the opposite if an item stood alone.
-Items begin with a Markdown list mark or, as in regulations, with `(a)`, `(1)`, `(i)` or `(A)`; the
-order of the marks shows the nesting.
+In "No person may sell ... unless: (1) ...; (2) ...", an item alone would mean the opposite. Items
+begin with a Markdown list mark or, as in regulations, with `(a)`, `(1)`, `(i)` or `(A)`; the order
+of the marks shows the nesting.
 """
 
 import re

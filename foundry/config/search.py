@@ -31,7 +31,7 @@ FieldWeight = Annotated[int, Field(ge=0, le=100)]
 
 
 class FieldsSection(Table):
-    """[search.fields]: the weight of each in BM25, in addition to the text itself.
+    """[search.fields]: the weight of each field in BM25, relative to the text of the chunk.
 
     Attributes:
         title: The title of the document.

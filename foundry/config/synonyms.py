@@ -1,7 +1,8 @@
 """Reads a file of synonyms, with one group of forms per line, and collects its problems.
 
-FK, forward kinematics          each is a synonym of the other k8s => kubernetes               a
-search for the left side also searches for the right side # a comment
+FK, forward kinematics          each is a synonym of the other
+k8s => kubernetes               a search for the left side also searches for the right side
+# a comment
 """
 
 from collections.abc import Iterator

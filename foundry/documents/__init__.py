@@ -21,12 +21,15 @@ OCR_PAGES = 50
 class RawDocument:
     """The bytes of a document as a source delivers them, with data about the document.
 
-    `key` is the document's stable name within its source (a path relative to the source's root, or
-    a record's id) and determines the ids; `path` is the same in printable form. `metadata_keys` are
-    the keys that the content may add to `metadata`. `stamp` is set if it shows whether the content
-    has changed. `charset` is the character set that a server declared; `modified_elsewhere` is a
-    date that is used if neither `modified` nor the content has one. With `ocr`, text in pictures is
-    read too, on at most `ocr_pages` pages.
+    Attributes:
+        key: The document's stable name within its source, which determines the ids: a path relative
+            to the source's root, or a record's id.
+        path: `key` in printable form.
+        metadata_keys: Keys that the content may add to `metadata`.
+        stamp: A value that changes with the content; None if the source has no reliable one.
+        charset: The character set that a server declared.
+        modified_elsewhere: A date for documents without one in `modified` and in the content.
+        ocr: Whether text in pictures is read too, on at most `ocr_pages` pages.
     """
 
     source: str
@@ -132,19 +135,27 @@ class Link:
 class Reading:
     """The content of one document, as a reader found it in its bytes.
 
-    `text` is the normalised text that every offset refers to, and `body_start` the offset at which
-    front matter ends and content begins. `pages` are the offsets of page, slide or sheet 1, 2, ...,
-    for formats that have them, and `page_labels` the printed labels of pages, "" where the label is
-    the number. `language` and `metadata` are from the content; `aliases` are other names that
-    wikilinks may use. `left_out` are the words that were left out on purpose, `unaccounted` those
-    that were lost, and `words` counts all by outcome; `hidden` counts text that people do not see,
-    which is not in `text`. `guessed` names the character sets that the bytes did not declare, and
-    `lacking` the extra of Foundry that would find headings and blocks. `seen` are the pages or
-    pictures, from 1, whose text was read from a picture, `unsure` counts their lines that may be
-    misread, `looked_at` the pages and pictures in which text was looked for, and `unseen` those
-    that only show pictures and were not read; `is_hurried` is whether time ran out before all were
-    read. Chunking adds `lists`, which stay whole with their stems if they fit, and `repeated`:
-    stems that `text` contains again because their list was split.
+    Attributes:
+        text: The normalised text that every offset refers to.
+        aliases: Other names that wikilinks may use.
+        body_start: The offset at which front matter ends and content begins.
+        pages: The offsets of page, slide or sheet 1, 2, ..., for formats that have them.
+        page_labels: The printed labels of pages, "" where the label is the number.
+        language: The language that the content states.
+        metadata: Metadata from the content.
+        left_out: Words that were left out on purpose.
+        unaccounted: Words that were lost.
+        words: Counts of all words by outcome.
+        hidden: Counts of text that people do not see, which is not in `text`.
+        guessed: The character sets that the bytes did not declare.
+        lacking: The extra of Foundry that would find headings and blocks.
+        seen: The pages or pictures, from 1, whose text was read from a picture.
+        unsure: The number of lines of `seen` that may be misread.
+        looked_at: The number of pages and pictures in which text was looked for.
+        unseen: The number of scanned pages and pictures that were not read.
+        is_hurried: Whether time ran out before all pictures were read.
+        lists: Lists that chunking keeps whole, with their stems, if they fit.
+        repeated: Stems that chunking repeated in `text` because their list was split.
     """
 
     text: str

@@ -30,7 +30,7 @@ class Contract:
 
 
 OverlapMeasure = Callable[[Sequence[str], Vectors, Vectors], float | None]
-"""Takes queries and their vectors (q, d), from the model and from an encoder.
+"""Compares an encoder with the model: takes queries, and their vectors (q, d) from each.
 
 Returns the mean overlap of the ten best chunks of one ranking with those of the other, corrected
 for chance: 1 for equal rankings, 0 for random ones; None if there are so few chunks that random

@@ -82,9 +82,7 @@ def _is_covered(words: Sequence[Word], minimum: float) -> bool:
 
 
 def _units(totals: NDArray[np.float64], common: float) -> NDArray[np.float32]:
-    """Scale integer rows (n, d) to unit length, with the share `common` of all vectors' shared
-    part.
-    """
+    """Scale integer rows (n, d) to unit length; for `common`, see `EncoderDescription`."""
     largest = np.abs(totals).max(axis=1, initial=0)
     whole = np.rint(totals / np.where(largest > 0, largest, 1)[:, np.newaxis] * LARGEST)
     dimensions = totals.shape[1]

@@ -94,7 +94,7 @@ def ask(
         found = json.loads(done.stdout)
     except ValueError:
         said = done.stderr.strip() or f"the server exited with {done.returncode}"
-        raise FoundryError(f"the questions could not be asked: {said}") from None
+        raise FoundryError(f"the server could not answer the questions: {said}") from None
     return _judge(asked, found, weights)
 
 

@@ -30,7 +30,7 @@ class Interval:
 
     @property
     def is_noise(self) -> bool:
-        """True if the mean of a difference could be 0."""
+        """Whether the interval contains 0, so that a difference may be chance."""
         return self.low <= 0 <= self.high
 
 

@@ -23,12 +23,15 @@ Values = Mapping[str, NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Results of questions; `systems` maps ways of searching to their values.
+    """Results of the questions for several ways of searching, the systems.
 
-    `facts` are counts, hashes and the kind of questions; `latency_ms` has the median and 95th
-    percentile by system, `degraded` counts answers by keywords for lack of a vector. `questions`
-    has query, grades, mode, reason and first hits of each. `sweep` has values of hybrid search by
-    semantic weight, with the rest for keywords.
+    Attributes:
+        facts: Counts, hashes and the kind of questions.
+        systems: The metrics' values by system.
+        latency_ms: The median and 95th percentile by system.
+        degraded: The number of answers, by system, that used keywords only for lack of a vector.
+        questions: Query, grades, mode, reason and first hits of each question.
+        sweep: Values of hybrid search by semantic weight; keywords have the rest of the weight.
     """
 
     facts: Mapping[str, Any]

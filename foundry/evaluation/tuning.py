@@ -121,7 +121,7 @@ def toml_lines(options: Mapping[str, Any]) -> list[str]:
     """Return options as lines of foundry.toml: those of [search], and those of stages in their
     tables.
 
-    Texts are names without special characters.
+    Values that are texts are names, so they need no escaping.
     """
     lines: list[str] = []
     for name, value in options.items():

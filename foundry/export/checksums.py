@@ -97,7 +97,8 @@ def list_files(folder: Path) -> dict[str, Entry]:
 def find_obstacles(present: Iterable[Entry]) -> list[str]:
     """Return a line for each entry that cannot be moved to another folder: neither file nor link.
 
-    The owner's own single files are renamed without being read.
+    Files of the owner's, such as `.env`, may be of any kind, since they are renamed without being
+    read.
     """
     return [
         f"{entry.path}: a {entry.kind}"

@@ -26,7 +26,7 @@ _REQUIREMENTS_HEADING = """\
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Requirements of a pyproject.toml by extra; "" for those always needed."""
+    """Requirements of a pyproject.toml by extra; those under "" are always needed."""
 
     name: str
     requirements: Mapping[str, Sequence[Requirement]]

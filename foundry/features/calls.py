@@ -46,7 +46,7 @@ class Call:
                     yield each
 
     def names(self) -> set[str]:
-        """Return the names among its arguments."""
+        """Return the names among the call's arguments."""
         return {each for each in self.parts() if isinstance(each, str)}
 
 

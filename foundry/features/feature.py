@@ -66,15 +66,15 @@ class Feature:
 
     @classmethod
     def chosen_by(cls) -> str:
-        """Return how foundry.toml chooses it, by name."""
+        """Return how foundry.toml chooses the feature, by its name."""
         return cls.choice.format(name=cls.name)
 
     def values(self) -> Mapping[str, object]:
-        """Return the values for its snippets."""
+        """Return the values for the feature's snippets."""
         return {}
 
     def own_settings(self) -> Mapping[str, object]:
-        """Return its section of settings.json, for free text."""
+        """Return the feature's section of settings.json, for free text."""
         return {}
 
     def fill(self, text: str, **values: object) -> Snippet:

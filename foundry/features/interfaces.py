@@ -53,7 +53,7 @@ class Mcp(Interface):
     section = "mcp"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, which are not FastAPI routes."""
+        """Yield MCP's routes, which are not FastAPI routes."""
         del chosen, words
         routes = Call("mcp.http", "mcp_routes", ("search", "__version__"))
         yield AppStep(AppPlace.OFFER, Call("", "app.router.routes.extend", (routes,)))
@@ -101,7 +101,7 @@ class Chat(Interface):
     section = "chat"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, after the component that answers with extracts if there is no model."""
+        """Yield the component for answers without a model, and the chat's routes."""
         event = Imported("chat.support", "CheckedEvent")
         if LanguageModel.name not in chosen:
             event = Imported("chat.answer", "ChatEvent")
@@ -161,7 +161,7 @@ class OpenAi(Interface):
     section = "openai"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, and the embeddings route if vectors come from a table."""
+        """Yield the API's routes; the one for embeddings needs vectors from the built-in table."""
         del words
         yield include(Call("chat.openai", "openai_routes", ("chat.answer", "chosen.name")))
         if Static.kind in chosen:

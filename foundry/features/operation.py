@@ -67,7 +67,7 @@ class Interface(Feature):
             cls.keys = create_model(f"{cls.name}_keys", __base__=Table, __doc__=words, **fields)
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield the steps that add it to the application.
+        """Yield the steps that add the interface to the application.
 
         `chosen` are the names of all interfaces and stages of the server, and the kind of its query
         encoder; `words` is the language of the documents, if the chat has texts in it besides

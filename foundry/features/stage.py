@@ -68,7 +68,7 @@ class Stage(Feature, Table):
     built_in: ClassVar[frozenset[str]] = frozenset()
 
     def steps(self) -> Iterator[SearchStep]:
-        """Yield its steps in a search."""
+        """Yield the stage's steps in a search."""
         if self.search_step is not None:
             yield self.search_step
 

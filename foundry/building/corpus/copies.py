@@ -4,8 +4,8 @@ Two documents are copies if title and text have the same words in the same order
 that only repeats file name or id is ignored. With `near`, they may also differ in a few words
 (`corpus.near_copies`), if the facts of their signatures agree.
 
-Which copy is kept depends on, in this order: whether its path is not named like a copy, the order
-of the sources, the number of path parts, the length of the path, and the alphabet.
+The best path is, in this order of criteria: one that is not named like a copy, of the first source,
+with the fewest parts, the shortest, and the first in alphabetical order.
 """
 
 import re

@@ -252,7 +252,7 @@ def _cut(content: bytes) -> tuple[bytes, bytes, bytes, bytes, int]:
 
 
 def _unpack(packed: bytes, size: int | None = None) -> bytes:
-    """Return texts, or their first `size` bytes."""
+    """Decompress texts, or only their first `size` bytes."""
     try:
         unpacker = zlib.decompressobj()
         text = unpacker.decompress(packed, size or MAX_UNPACKED_BYTES)

@@ -42,7 +42,7 @@ def _unfold(text: str) -> str:
 
 
 def _contacts(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield names and lines; what programs need is left out."""
+    """Yield names and lines, without the properties that only programs use."""
     names: dict[str, str] = {}
     lines: list[str] = []
     for line in map(str.strip, text.split("\n")):

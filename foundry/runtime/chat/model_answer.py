@@ -93,7 +93,7 @@ class ModelChat:
     async def _query(
         self, model: GuardedModel, asked: Conversation, usage: Counter[str]
     ) -> tuple[str, QueryOrigin, str | None, str | None]:
-        """Return the query to search for, its origin, and two notices (see `find_passages`)."""
+        """Return the query, its origin, why a model did not write it, and the user's own query."""
         turns, index, notice = asked.turns, current_index(), None
         is_follow_up = kind_of(turns, index, self.language) == "follow_up"
         own = query_of(turns, index, self.language) if is_follow_up else asked.question

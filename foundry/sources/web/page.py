@@ -220,7 +220,7 @@ class Twins:
         return None
 
     def without_pages(self, pages: Iterable[Url]) -> list[Url]:
-        """Return the listed files that are pages themselves, not twins of these `pages`."""
+        """Return the listed files that are not a Markdown version of any of `pages`."""
         there = set(pages)
         taken = {twin for page, twin in self._listed.items() if page in there}
         return [twin for twin in dict.fromkeys(self._listed.values()) if twin not in taken]

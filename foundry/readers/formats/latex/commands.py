@@ -1,4 +1,4 @@
-"""Properties of LaTeX commands and environments, as far as a reader needs them."""
+"""Properties of LaTeX commands and environments that the reader uses."""
 
 LEVELS = {
     "part": 1,

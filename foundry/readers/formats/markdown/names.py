@@ -13,6 +13,6 @@ ADMONITIONS = frozenset(
 PANELS = dict.fromkeys("tab tabitem tab-item".split(), TAB) | dict.fromkeys(
     "accordion accordionitem details dropdown expand expandable".split(), CLOSED
 )
-"""What readers see after a click, and how its title is written."""
+"""Elements that open after a click, mapped to how their titles are written."""
 QUOTED = ADMONITIONS | PANELS.keys()
-"""What is written as a quotation."""
+"""Elements that are written as quotations."""

@@ -27,7 +27,7 @@ _SIGNS = ("<", "{%", "{{")
 
 @dataclass(slots=True)
 class _Panel:
-    """An element, by its lines."""
+    """A panel's name, its lines from `begin` to `end`, and its indentation."""
 
     name: str
     begin: int
@@ -38,9 +38,9 @@ class _Panel:
 
 
 def quote_panels(text: str, *, is_mdx: bool) -> str:
-    """Put `> ` before each line of a box without headings. No line is added.
+    """Put `> ` before each line of a panel without headings. No line is added.
 
-    In MDX, what is indented within a component is not code, so that this indentation is removed.
+    In MDX, indented text in a component is not code, so its indentation is removed.
     """
     if not any(sign in text for sign in _SIGNS):
         return text

@@ -89,7 +89,7 @@ def flat(block: Block) -> str:
 
 
 def joined(blocks: Sequence[Block], joint: str = "\n") -> list[Block]:
-    """Return blocks as one, on separate lines, with shifted spans."""
+    """Join blocks into one, each on a new line, and shift their spans."""
     if not blocks:
         return []
     starts = accumulate((len(block.text) + len(joint) for block in blocks), initial=0)

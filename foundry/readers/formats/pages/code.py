@@ -83,7 +83,7 @@ def _break(parts: list[str]) -> None:
 
 
 def _ends_line(node: LexborNode, said: Sequence[str]) -> bool:
-    """Return whether a line of code must be ended here because the page has no break after it."""
+    """Return whether a line of code needs a line break here because the page has none after it."""
     if "".join(said[-1:]).endswith("\n"):
         return False
     sibling = node.next

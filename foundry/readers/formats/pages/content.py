@@ -245,7 +245,7 @@ def has_line_numbers(cell: LexborNode) -> bool:
 
 
 def _opens(node: LexborNode, attributes: Attributes) -> bool:
-    """Return whether a button names what it opens: a heading, a term, an accordion's title."""
+    """Return whether a button's text is a title, for example of an accordion that it opens."""
     if "aria-expanded" in attributes or "aria-controls" in attributes:
         return True
     if any(name.endswith(("-toggle", "-target")) for name in attributes):

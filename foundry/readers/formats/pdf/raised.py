@@ -28,7 +28,8 @@ _FUNCTION = re.compile(r"(?:sin|cos|tan|cot|sec|log|exp|det)h?$")
 def find_raised(text: str, places: Sequence[int], characters: Characters) -> list[Raised]:
     """Find raised digits, with the text for them: `10^6`, `word [3]` and `1010_2`.
 
-    `places` are the positions of the characters on the page. Indices of letters (H2O) stay.
+    `places` are the positions of the characters on the page. Indices of letters (H2O) are not
+    found.
     """
     smaller = _find_smaller(text, places, characters)
     ends = [end for _, first, _ in smaller for end in (places[first - 1], places[first])]

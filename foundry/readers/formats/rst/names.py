@@ -38,7 +38,7 @@ PANELS = {
     **dict.fromkeys(("tab", "tab-item", "group-tab"), TAB),
     **dict.fromkeys(("dropdown", "details", "collapse", "toggle"), CLOSED),
 }
-"""What is shown after a click, by sphinx-design, sphinx-inline-tabs, sphinx-tabs and others."""
+"""Directives that open after a click, of sphinx-design, sphinx-tabs and other extensions."""
 VERSIONS = {
     "versionadded": "Added in version",
     "version-added": "Added in version",
