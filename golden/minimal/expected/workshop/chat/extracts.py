@@ -29,7 +29,7 @@ MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
 MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
 # Terms in headings count less; most passages begin by stating their topic.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
-ANSWER_SHARE = 0.8  # Like HEADING_SHARE, for the text below a question that equals the user's
+ANSWER_SHARE = 0.8  # Like HEADING_SHARE, for text below the user's own question
 MIN_SHARE_OF_ANSWER = 0.75  # Like MIN_SHARE_OF_BEST, if the best sentence follows a question
 MIN_SHARE_ASKED = 0.7  # Share of terms at which a question in a document counts as the same
 OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question says "off"

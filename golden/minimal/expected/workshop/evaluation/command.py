@@ -45,7 +45,7 @@ def read_questions(file: Path) -> QuestionSet:
 
 
 def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]]:
-    """Return whether a report can be compared with the recorded means, and which means fell."""
+    """Return what a report was compared with, or why it was not, and a line per fallen mean."""
     if not FIGURES.exists():
         return "not compared: no figures were recorded when this server was exported", []
     with reading(FIGURES) as recorded:

@@ -1,8 +1,8 @@
 """Resolves the names in questions to documents, and ranks the documents of a search.
 
-A name is a document id, a chunk id, which means the chunk's document, or a path, which means every
-document with that path. An unindexed copy has the id and path of its original. A document gets the
-highest grade of its names.
+A name is the id of a document, the id of a chunk (for the chunk's document), or a path (for every
+document with that path). The id and path of an unindexed copy mean the indexed document. A document
+gets the highest grade of its names.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from .questions import Question
 
 
 def resolve(index: Index, questions: Sequence[Question]) -> tuple[list[Question], list[str]]:
-    """Return the questions with document ids instead of names, and the relevant names not found.
+    """Replace names in questions by document ids; also return the relevant names not found.
 
     Unresolved names are kept; they never match.
     """

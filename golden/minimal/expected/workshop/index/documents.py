@@ -97,7 +97,7 @@ class Documents:
         return self.lines.each(DocumentRecord, rows)
 
     def find(self, document_id: str) -> DocumentRecord | None:
-        """Return the document that has this id, itself or as a copy; None if there is none."""
+        """Return the document with this id, or the one with such a copy; None if there is none."""
         found = self.each(self.lines.numbers(document_id))
         named = (one for one in found if document_id in {at.document_id for at in one.places()})
         return next(named, None)

@@ -23,7 +23,7 @@ class LaneHits:
     """The best chunks (m,) of one lane, best first.
 
     `missing_score` is the weight of the query terms that the best hit lacks; `coverage` is the
-    share that it contains. `score_of` returns the scores (m,) of chunks (m,).
+    share of the weight that it contains. `score_of` returns the scores (m,) of chunks (m,).
     """
 
     chunks: Numbers

@@ -80,7 +80,7 @@ class Place(Record):
 
 @dataclass(frozen=True, slots=True)
 class Passage(Record):
-    """A stretch of a document with its position; `section` has the headings above all of it."""
+    """A part of a document with its position; `section` has the headings above all of it."""
 
     text: str
     section: list[str]

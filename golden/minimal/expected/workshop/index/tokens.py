@@ -268,7 +268,7 @@ def surface_term(tokens: Iterable[Token]) -> str | None:
 def query_terms(tokens: Sequence[Token]) -> list[str]:
     """Return the terms to look up for a query: its own, and those of headings it may name.
 
-    Such a heading may equal the whole query, the query without words of asking, or only the
+    Such a heading may equal the whole query, the query without question words, or only the
     identifier in `12 CFR 1005.6`.
     """
     asked = [token for token in tokens if token.text.casefold() not in _ASKING_WORDS]

@@ -26,7 +26,7 @@ _KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A path below a folder, other than a folder that could be listed.
+    """A file, link or other entry below a folder; a folder only if it could not be listed.
 
     `kind` is FILE, LINK, UNREADABLE, or a description such as `named pipe`.
     """

@@ -31,7 +31,9 @@ def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: st
     if standard input or output is closed, and ConfigurationError.
     """
     if sys.stdin is None or sys.stdout is None:
-        raise ServerError("standard input or output is closed; an MCP client opens both")
+        raise ServerError(
+            "standard input or output is closed; let an MCP client start this command"
+        )
     settings()
     output = os.dup(1)
     os.dup2(2 if sys.stderr else os.open(os.devnull, os.O_WRONLY), 1)

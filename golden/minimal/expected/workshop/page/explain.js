@@ -60,7 +60,7 @@ const noticesOf = ({ degraded, match, reason, results, stages, unknown_identifie
     degraded ? `Found by words alone: ${REASONS[reason] ?? reason}.` : null,
   ].filter(Boolean);
 
-/** Failures of stages in spite of which the search returned results. */
+/** Failures of stages; the search returned results in spite of them. */
 const failuresOf = (answer) =>
   Object.entries(answer.stages)
     .filter(([, { failed }]) => failed !== undefined)

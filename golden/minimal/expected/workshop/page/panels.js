@@ -20,8 +20,8 @@ function tabNode(label, nodes, made) {
   return node;
 }
 
-/** Let the tabs of `after` follow those of `before`; their content stays where it is if they are `apart`. Returns whether
- * they belong together: another tab with the same label begins other tabs. */
+/** Append the tabs of `after` to those of `before`, without moving their content if they are `apart`. Returns whether they
+ * belong together: a label that occurs again begins a new set. */
 function joinTabs(before, after, apart = false) {
   const [set, other] = [tabSets.get(before), tabSets.get(after)];
   if (set.tabs.some(({ label }) => other.tabs.some((tab) => tab.label === label))) return false;
@@ -33,7 +33,7 @@ function joinTabs(before, after, apart = false) {
   return true;
 }
 
-/** The content of a quotation that goes on with the last tab of the previous passage. */
+/** The content of a quotation that continues the last tab of the previous passage. */
 function continueTab(quotation, before) {
   const set = tabSets.get(before);
   const rest = element("div", { class: "tab-panel", id: `panel-${(panels += 1)}` }, ...quotation.childNodes);
@@ -112,7 +112,7 @@ function closedNode(title, nodes, made) {
 const detailsNode = (title, kind, nodes) =>
   element("details", { class: "closed", "data-kind": kind }, element("summary", {}, ...title), ...nodes);
 
-/** The content of a quotation that goes on with the closed block of the previous passage. */
+/** The content of a quotation that continues the closed block of the previous passage. */
 function continueClosed(quotation, before) {
   const title = before.querySelector("summary").cloneNode(true);
   if (!before.isContinued) title.append(", continued");
@@ -128,13 +128,13 @@ function reveal(node) {
   }
 }
 
-/** Open the closed blocks of a passage in which words were found, and those that are all of a passage. */
+/** Open the closed blocks of a passage in which words were found, and those that make up a whole passage. */
 function openFound(node) {
   const text = node.querySelector(".text");
   let only = text;
   while (only.children.length === 1) [only] = only.children;
   reveal(only);
-  // Reversed, so that the first tab with a match is shown in the end.
+  // Reversed, so that the first tab with a match is the one that stays open.
   [...text.querySelectorAll("mark")].reverse().forEach(reveal);
 }
 

@@ -14,13 +14,12 @@ function beginsWith(node, heading = "") {
   return words(node.textContent).slice(0, 2 * heading.length + 80).includes(words(heading));
 }
 
-/** Let tabs, or a quotation that continues a tab or callout, at the beginning of a passage's nodes go on from the end of
- * the previous passage. */
+/** Join tabs, or a quotation, at the beginning of a passage to the tabs or callout that end the previous passage. */
 function goOn(nodes, before) {
   const last = before?.querySelector(".text")?.lastElementChild;
   if (!last || !nodes.length) return;
   if (nodes[0].tagName === "BLOCKQUOTE" && !nodes[0].className) nodes[0] = continuation(nodes[0], last);
-  // Tabs may also follow the rest of a tab.
+  // Further tabs may follow the end of the continued tab.
   const [first, second] = nodes;
   const [tabs, around] = isTabs(first) ? [first, last] : [second, first];
   if (isTabs(tabs) && isOfTabs(around)) joinTabs(around, tabs, true);

@@ -87,7 +87,7 @@ class Candidates:
         )
 
     def of_lanes(self, first_depth: int) -> "Candidates":
-        """Return the same candidates, with another depth of the lanes for the first page."""
+        """Return the candidates of a search whose first page reads lanes to this depth."""
         return replace(self, first_depth=first_depth)
 
     def best_places(self) -> Numbers:
@@ -103,7 +103,7 @@ class Candidates:
         return order
 
     def levels(self) -> Numbers:
-        """Return for each candidate the index in DEPTHS of the depth at which lanes find it."""
+        """Return, for each candidate, the position in DEPTHS at which a lane finds it."""
         ranks = np.stack([self.semantic_ranks, self.keyword_ranks])
         # Chunks added by a stage have no rank and belong to the first depth.
         found = ranks.min(axis=0, where=ranks > 0, initial=np.iinfo(np.int64).max)

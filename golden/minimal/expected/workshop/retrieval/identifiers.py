@@ -96,7 +96,7 @@ def note_unknown_identifiers(
 
 
 def tokens_of(index: Index, query: str, journal: Journal) -> list[Token]:
-    """Return the tokens of the original query if a stage replaced it."""
+    """Return the tokens of a query, spelt as in the index."""
     return respell(index, index.tokenizer.tokenize_query(query)[1], journal)
 
 
@@ -143,7 +143,7 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
         is_told = is_told and not text.startswith("_")
         if is_number and before:
             text = " ".join([*(member.text for member in before), text])
-            # 75.1725 is specific enough by itself, 802.3 is not.
+            # 75.1725 is specific enough by itself; 802.3 is not.
             if is_quantity:
                 terms += tuple(term for member in before for term in member.terms)
         yield _Identifier(text, terms, is_told)

@@ -1,6 +1,6 @@
-"""Lists with their lead-in, without which an item can mean the opposite.
+"""A pattern for lists with their lead-in, without which an item can mean the opposite.
 
-Example: the items of "No person may sell it unless:".
+An example is an item below "No person may sell it unless:".
 """
 
 import re

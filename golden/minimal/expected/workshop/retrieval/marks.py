@@ -1,8 +1,8 @@
 """Finds a query's words in texts to highlight them: only whole words and whole numbers.
 
 Texts are compared without case and Latin accents, character by character, so that offsets stay
-valid. A word matches if it shares a term with the query, also where the text splits it (`back-up`).
-An identifier must match literally. So must a run of a script without spaces, or substrings of it
+valid. A word matches if it shares a term with the query, even if the text splits it (`back-up`).
+Identifiers must match literally, and so must runs of scripts without spaces, or parts of such runs
 that may be words.
 """
 

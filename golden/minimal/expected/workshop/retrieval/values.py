@@ -97,10 +97,9 @@ class ValueTable:
 def find_entries(
     starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the positions of the entries (e,) that are in `wanted`, and the list that each is in.
+    """Return the positions of the `entries` (e,) that are in `wanted`, and the list of each.
 
-    Lists are numbered from 0; list i has the entries from `starts[i]` to `starts[i + 1]`, counted
-    from `starts[0]`.
+    The entries of several lists are concatenated: list i begins at `starts[i] - starts[0]`.
     """
     is_wanted = np.zeros(int(max(entries.max(initial=0), wanted.max(initial=0))) + 1, np.bool_)
     is_wanted[wanted] = True

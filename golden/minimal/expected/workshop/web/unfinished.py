@@ -1,8 +1,8 @@
 """Searches while the user types: the last word of a query may be unfinished.
 
-It is completed from the index, with up to three identifiers that are headings, as written, or else
-with the most frequent term. Terms are stems: `configurat` is not a prefix of `configur`, but is
-completed as `configuration`.
+That word is completed with up to three identifiers that are headings, or else with the most
+frequent term of the index. Terms are stems, so endings are completed too: `configurat` becomes
+`configuration`, although `configur` is the term.
 """
 
 import re
@@ -98,7 +98,7 @@ def _complete(terms: Terms, index: Index, typed: str) -> str | None:
 
 
 def _rests(typed: str) -> Iterator[str]:
-    """Yield the possible continuations of an ending of which a part was typed."""
+    """Yield the missing letters of each ending that the typed text may have begun."""
     for ending in ENDINGS:
         for size in range(len(ending) - 1, 0, -1):
             if typed.endswith(ending[:size]):

@@ -1,4 +1,4 @@
-"""Requirements of a question: a side, a negation, a superlative, a number."""
+"""What an answer must contain: one of two opposites, a negation, a superlative or a number."""
 
 import re
 
