@@ -1,11 +1,9 @@
 """The pages of an exported server in Chromium, used like a person would."""
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -953,37 +951,6 @@ def test_narrow_pages_need_no_scrolling_sideways(served: Served) -> None:
             assert tab.page.evaluate("document.documentElement.scrollWidth") <= 320, path
 
 
-def test_every_control_has_a_name(tab: Visit) -> None:
-    for path in ("/?q=parrot", "/chat", "/docs"):
-        tab.go(path)
-        unnamed = tab.page.evaluate(
-            """[...document.querySelectorAll("button, a, input, select, textarea")].filter(
-                 (control) => !control.textContent.trim() && !control.ariaLabel
-                   && !control.labels?.length).map((control) => control.outerHTML)"""
-        )
-        assert unnamed == []
-        assert tab.page.locator("h1").count() == 1
-        assert tab.page.locator("main, header, footer, nav").count() == 4
-
-
-def test_pages_have_landmarks_and_headings_in_order(tab: Visit) -> None:
-    document = get(f"{tab.address}/search?q=fans")["results"][0]["document_id"]
-    for path in ("/?q=fans", "/chat", "/docs", f"/d/{document}", "/d/nowhere"):
-        tab.go(path)
-        outside = tab.page.evaluate(
-            """[...document.querySelectorAll("button, input, textarea, h1, h2, h3, p, li")].filter(
-                 (node) => node.checkVisibility()
-                   && !node.closest("main, header, footer, nav, form[aria-label]"))
-                 .map((node) => node.outerHTML)"""
-        )
-        assert outside == [], path
-        levels = tab.page.evaluate("""[...document.querySelectorAll("h1, h2, h3, h4, h5, h6")]
-                 .filter((heading) => heading.checkVisibility())
-                 .map((heading) => Number(heading.tagName[1]))""")
-        assert levels[0] == 1, path
-        assert all(after <= before + 1 for before, after in pairwise(levels)), path
-
-
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_pages_have_no_violation_that_axe_knows(served: Served, scheme: str, width: int) -> None:
     axe = (node_modules("axe-core") / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
@@ -1036,21 +1003,3 @@ def test_original_is_opened_at_its_page(tab: Visit) -> None:
     tab.page.reload()
     playwright.expect(link).to_have_text("Open the original, page 7 (printed iii)")
     assert link.get_attribute("href") == "https://cave.example/map.pdf#page=7"
-
-
-def test_server_without_pages(served: Served, tmp_path: Path) -> None:
-    project = served.export.parent.parent
-    config = (project / "foundry.toml").read_text(encoding="utf-8")
-    config = config.replace("[server]\n", "[server]\npage = false\n")
-    (tmp_path / "foundry.toml").write_text(config, encoding="utf-8")
-    for name in ("sources", "table.jsonl"):
-        (tmp_path / name).symlink_to(project / name)
-    shutil.copytree(project / ".foundry", tmp_path / ".foundry")
-    plain = Project(tmp_path)
-    plain.sign_anew()
-    export = plain.export("--output", str(tmp_path / "plain"), "--stale")
-    assert not list(export.glob("*/page")) and not list(export.glob("*/web_page*.py"))
-    assert not (export / "tests" / "test_page.py").exists()
-    with serving(in_checkout(export)) as address, visit(served.running, address) as tab:
-        tab.page.goto(address + "/")
-        assert "There is nothing at this address." in tab.page.content()

@@ -22,17 +22,12 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.correction import (
-    LOOKUP_UNITS,
-    MAX_JUDGED,
-    MAX_PARTS,
-    WORDS_OF_UNIT,
     correct_query,
     open_words,
 )
 from foundry.runtime.retrieval.stages.nearest_words import (
     MAX_LENGTH,
     MIN_LENGTH,
-    Nearest,
     Words,
 )
 
@@ -76,26 +71,6 @@ def test_what_is_corrected(index: Index, query: str, expected: str) -> None:
     assert journal.stages["correction"]["query"] == expected
 
 
-@pytest.mark.parametrize(("left", "corrected"), [(0, 2), (-1, 1)])
-def test_words_are_looked_up_as_far_as_the_budget_goes(
-    index: Index, left: int, corrected: int
-) -> None:
-    units = LOOKUP_UNITS + len(open_words(index).forms) // WORDS_OF_UNIT
-    journal = Journal(units=2 * units + left)
-    correct_query(index, "abolet odmetry abolet", (), journal)
-    assert len(journal.stages["correction"]["corrected"]) == corrected
-    assert ("budget" in journal.stages) == (corrected < 2)
-
-
-def test_words_far_behind_stay_as_they_were_typed(index: Index) -> None:
-    first, last = "aboleth " * (MAX_PARTS - 1), "aboleth " * MAX_PARTS
-    assert correct_query(index, f"{first}odmetry", (), Journal()) == f"{first}odometry"
-    assert correct_query(index, f"{last}odmetry", (), Journal()) == f"{last}odmetry"
-    known = " ".join(f"w{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(MAX_JUDGED - 1))
-    assert correct_query(index, f"{known} odmetry", (), Journal()).endswith("odometry")
-    assert correct_query(index, f"{known} wzz odmetry", (), Journal()).endswith("odmetry")
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -121,26 +96,6 @@ def test_what_is_left_alone(index: Index, query: str) -> None:
     assert journal.stages == {}
 
 
-def test_the_original_can_be_asked_for(index: Index) -> None:
-    journal = Journal()
-    correct_query(index, "abolet, abolet in a cistern", (), journal)
-    assert journal.stages["correction"] == {
-        "query": "aboleth, aboleth in a cistern",
-        "corrected": {"abolet": "aboleth"},
-        "original": '"abolet", "abolet" in a cistern',
-        "notice": "Showing results for: aboleth, aboleth in a cistern",
-    }
-    journal = Journal()
-    correct_query(index, '"abolet", "abolet" in a cistern', (), journal)
-    assert journal.stages == {}
-
-
-def test_what_operators_demand_stays_as_typed(index: Index) -> None:
-    journal = Journal()
-    journal.note("operators", phrases=["the abolet"])
-    assert correct_query(index, "the abolet cistrn", (), journal) == "the abolet cistern"
-
-
 words = st.text("abcdé", min_size=MIN_LENGTH, max_size=10)
 
 
@@ -152,52 +107,6 @@ def test_a_form_of_ascii_is_one_word_as_the_tokenizer_says(language: str, form: 
     assert token.text == form
     assert len(token.terms) < 2 or token.is_identifier
     assert CorpusWords(count_forms([form]), tokenizer).is_word(form)
-
-
-@given(st.sets(words, min_size=1, max_size=40), words.filter(lambda word: len(word) >= 4))
-def test_the_nearest_is_as_near_as_by_definition(
-    tmp_path_factory: pytest.TempPathFactory, known: set[str], word: str
-) -> None:
-    root = tmp_path_factory.mktemp("words") / "correction"
-    write_correction(
-        root, CorpusWords(count_forms([" ".join(sorted(known))]), Tokenizer("none")), 1_000
-    )
-    opened = Words.open(root)
-    most = 2 if len(word) >= 8 else 1
-    fewest = min(distance(word, other) for other in known)
-    found = opened.nearest(word)
-    if found is None:
-        assert fewest > most
-    else:
-        assert found.form in known
-        assert found.edits == fewest == distance(word, found.form) <= most
-    assert all(other in opened for other in known)
-    assert (word in opened) == (word in known)
-
-
-def distance(one: str, other: str) -> int:
-    """Optimal string alignment, by its recurrence."""
-    table = {(i, 0): i for i in range(len(one) + 1)} | {(0, j): j for j in range(len(other) + 1)}
-    for i, a in enumerate(one, start=1):
-        for j, b in enumerate(other, start=1):
-            steps = [table[i - 1, j] + 1, table[i, j - 1] + 1, table[i - 1, j - 1] + (a != b)]
-            if i > 1 and j > 1 and one[i - 2 : i] == b + other[j - 2]:
-                steps.append(table[i - 2, j - 2] + 1)
-            table[i, j] = min(steps)
-    return table[len(one), len(other)]
-
-
-def test_frequency_and_the_edit_decide_between_words_equally_near(tmp_path: Path) -> None:
-    write_correction(
-        tmp_path / "w",
-        CorpusWords(count_forms(["mine mine mint pint pints"]), Tokenizer("none")),
-        1_000,
-    )
-    opened = Words.open(tmp_path / "w")
-    assert opened.nearest("mink") == Nearest("mine", 1, 19)
-    # A missing letter is more likely than a replaced one.
-    assert opened.nearest("pnt") == Nearest("pint", 1, 12)
-    assert opened.nearest("imnt") == Nearest("mint", 1, 12)
 
 
 def test_words_are_bounded_and_the_frequent_are_kept(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
-import json
 import random
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -12,12 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import foundry
-from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.retrieval.encoder import (
     CONTINUATION,
-    MAX_WORD_LENGTH,
-    EncoderDescription,
-    EncoderLayout,
     PieceCutter,
     PieceEncoder,
     Word,
@@ -26,29 +21,6 @@ from foundry.runtime.retrieval.encoder import (
 
 STATIC_ENGLISH = Path(foundry.__file__).parent / "models" / "static-en"
 PIECES = ("a", "un", "##able", "##a", "able", "12", "##3")
-
-
-def write_table(
-    directory: Path,
-    pieces: Sequence[str],
-    table: Sequence[Sequence[int]],
-    weights: Sequence[int],
-    common: float = 0.0,
-) -> PieceEncoder:
-    layout = EncoderLayout(directory)
-    layout.pieces.write_text("".join(f"{piece}\n" for piece in pieces), encoding="utf-8")
-    np.save(layout.table, np.array(table, dtype=np.int8))
-    np.save(layout.weights, np.array(weights, dtype=np.int32))
-    description = {
-        "common": common,
-        "dimensions": len(table[0]),
-        "format": 1,
-        "minimum_coverage": 0.6,
-        "name": "tiny",
-        "sha256": "",
-    }
-    layout.description.write_text(json.dumps(description))
-    return PieceEncoder.open(directory)
 
 
 @pytest.fixture(scope="module")
@@ -140,57 +112,6 @@ def test_few_ends_of_pieces_are_tried(english: PieceEncoder, strange_words: list
     assert steps < 6 * sum(map(len, strange_words))
 
 
-def test_a_vector_is_the_weighted_sum_of_rows(tmp_path: Path) -> None:
-    encoder = write_table(tmp_path, ["a", "b"], [[1, 0], [0, 2]], [3, 2])
-    vector = encoder.encode("a b")
-    assert vector is not None
-    assert vector == pytest.approx([3 / 5, 4 / 5], abs=1e-4)
-
-
-def test_a_repeated_piece_counts_by_its_square_root(tmp_path: Path) -> None:
-    encoder = write_table(tmp_path, ["a", "b"], [[1, 0], [0, 1]], [3, 2])
-    vector = encoder.encode("a b b a b b")
-    assert vector is not None
-    expected = np.array([3 * 2**0.5, 2 * 2.0])
-    assert vector == pytest.approx(expected / np.linalg.norm(expected), abs=1e-4)
-
-
-def test_a_common_part_is_the_cosine_of_unrelated_texts(tmp_path: Path) -> None:
-    encoder = write_table(tmp_path, ["a", "b"], [[1, -1, 0, 0], [0, 0, 1, -1]], [5, 5], common=0.25)
-    first, second = encoder.encode("a"), encoder.encode("b")
-    assert first is not None and second is not None
-    assert float(first @ second) == pytest.approx(0.25, abs=1e-4)
-    assert float(first @ first) == pytest.approx(1.0, abs=1e-6)
-
-
-def test_rows_that_cancel_give_none(tmp_path: Path) -> None:
-    encoder = write_table(tmp_path, ["a", "b"], [[1, 0], [-1, 0]], [4, 4])
-    assert encoder.encode("a b") is None
-
-
-def test_too_little_coverage_gives_none(tmp_path: Path) -> None:
-    encoder = write_table(tmp_path, ["ab"], [[1, 0]], [1])
-    assert encoder.encode("ab ab ab xy xy") is not None
-    assert encoder.encode("ab xy") is None
-    assert encoder.encode("ab " * 10 + "x" * (MAX_WORD_LENGTH + 1)) is None
-
-
-@pytest.mark.parametrize("name", ["pieces.txt", "table.i8.npy", "weights.npy", "encoder.json"])
-def test_a_damaged_file_is_reported(tmp_path: Path, name: str) -> None:
-    write_table(tmp_path, ["a"], [[1, 0]], [1])
-    (tmp_path / name).write_bytes(b"\xff")
-    with pytest.raises(IndexUnusableError):
-        PieceEncoder.open(tmp_path)
-
-
-def test_another_format_is_refused(tmp_path: Path) -> None:
-    write_table(tmp_path, ["a"], [[1, 0]], [1])
-    description = tmp_path / "encoder.json"
-    description.write_text(description.read_text().replace('"format": 1', '"format": 2'))
-    with pytest.raises(IndexUnusableError, match="format 2"):
-        PieceEncoder.open(tmp_path)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -247,9 +168,3 @@ def test_any_text_gives_none_or_a_unit_vector(text: str) -> None:
     if vector is not None:
         assert vector.dtype == np.float32
         assert float(np.linalg.norm(vector)) == pytest.approx(1.0, abs=1e-5)
-
-
-def test_the_description_names_the_table(english: PieceEncoder) -> None:
-    assert isinstance(english.description, EncoderDescription)
-    assert english.description.name == "static-en"
-    assert len(english.description.sha256) == 64

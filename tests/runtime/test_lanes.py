@@ -86,14 +86,6 @@ def test_bm25_equals_bm25s(
     ) or np.sort(found) == pytest.approx(np.sort(expected)[::-1][: len(hits)][::-1], rel=1e-5)
 
 
-def test_keyword_search_among_allowed_chunks_only(tmp_path: Path) -> None:
-    lane = build_keyword_lane(tmp_path, [["a"], ["a", "a"], ["b"], ["a", "b"]])
-    allowed = np.array([True, False, True, True])
-    assert set(lane.search(["a"], 10, allowed).chunks.tolist()) == {0, 3}
-    assert len(lane.search(["zebra"], 10)) == 0
-    assert len(lane.search([], 10)) == 0
-
-
 @pytest.mark.parametrize("among", [1, 2])
 @pytest.mark.parametrize(("frequent_impact", "is_left_out"), [(2.0, True), (6.0, False)])
 def test_frequent_terms_are_left_out_where_they_do_not_matter(
@@ -148,36 +140,6 @@ def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     # The unit is pages of memory; the arrays of a search have 340.
     assert float(done.stdout) < 30
-
-
-@given(scores=st.lists(st.integers(0, 5), max_size=40), count=st.integers(1, 10))
-def test_best_is_what_sorting_gives(scores: list[int], count: int) -> None:
-    # A few scores are sorted directly; of many, the best are selected first.
-    for repeated in (scores, scores * 50):
-        hits = best(np.arange(len(repeated)), np.array(repeated, dtype=float), count)
-        numbers = range(len(repeated))
-        expected = sorted(numbers, key=lambda number: (-repeated[number], number))[:count]
-        assert hits.chunks.tolist() == expected
-
-
-@given(
-    chunks=st.lists(st.lists(words, max_size=8), min_size=1, max_size=40),
-    query=st.lists(words, min_size=1, max_size=6),
-    count=st.integers(1, 6),
-)
-@settings(max_examples=30, deadline=None)
-def test_a_keyword_search_is_what_sorting_all_scores_gives(
-    tmp_path_factory: pytest.TempPathFactory,
-    chunks: list[list[str]],
-    query: list[str],
-    count: int,
-) -> None:
-    lane = build_keyword_lane(tmp_path_factory.mktemp("lane"), chunks)
-    scores = lane.scores(query, np.arange(len(chunks)))
-    hits = lane.search(query, count)
-    found = (number for number in range(len(chunks)) if scores[number] > 0)
-    assert hits.chunks.tolist() == sorted(found, key=lambda n: (-scores[n], n))[:count]
-    assert hits.scores.tolist() == scores[hits.chunks].tolist()
 
 
 @settings(deadline=None)
@@ -274,16 +236,6 @@ def test_the_sketch_finds_what_a_full_scan_finds(
         for query in queries
     ]
     assert np.mean(overlaps) >= 0.99
-
-
-def test_dense_search_among_allowed_chunks_only() -> None:
-    vectors = unit_rows(6, 5000, 64)
-    lane = build_dense_lane(vectors, 200)
-    allowed = np.zeros(5000, dtype=bool)
-    allowed[[3, 77, 4999]] = True
-    hits = lane.search(vectors[77], 10, allowed)
-    assert set(hits.chunks.tolist()) == {3, 77, 4999}
-    assert hits.chunks[0] == 77
 
 
 def test_the_farthest_are_found_if_there_are_no_others() -> None:

@@ -130,14 +130,6 @@ def test_a_repeated_phrase_is_read_once(index: OpenedIndex) -> None:
     assert before - journal.units == once > 0
 
 
-def test_callers_keep_their_own_filters(index: OpenedIndex) -> None:
-    own = index.part(FilterColumns.open).select({"team": "deep"})
-    operators = parse_operators(index, "pump team:core", Journal())
-    allowed = apply_operators(own, operators, index, Journal(), phrase_chunks=10)
-    assert allowed is not None
-    assert not allowed.any()
-
-
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
     root = tmp_path_factory.mktemp("server")

@@ -14,7 +14,7 @@ from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.tokens import Tokenizer, query_terms
 from foundry.runtime.retrieval.journal import Journal
-from foundry.runtime.retrieval.stages.synonyms import MAX_ADDED, add_synonyms, open_forms
+from foundry.runtime.retrieval.stages.synonyms import add_synonyms, open_forms
 
 TOKENIZER = Tokenizer("english")
 NOTES = [
@@ -62,44 +62,10 @@ def test_both_forms_of_an_acronym_stand_for_each_other(index: Index) -> None:
     assert said == {"forward kinematics": ["FK"]}
 
 
-def test_a_heading_is_not_outweighed_by_a_longer_and_rarer_form(tmp_path: Path) -> None:
-    notes = [
-        Note("MCP server", ("An MCP server answers.",)),
-        Note(
-            "Model", ("The Model Context Protocol (MCP) is a protocol for the context of a model.",)
-        ),
-        Note("Tools", ("Tools of MCP.",)),
-    ]
-    options = IndexOptions(synonyms=(), acronyms=True)
-    opened = open_index(write_notes(tmp_path / "v", notes, vectors=False, options=options))
-    assert widen(opened, "MCP server") == ("MCP server", ["MCP", "server"], [], {})
-    assert widen(opened, "Model Context Protocol server")[3] == {"Model Context Protocol": ["MCP"]}
-    assert widen(opened, "MCP tools")[3] == {"MCP": ["Model Context Protocol"]}
-
-
 def test_stop_words_within_a_form_do_not_matter(index: Index) -> None:
     assert widen(index, "simultaneous localization and mapping")[3] == {
         "simultaneous localization mapping": ["SLAM"]
     }
-
-
-def test_one_way_is_one_way(index: Index) -> None:
-    text, tokens, _, said = widen(index, "K8S restarts")
-    assert text == "K8S restarts kubernetes"
-    # `K8S` is in no chunk, so it is not required as an identifier.
-    assert tokens == ["restarts"]
-    assert said == {"K8S": ["kubernetes"]}
-    assert widen(index, "kubernetes restarts")[3] == {}
-
-
-def test_the_longest_form_counts(index: Index) -> None:
-    assert widen(index, "a light source")[3] == {"light source": ["lamp", "lantern"]}
-    assert widen(index, "light of a lamp")[3] == {"lamp": ["lantern", "light source"]}
-
-
-def test_what_is_added_is_bounded(index: Index) -> None:
-    _, _, _, said = widen(index, "lamp FK lantern K8S light source SLAM lamps forward kinematics")
-    assert sum(map(len, said.values())) == MAX_ADDED  # type: ignore[arg-type]
 
 
 def test_a_form_counts_once_however_often_and_in_whichever_case_a_query_has_it(
@@ -109,16 +75,6 @@ def test_a_form_counts_once_however_often_and_in_whichever_case_a_query_has_it(
     assert text.count("kinematics") == 1
     assert terms == ["forward", "kinemat"]
     assert said == {"FK": ["Forward kinematics"]}
-
-
-def test_a_query_without_known_forms_stays_as_it_is(index: Index) -> None:
-    assert widen(index, "a hand of the robot") == (
-        "a hand of the robot",
-        ["a", "hand", "of", "the", "robot"],
-        [],
-        {},
-    )
-    assert widen(index, "?!") == ("?!", [], [], {})
 
 
 @pytest.mark.parametrize(

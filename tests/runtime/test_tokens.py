@@ -156,13 +156,6 @@ def test_other_words_name_another_heading(query: str, heading: str) -> None:
     )
 
 
-def test_no_heading_is_named_by_stop_words_or_by_a_whole_passage() -> None:
-    assert heading_term(english.tokenize("the")) is None
-    assert heading_term(english.tokenize("word " * 24)) == "=" + " ".join(["word"] * 24)
-    assert heading_term(english.tokenize("word " * 25)) is None
-    assert query_terms(english.tokenize("the")) == []
-
-
 @pytest.mark.parametrize(
     ("written", "plain"),
     [

@@ -1,9 +1,7 @@
 """A real server process on a real socket: input that HTTP libraries would not send."""
 
 import asyncio
-import signal
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -14,7 +12,6 @@ from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
 from waiting import wait_until
 
 from foundry.runtime.web import connections, serving
-from foundry.runtime.web.connections import Connections
 
 
 @pytest.fixture(scope="module")
@@ -187,43 +184,6 @@ def test_answer_that_is_not_read_is_dropped(hasty: Server) -> None:
         assert len(read_all(other)) < 20_000_000
 
 
-class Unread:
-    """A connection and its transport, whose client does not read."""
-
-    def __init__(self) -> None:
-        self.transport = self
-        self.waits = True
-
-    def abort(self) -> None:
-        self.waits = False
-
-
-def test_what_nobody_reads_takes_32_mib_at_most() -> None:
-    state = Connections(1000)
-    connections: list[Any] = [Unread() for _ in range(100)]
-    for connection in connections:
-        state.keep_unread(connection, 1 << 20)
-    assert [connection.waits for connection in connections] == [False] * 68 + [True] * 32
-    # A single response larger than the limit may still be read.
-    largest: Any = Unread()
-    state.keep_unread(largest, 1 << 26)
-    assert largest.waits and not connections[-1].waits
-    assert list(state.unread) == [largest]
-
-
-def test_the_answer_that_has_waited_longest_makes_room(server: Server) -> None:
-    clients = [server.connect() for _ in range(4)]
-    for client in clients:
-        client.sendall(get("/large"))
-        assert client.recv(1)
-    lengths = [len(read_all(client)) for client in reversed(clients)]
-    # The unread rest of two responses is less than 32 MiB, because the kernel buffers a part of
-    # each.
-    assert lengths[0] >= 20_000_000 > max(lengths[2:])
-    for client in clients:
-        client.close()
-
-
 class Clock(asyncio.SelectorEventLoop):
     """An event loop whose time can be advanced."""
 
@@ -281,21 +241,6 @@ def test_each_answer_and_each_piece_of_one_has_its_own_time_to_be_read(answers: 
 def test_large_answer_that_is_read_arrives(server: Server) -> None:
     request = b"GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     assert len(server.exchange(request)) > 20_000_000
-
-
-def test_many_idle_connections_do_no_harm(server: Server) -> None:
-    idle = [server.connect() for _ in range(200)]
-    with server.connect() as connection:
-        connection.sendall(HEALTH)
-        assert statuses(connection.recv(65536)) == [200]
-    for connection in idle:
-        connection.close()
-
-
-def test_pipelined_requests_are_all_answered(server: Server) -> None:
-    close = HEALTH.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
-    answers = statuses(server.exchange(HEALTH * 99 + close))
-    assert answers == [200] * 100
 
 
 @pytest.mark.parametrize(
@@ -370,11 +315,6 @@ def test_head_does_not_wait_for_the_end_of_a_stream(server: Server) -> None:
     assert statuses(server.exchange(head + get("/healthz"))) == [200] * 2
 
 
-def test_after_head_the_connection_goes_on(server: Server) -> None:
-    head = HEALTH.replace(b"GET", b"HEAD", 1)
-    assert statuses(server.exchange(head * 3 + get("/healthz"))) == [200] * 4
-
-
 def test_a_body_that_trickles_is_cut(hasty: Server) -> None:
     with hasty.connect() as connection:
         connection.sendall(HEAD + b"Content-Length: 1000\r\n\r\n")
@@ -401,19 +341,3 @@ def test_a_stop_waits_no_longer_than_its_grace(path: str) -> None:
             server.stop()
             assert server.wait() == 0
     assert [line["message"] for line in server.log if "exception" in line] == []
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_request_that_has_begun_is_finished_before_stopping(number: signal.Signals) -> None:
-    server = Server()
-    with server.connect() as connection:
-        connection.sendall(SEARCH[:-5])
-        with server.connect() as other:
-            other.sendall(HEALTH)
-            assert other.recv(65536)
-        server.stop(number)
-        with pytest.raises(subprocess.TimeoutExpired):
-            server.process.wait(timeout=0.5)
-        connection.sendall(SEARCH[-5:])
-        assert statuses(read_all(connection)) == [200]
-    assert server.wait() == 0
