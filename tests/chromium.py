@@ -1,8 +1,8 @@
 """Finds the Chromium for browser tests.
 
-The system's come first, then Playwright's, then the one in an npm package, which needs only the C
-library. That one exists only for Linux on x86_64; elsewhere Playwright downloads its own. The first
-that starts is used; the variable CHROMIUM chooses one.
+The first one that starts is used: the system's, Playwright's, or the one in an npm package, which
+needs only the C library. The npm package exists only for Linux on x86_64; elsewhere, Playwright
+downloads its own Chromium. The variable CHROMIUM chooses one.
 """
 
 import os
@@ -24,7 +24,7 @@ NAMES = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 )
 CARRIED = "carried"
-"""As the value of CHROMIUM: the one from npm, whatever the system has."""
+"""The value of the variable CHROMIUM that chooses the Chromium from npm."""
 
 IS_CARRIED = (sys.platform, platform.machine()) == ("linux", "x86_64")
 UNPACK = """
@@ -39,7 +39,7 @@ FONTS = """<?xml version="1.0"?>
   <cachedir>{folder}/fonts-cache</cachedir>
 </fontconfig>
 """
-"""Its own, on every machine the same; the file it brings names folders of the machine it is for."""
+"""The fontconfig file for the Chromium from npm; the package's own names other folders."""
 
 REMEDY = (
     "pages are tested in Chromium, and none starts: install the system's (on Debian"
@@ -56,10 +56,10 @@ class Chromium:
 
 
 def find_chromiums(of_playwright: str) -> Iterator[Chromium]:
-    """Yield every Chromium of this machine, then one that is fetched; some may not start.
+    """Yield every Chromium on this machine, then one that is downloaded; some may not start.
 
-    `of_playwright` is where Playwright would have put its own. Raises AssertionError if downloads
-    fail.
+    `of_playwright` is the path at which Playwright installs its own. Raises AssertionError if
+    downloads fail.
     """
     if chosen := os.environ.get("CHROMIUM"):
         yield unpack() if chosen == CARRIED else Chromium(chosen)
@@ -75,7 +75,7 @@ def find_chromiums(of_playwright: str) -> Iterator[Chromium]:
 
 
 def download() -> None:
-    """Have Playwright fetch the Chromium of its version."""
+    """Let Playwright download the version of Chromium that it needs."""
     install = [sys.executable, "-m", "playwright", "install", "chromium"]
     done = subprocess.run(install, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-1000:]

@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, Phase, settings
 from foundry.cli.main import main
 from foundry.state.folder import PROOF, STATE, sign
 
-# The same examples in every run, however busy the machine; `--hypothesis-profile explore` draws new
-# ones, and keeps failing ones for the next run.
+# Every run uses the same examples, without deadlines. `--hypothesis-profile explore` draws new
+# ones, and repeats failed ones in the next run.
 unhurried = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("steady", unhurried, derandomize=True)
 settings.register_profile("explore", unhurried, max_examples=200)
@@ -43,9 +43,9 @@ path = "sources"
 
 
 MOST_OPEN = 500
-"""Files and connections that a process may have open in the end, of the 1,024 that `select` takes.
+"""Maximum number of files and connections that a process has open at the end; `select` takes 1,024.
 
-An index has about 25; those of engines that stopped answering, some ten, are closed late.
+An index has about 25. About ten connections to engines that stopped responding are closed late.
 """
 
 
@@ -132,7 +132,7 @@ def make_project(tmp_path: Path) -> MakeProject:
 def sharing_a_folder(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[None]:
-    """Give all processes of a run a folder for shared work; check that each closes its files."""
+    """Give all test processes of a run a shared folder; check that each closes its files."""
     own = tmp_path_factory.getbasetemp()
     shared = own.parent if hasattr(request.config, "workerinput") else own / "shared"
     shared.mkdir(exist_ok=True)

@@ -50,7 +50,7 @@ Lie = Literal[
 """Faults of a reply with status 200, or of the connection."""
 
 HONEST: frozenset[Lie] = frozenset({"reordered", "base64", "no index", "no usage"})
-"""Lies that are none: unusual replies that say what they should."""
+"""Faults that are harmless: the replies are unusual, but correct."""
 
 # Replies in the services' formats; the vectors are filled in.
 REPLIES: dict[Shape, dict[str, Any]] = {

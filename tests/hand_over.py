@@ -1,4 +1,4 @@
-"""Has a fork of `warm_python` run this process's code: `hand_over.py ADDRESS CODE ...`.
+"""Runs this process's code in a fork of `warm_python`: `hand_over.py ADDRESS CODE ...`.
 
 It is started for nearly every process of the tests, so it imports as little as possible: the
 imports of `socket`, `signal` and `json` take twice as long as starting Python.

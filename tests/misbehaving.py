@@ -1,4 +1,4 @@
-"""A task for workers that does what a document says."""
+"""A task for workers that behaves, or misbehaves, as the document's text says."""
 
 import os
 import time

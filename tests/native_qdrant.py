@@ -21,7 +21,7 @@ from qdrant_client import models
 from qdrant_schema import Calls, Exchange
 
 SMALL = 1
-"""Kilobytes from which on a graph is built and used: small tests are to use one."""
+"""Kilobytes from which a graph is built and used; small, so that small tests use one."""
 
 
 class _Collection:

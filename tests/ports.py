@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
-"""Of the ports that Linux gives out; others begin above `LAST`."""
+"""Contains the range of ports that Linux assigns; on other systems, it begins above `LAST`."""
 
 FIRST, LAST = 10_000, 32_000
 

@@ -1,8 +1,8 @@
 """Ray clusters of several nodes on loopback, each in its own process.
 
 Run as a script, it starts a head node that runs no tasks, prints its address, and executes commands
-from standard input, one per line: `add` starts a node of one processor, `kill` kills the oldest of
-them like a power cut would. The script ends when its input does.
+from standard input, one per line: `add` starts a node of one processor, and `kill` kills the oldest
+node, as a power cut would. The script ends when its input does.
 """
 
 import os

@@ -34,7 +34,7 @@ LIBRARIES = (
     # All servers share the compiled regular expressions.
     *("foundry.runtime.index.tokens", "foundry.runtime.retrieval.snippets"),
 )
-"""What servers import; prometheus_client reads their environment meanwhile, and is left to them."""
+"""Libraries of servers except prometheus_client, which reads a server's environment on import."""
 
 TYPES = Path(sys.prefix) / "types-of-exports"
 """Folder of mypy's cache for libraries and for modules that all exports have."""

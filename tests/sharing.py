@@ -39,7 +39,7 @@ COMMANDS = (
     *("foundry.serving.adopt", "foundry.serving.preview", "foundry.serving.serve"),
     "warm_caches",
 )
-"""What `foundry` imports; the folder of tests, this module, and one that fills caches."""
+"""The libraries of `foundry`, and modules of tests, one of which fills caches."""
 
 EVERYTHING = (COMMANDS, LIBRARIES, READERS)
 
@@ -47,7 +47,7 @@ BLACKENED = Path(sys.prefix) / "blackened-by-tests" / black.__version__
 """Folder of modules formatted by black, kept between runs."""
 
 FOLDER = "FOLDER_SHARED_BY_TESTS"
-"""The variable that names it, for processes of their own."""
+"""The variable with the path of the shared folder, for separate processes."""
 
 
 @contextmanager
@@ -93,7 +93,7 @@ def forked_readers() -> Iterator[None]:
 
 
 HASTE = (formatted_once, forked_servers, forked_readers)
-"""Faster fixtures, which tests choose by name with `pytest.mark.usefixtures`."""
+"""Fixtures that make tests faster, which tests name in `pytest.mark.usefixtures`."""
 
 _asked: list[str] = []
 
@@ -139,7 +139,7 @@ def run_foundry(started: Mapping[tuple[str, ...], list[str]], asked: Sequence[st
 
 @contextmanager
 def unformatted() -> Iterator[None]:
-    """Do not format servers, where tests only run them."""
+    """Leave servers unformatted in tests that only run them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             plan,

@@ -36,7 +36,7 @@ KINDS = (*ENGINES, "edge")
 TIMEOUT = 2.0
 
 FEW_QUESTIONS = 6
-"""So many searches of each lane have every filter that publications compare answers under."""
+"""Enough searches of each lane to include every filter with which publications compare results."""
 
 
 @contextmanager

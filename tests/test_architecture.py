@@ -35,7 +35,7 @@ LAYERS = (
     {"cli"},
     {"__main__"},
 )
-"""Rooms and modules at the root of Foundry: each imports only what is in a layer before its own."""
+"""Rooms and modules at the root of Foundry: each imports only those in earlier layers."""
 
 BETWEEN_STAGES = {
     # Web sources are fetched.
@@ -68,9 +68,9 @@ WITHIN_ROOMS = {
         "features.stage",
     },
 }
-"""Rooms in a room, and the neighbours that each may import."""
+"""Rooms in a room, and the modules of the outer room that each may import."""
 READING = ("code", "formats", "sandbox")
-"""Rooms of readers: each imports only those before it, and modules that lie beside them."""
+"""Rooms of readers: each imports only earlier ones, and modules directly in `readers`."""
 MAX_ROOT_MODULES = 8
 MAX_ROOM_MODULES = 20
 LARGE = {
@@ -78,12 +78,12 @@ LARGE = {
     "runtime/retrieval/stages": "a module for each stage",
     "runtime/web": "what stands between a request and a search, one idea a module",
 }
-"""Rooms with more modules, by path, each with the reason."""
+"""Rooms with more than MAX_ROOM_MODULES modules, by path, each with the reason."""
 MAX_SHARING_A_PREFIX = 2
 SHARING = {("runtime/chat", "words"): "one module a language"}
-"""Prefixes that more modules of a room share, each with the reason."""
+"""Prefixes that more than MAX_SHARING_A_PREFIX modules of a room share, each with the reason."""
 MAX_LINES = 300
-"""Longer modules may hold two ideas. Divide those that do, and write down why others do not."""
+"""Longer modules may contain two ideas. Divide those that do, and list the others in LONG."""
 LONG = {
     "pipeline.py": "tells the story of every command, each in a few lines",
     "indexing/writer.py": "calls everything that writes an index, in its order",
@@ -91,7 +91,7 @@ LONG = {
     "readers/formats/pages/markdown.py": "writes what each kind of element holds",
     "readers/formats/rst/writer.py": "writes what each kind of node says",
 }
-"""Modules that may be longer, by path, each with the one idea that takes so many lines."""
+"""Modules that may be longer than MAX_LINES, by path, each with its one idea."""
 
 
 def name_of(path: Path) -> str:
@@ -243,7 +243,7 @@ ROOMS = {
     "cli": {"index", "json_text", "retrieval"},
     "terminal": {"index", "retrieval", "cli"},
 }
-"""What each room of a server may import of the others, beside errors."""
+"""The other rooms that each room of a server may import, besides errors."""
 
 
 def test_rooms_of_a_server_import_one_way() -> None:

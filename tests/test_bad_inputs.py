@@ -25,7 +25,7 @@ SUFFIXES = (
     " .pptx .py .rst .rtf .srt .tex .toml .txt .vtt .xls .xlsx .xml .yaml"
 ).split()
 MEMORY = 600_000_000
-"""Bytes that a build of such inputs may hold, many times the project's own need."""
+"""Maximum memory of a build of such inputs, in bytes: many times what the project alone needs."""
 
 # `ru_maxrss` is at least the size of the parent process, which here runs all tests.
 MEASURED = """
@@ -42,7 +42,7 @@ finally:
     else:
         print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
-"""A command that says in the end how many kilobytes it has held."""
+"""Runs a command, and prints its peak memory in kilobytes at the end."""
 
 SKIPPED: dict[str, tuple[bytes, str]] = {
     "spaces.txt": (b" " * 1_000_000, "no text"),

@@ -27,7 +27,7 @@ from foundry.features.stages.results import PinnedAnswer
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 Change = tuple[str, object, bool]
-"""Of which configuration, the other value, and whether the index depends on it."""
+"""The configuration with the key, its other value, and whether the index depends on it."""
 
 FOLDER = """
 [project]
@@ -488,7 +488,7 @@ BUILDABLE = [key for key in BUILDABLE if CHANGES[key][0] not in {SERVICE, ENGINE
 
 SEEN = [key for key in BUILDABLE if CHANGES[key][2]]
 LAST_OF_TABLES = {key.rpartition(".")[0]: key for key in SEEN}
-"""Keys of one table are told to the same parts of a build."""
+"""One key of each table, for a slower check; a table's keys affect a build in the same way."""
 
 
 @pytest.mark.slow

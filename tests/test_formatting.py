@@ -130,7 +130,7 @@ with pathlib.Path(__file__).with_name("started").open("a") as started:
     started.write(f"{os.getpid()} ")
 time.sleep(3600)
 """
-"""Stands for black, which has workers."""
+"""Imitates black, which starts worker processes, but never ends."""
 
 
 @needs_proc

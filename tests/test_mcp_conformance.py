@@ -46,7 +46,7 @@ SCENARIOS: dict[str, set[str]] = {
 }
 """Scenarios for any server, each with the checks that this server must fail.
 
-The others ask for tools, prompts and resources that only the suite's own test server has.
+The other scenarios require tools, prompts and resources that only the suite's own server has.
 """
 
 Checks = Callable[[str], list[dict[str, Any]]]

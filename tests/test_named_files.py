@@ -21,7 +21,7 @@ from foundry.config.named_files import NamedFileError, read_named
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 CANARY = "zebrafinch"
-"""Stands in files outside of the project, and must stand in no message."""
+"""The content of files outside of the project, which no message may contain."""
 
 SECONDS = 30
 GIGABYTE = 1 << 30

@@ -105,7 +105,7 @@ CLOSED = {
         for number in range(60)
     },
 }
-"""Those that it does not see."""
+"""The documents that the token does not see."""
 
 QUERIES = (
     *("oil the pump", "seal", "rubber", "D40", "D41", "max_size", "what does quuxcorp acquire?"),
@@ -139,7 +139,7 @@ DOCUMENTS, CHUNKS = (
     tuple(f"<{kind} of {path}>" for path in ("open/pump.md", "open/seal.md", "closed/deal.md", ""))
     for kind in ("document", "chunk")
 )
-"""Stand for ids: two that the token sees, one that it does not, and one that nothing has."""
+"""Placeholders for ids: two visible to the token, one hidden, and one that does not exist."""
 
 INTERFACES: Mapping[str, list[tuple[str, str, Any]]] = {
     "`POST /search`": asked(),

@@ -26,7 +26,7 @@ NOTES = {
 }
 
 Edits = Mapping[str, tuple[tuple[str, str], ...]]
-"""By file of the package: texts that occur once in it, and what replaces them."""
+"""Replacements by file: a text that occurs once in the file, and the new text."""
 
 BOOST: Edits = {
     "search.py": (
@@ -210,7 +210,7 @@ OTHER: Edits = {
     "mcp/models.py": (('"""Models of', '"""Models of another version of'),),
     "web/observing.py": (("Prometheus metrics, and", "Another version of metrics, and"),),
 }
-"""By file, texts to replace to get the file of another version of Foundry."""
+"""Replacements that make the files of another version of Foundry."""
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ HOSTILE = (
     "<script>document.title = 'taken'</script>"
 )
 RUN_AXE = "axe.run({resultTypes: ['violations']})"
-"""Of rules that are kept, one element is enough to count them."""
+"""Without this option, axe would describe every element that satisfies a rule."""
 LANES = {"meaning": "semantic", "words": "keyword"}
 BIDI = "invoice\u202efdp.exe"
 CONFIG = """

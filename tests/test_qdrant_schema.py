@@ -130,13 +130,13 @@ SENT: dict[str, set[str]] = {
         "filter.must_not.range.lte",
     },
 }
-"""All that a publication and a server send: the fields of the query, after `?`, and of the body."""
+"""All requests of publications and servers: the fields of the query, after `?`, and of the body."""
 
 FREE = {"payload", "metadata"}
-"""Fields in which anything may stand."""
+"""Fields with arbitrary content."""
 
 NAMED = {"vectors", "sparse_vectors", "vector", "payload_schema"}
-"""Fields whose own fields have names that we gave."""
+"""Fields that contain fields named by Foundry."""
 
 
 def search(engine: Engine, content: Content, only: Restriction | None) -> None:

@@ -47,7 +47,7 @@ from foundry.errors import BuildError, RequestError
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
 SECONDS = 120
-"""Until something is taken for stuck."""
+"""Time after which something counts as stuck."""
 
 PAGE = [[Text(10, 600, "some words about a pump")]]
 ROW = "/DecodeParms<</Predictor 12/Columns 2147483647/Colors 32/BitsPerComponent 16>>"

@@ -20,7 +20,7 @@ COMPOSITIONS = {
 WORDS = "pump seal valve motor filter hose tank gauge fan belt lamp fuse".split()
 MODES = ("hybrid", "semantic", "keyword")
 LISTED = 150
-"""So many results cross the depth to which lanes are read for a first page."""
+"""More results than the depth to which lanes are read for a first page."""
 
 
 def make_notes() -> list[Note]:

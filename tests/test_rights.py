@@ -147,7 +147,7 @@ OF_ONE = {
     "/originals/{document_id}",
     "/v1/models/{name}",
 }
-"""Routes of one document or chunk, asked for each there is; a new one has to be added here."""
+"""Routes of one document or chunk, called for each one; add new routes here."""
 
 
 def requests_to(path: str, method: str, ids: Sequence[str], query: str) -> list[dict[str, Any]]:
@@ -225,7 +225,7 @@ TOOLS = {
     "fetch": lambda ids, _query: [{"id": one} for one in ids],
     "list_sources": lambda _ids, _query: [{}],
 }
-"""The arguments for each tool; a new one has to be added here."""
+"""The arguments for each tool; add new tools here."""
 
 
 def everything(door: Door, app: Any, ids: Sequence[str], query: str) -> Iterator[tuple[str, str]]:
@@ -431,7 +431,7 @@ def test_an_export_serves_by_rights(make_project: MakeProject) -> None:
 def test_an_export_with_rights_passes_its_own_tests(
     make_project: MakeProject, default: str, statistics: str
 ) -> None:
-    """Both the tests of rights, and some that run with the owner's access."""
+    """Runs the tests of rights, and some tests that have full access."""
     rules = (
         f'[server]\naccess = true\naccess_default = "{default}"\n'
         f'access_statistics = "{statistics}"\n'

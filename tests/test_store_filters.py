@@ -59,7 +59,7 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
             only = restrict(allowed, filters)
             picks = number % 5 == 4
             if picks:
-                # This restricts the chunks like a query with words or phrases.
+                # Restrict the chunks, as the operators of a query do.
                 share = np.arange(count) % 3 > 0 if number % 2 else np.arange(count) % 3 == 0
                 only = restrict(allowed & share, filters, is_picked=True)
             assert only is not None

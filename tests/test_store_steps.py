@@ -202,7 +202,7 @@ def test_the_last_version_may_go_before_the_first(
 
 
 class Killed(BaseException):
-    """Stands for a kill signal: nothing catches it."""
+    """Represents a kill signal: nothing catches it."""
 
 
 @contextmanager
@@ -351,7 +351,7 @@ def test_filters_find_what_the_index_finds(database: Place, first: Path) -> None
             only = restrict(allowed, filters)
             assert only is not None and not only.is_picked
             if number % 5 == 4:
-                # This restricts the chunks like a query with words or phrases.
+                # Restrict the chunks, as the operators of a query do.
                 picked = allowed & (np.arange(len(allowed)) % 3 > 0)
                 only = restrict(picked, filters, is_picked=True)
                 assert only is not None and only.is_picked
@@ -503,8 +503,8 @@ def test_killed_publications_lose_and_mix_nothing(
         write(tmp_path / str(number), dict.fromkeys(range(number * 7), f"edition{number}"), 120)
         for number in range(4)
     ]
-    # Contents are opened once: two threads that read headers of arrays at a time can fail (CPython
-    # gh-106905).
+    # Contents are opened once, because reading array headers in two threads at the same time can
+    # fail (CPython gh-106905).
     contents = {index: Content.open(index) for index in indexes}
     records = {index: Records.open(content.files) for index, content in contents.items()}
     choice = random.Random(3)

@@ -99,7 +99,7 @@ WAYS: list[tuple[str, dict[str, object], int]] = [
     *(("hybrid", filters, 5) for filters in FILTERS),
     *((mode, filters, 60) for mode in ("semantic", "keyword") for filters in FILTERS[:2]),
 ]
-"""Each query is asked in three of them, and each of them with three queries."""
+"""Mode, filters and number of hits; each is used with three queries, and each query with three."""
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def other_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 NUMBERS = count()
-"""Of packages, since each that is imported needs a name of its own."""
+"""Numbers for names of packages, because each imported package needs another name."""
 
 
 def options(place: Place, more: str = "") -> str:
@@ -351,7 +351,7 @@ def test_a_version_that_serves_again_is_no_longer_superseded_in_qdrant(
 
 
 class Interrupted(BaseException):
-    """Stands for a kill signal: nothing catches it."""
+    """Represents a kill signal: nothing catches it."""
 
 
 def test_an_interrupted_publication_changes_nothing_and_is_repeated(

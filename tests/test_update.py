@@ -26,7 +26,7 @@ from foundry.rendering.plan import plan_server
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 OLDER = Path(__file__).parent / "fixtures" / "older-export.tar.gz"
-"""The text files of an export as the first release wrote it, of a server that only searches."""
+"""The text files of an export by the first release, of a server that only searches."""
 
 SMALL = CONFIG + "[server]\nmcp = false\nchat = false\npage = false\n"
 NOTE = {"note.md": "# Pumps\n\nA pump has a seal.\n\n## Seals\n\nReplace the D40 seal yearly.\n"}

@@ -145,7 +145,7 @@ def test_an_index_put_in_the_place_of_what_was_published_is_replaced(
 
 
 def test_a_folder_that_may_not_be_read_is_left(make_project: MakeProject) -> None:
-    """Also a folder that is closed, opened, removed or replaced while it is watched."""
+    """The folder is closed, opened, removed and replaced while it is watched."""
     project = make_project({"a.md": "# A\n\nOne.", "sources/private/b.md": "# B\n\nTwo."})
     private = project.root / "sources" / "private"
     (project.root / "sources" / "linked").symlink_to("private")

@@ -30,7 +30,7 @@ IS_POSSIBLE = sys.platform == "linux"
 HAND_OVER = Path(__file__).with_name("hand_over.py")
 
 STARTED: dict[tuple[str, ...], list[str]] = {}
-"""The commands of processes that have imported libraries; whose own started them may be told."""
+"""Commands by the libraries that their process has imported."""
 
 
 def command(*libraries: str) -> list[str]:

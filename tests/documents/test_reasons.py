@@ -17,7 +17,7 @@ from foundry.readers.registry import FILE_READERS
 
 FOUNDRY = Path(__file__).parents[2] / "foundry"
 RAISED = {"Skipped": 2, "FetchError": 0, "refused": 0, "UnreadableError": 0, "UrlError": 0}
-"""What takes a reason, and at which place."""
+"""Functions and classes that take a reason, with the position of that argument."""
 
 
 def test_no_module_writes_a_reason_out() -> None:

@@ -31,7 +31,7 @@ from foundry.errors import BuildError
 SHAPES: tuple[Shape, ...] = get_args(Shape)
 LIES: list[Lie] = sorted({*get_args(Lie)} - {"trickle", "wrong width", "mixed widths"})
 OF_ONE_SHAPE: set[Lie] = {"base64", "base64 that is none", "no index", "duplicate index"}
-"""Cohere numbers nothing, and is asked for plain numbers."""
+"""Lies that only OpenAI's API can tell: Cohere's vectors have no index and are not base64."""
 
 REFUSALS = [
     Refusal(429, retry_after="0"),
@@ -44,13 +44,13 @@ REFUSALS = [
     Refusal(504),
 ]
 FOR_SEVERAL = [Refusal(400), Refusal(413), Refusal(422)]
-"""Said of one text these are taken at their word."""
+"""Refusals of calls with several texts only; for a single text, they would be final."""
 
 MOST_LIES = 2
-"""About the same texts: a text that is answered badly three times is refused."""
+"""Maximum number of faults for the same texts; a third bad reply would be final."""
 
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
-"""How often a service lies differently in slow tests, each time with other lies."""
+"""Number of rounds, each with other faults; slow tests run all but the first."""
 
 
 class Whims:

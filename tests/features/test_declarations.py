@@ -36,7 +36,7 @@ TABLES = {
     "pinned": 'answers = [{ query = "pump", document = "a.md" }]',
     "minimum_score": "semantic = 0.1\nscore = 0.1",
 }
-"""Keys of a table that does nothing, or is refused, without any."""
+"""Keys for the tables that do nothing, or are rejected, without any key."""
 
 FEATURES = [each for each in every_feature() if each.name != "http"]
 

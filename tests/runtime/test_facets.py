@@ -24,7 +24,7 @@ from foundry.runtime.retrieval.view import view_of
 
 OPTIONS = IndexOptions(filterable=("team",))
 PATHS = ("guide/air/fans.md", "guide/air/doors.md", "guide/light.md", "guide/sub/x/y.md", "top.md")
-"""Of sources in turn, s0 and s1."""
+"""Paths of the documents, which are alternately from the sources s0 and s1."""
 
 
 def note(team: str, *tags: str, passages: int = 1, media_type: str = "text/markdown") -> Note:

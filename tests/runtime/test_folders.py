@@ -24,7 +24,7 @@ PATHS = (
     *("guide/a.md", "guide/air/fans.md", "guide/air/doors/steel.md", "guide/zinc.md"),
     *("guide.md", "logs/", "logs/monday.md", "top.md", "guide/air.md"),
 )
-"""Those with an even place have a tag."""
+"""Every second document, beginning with the first, has a tag."""
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ NOTES = [
     Note("Seal", ("The seal of a pump.",), metadata={"team": "core"}),
 ]
 SEEN = np.array([0, 3])
-"""Those that the view has, as 0 and 1."""
+"""The chunks that the view has; their numbers in it are 0 and 1."""
 
 VISIBLE = np.array([0, 1])
 

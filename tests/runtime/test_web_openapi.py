@@ -18,8 +18,7 @@ BEYOND_SCHEMAS = {
     "/v1/chat/completions": LAST_TURN,
     "/v1/embeddings": ("has too few known words", "dimensions: must be 256"),
 }
-"""What no schema can say: what a conversation must end with, and which words are known,
-and what a server was exported without."""
+"""Rejections of requests that match the schema, which cannot say everything."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 

@@ -94,7 +94,7 @@ def test_calls_have_what_they_refer_to() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_what_is_kept_is_what_the_tool_writes(version: str) -> None:
-    """As far as can be checked without the whole document."""
+    """Checks what does not need the whole document."""
     written = (FOLDER / f"{version}.json").read_text(encoding="utf-8")
     kept = json.loads(written)
     assert write(kept) + "\n" == written

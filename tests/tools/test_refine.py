@@ -14,7 +14,7 @@ OPTIONS = RefineOptions(
 
 
 def topic_passages() -> list[Passage]:
-    """Each title's word never occurs in its text, so only the vectors can relate them."""
+    """The word of a title never occurs in its text, so only the vectors can relate the two."""
     return [
         Passage(f"query{chr(97 + n)}", f"answer{chr(97 + n)} answer{chr(97 + n)}")
         for _ in range(20)

@@ -22,7 +22,7 @@ Found = Sequence[tuple[str, float, Box]]
 
 RED = (255, 0, 0)
 UPRIGHT, LEFT, UPSIDE_DOWN, RIGHT = range(4)
-"""Quarter turns, against the clock, of a picture."""
+"""Quarter turns of a picture, counterclockwise."""
 
 
 class Recogniser:

@@ -29,7 +29,7 @@ def read_text(content: bytes, path: str, sandbox: Sandbox | None = None) -> str:
 
 
 def drawn(cells: Sequence[tuple[float, float, str]], rules: str = "") -> bytes:
-    """Return a PDF with a page of these texts, by their distances from left and bottom."""
+    """Return a one-page PDF with each text at its distance from the left and the bottom."""
     shown = (f"BT /F 10 Tf {x} {y} Td ({text}) Tj ET" for x, y, text in cells)
     return pdf([[]], objects={11: stream("\n".join([rules, *shown]).encode("cp1252"))})
 
