@@ -16,11 +16,12 @@ pandoc=$("$folder/venv/bin/python" -c 'import pypandoc; print(pypandoc.get_pando
 
 printf 'NAME\n----\npress - make juice\n\nOPTIONS\n-------\n-f::\n  Force.\n' >titles.adoc
 "$pandoc" -f asciidoc -t native titles.adoc | tee titles.txt
-! grep -q Header titles.txt
-! grep -q DefinitionList titles.txt
+if grep -q Header titles.txt; then exit 1; fi
+if grep -q DefinitionList titles.txt; then exit 1; fi
 
 printf '= T\n\nBefore.\n\ninclude::missing.adoc[]\n\nAfter.\n' >include.adoc
 status=0
 "$pandoc" -f asciidoc -t plain include.adoc >include.txt 2>/dev/null || status=$?
 echo "include of a missing file: exit code $status, $(wc -c <include.txt) bytes of output"
-[ "$status" -ne 0 ] && [ ! -s include.txt ]
+[ "$status" -ne 0 ]
+[ ! -s include.txt ]

@@ -20,6 +20,7 @@ cat >book.fb2 <<'XML'
 </FictionBook>
 XML
 "$pandoc" --verbose -f fb2 -t plain book.fb2 2>book.err | tee book.txt
-grep -q 'Before the table' book.txt && grep -q 'After the table' book.txt
-! grep -q 'bar' book.txt
-! grep -q 'WARNING' book.err
+grep -q 'Before the table' book.txt
+grep -q 'After the table' book.txt
+if grep -q 'bar' book.txt; then exit 1; fi
+if grep -q 'WARNING' book.err; then exit 1; fi

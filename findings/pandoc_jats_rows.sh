@@ -20,5 +20,7 @@ for name in bare body; do
   echo "$name:"
   "$pandoc" --verbose -f jats -t plain "$name.xml" 2>"$name.err" | tee "$name.txt"
 done
-grep -q 'What it stands' bare.txt && ! grep -q 'bar' bare.txt && ! grep -q 'WARNING' bare.err
+grep -q 'What it stands' bare.txt
+if grep -q 'bar' bare.txt; then exit 1; fi
+if grep -q 'WARNING' bare.err; then exit 1; fi
 grep -q '4 bar' body.txt

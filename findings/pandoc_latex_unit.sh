@@ -21,5 +21,8 @@ for name in unit yunit; do
   echo "\\$name: exit code $status, $(wc -c <"$name.txt") bytes of output; $(head -2 "$name.err" | tr '\n' ' ')"
   echo "$status" >"$name.status"
 done
-[ "$(cat unit.status)" -eq 64 ] && grep -q 'not a unit command' unit.err && [ ! -s unit.txt ]
-[ "$(cat yunit.status)" -eq 0 ] && grep -q 'one' yunit.txt
+[ "$(cat unit.status)" -eq 64 ]
+grep -q 'not a unit command' unit.err
+[ ! -s unit.txt ]
+[ "$(cat yunit.status)" -eq 0 ]
+grep -q 'one' yunit.txt

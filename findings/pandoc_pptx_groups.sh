@@ -27,5 +27,5 @@ PYTHON
 "$pandoc" --verbose -f pptx -t plain deck.pptx 2>deck.err | tee deck.txt
 echo "warnings: $(cat deck.err)"
 grep -q 'a box alone' deck.txt
-! grep -qE 'in a group|speaker' deck.txt
-! grep -q 'WARNING' deck.err
+if grep -qE 'in a group|speaker' deck.txt; then exit 1; fi
+if grep -q 'WARNING' deck.err; then exit 1; fi

@@ -38,5 +38,7 @@ for name in openpyxl xlsxwriter; do
   cat "$name.err" "$name.txt"
   echo "$status" >"$name.status"
 done
-[ "$(cat openpyxl.status)" -eq 64 ] && grep -q 'Entry not found' openpyxl.err
-[ "$(cat xlsxwriter.status)" -eq 0 ] && grep -q '45356.0 *0.256' xlsxwriter.txt
+[ "$(cat openpyxl.status)" -eq 64 ]
+grep -q 'Entry not found' openpyxl.err
+[ "$(cat xlsxwriter.status)" -eq 0 ]
+grep -q '45356.0 *0.256' xlsxwriter.txt
