@@ -66,14 +66,14 @@ STAGES = {
     "understanding": "[search.understanding]",
 }
 ALL = "all"
-WITH_FEEDBACK = ("[search.adaptive_weights]", "[search.feedback]", "[search.recency]")
+RANKING = ("[search.adaptive_weights]", "[search.recency]")
 
 
 def options_of(stage: str) -> str:
     """The tables of one stage, or of all."""
     if stage != ALL:
         return STAGES[stage]
-    tables = (*STAGES.values(), "[search.suggestions]", *WITH_FEEDBACK)
+    tables = (*STAGES.values(), "[search.suggestions]", *RANKING)
     return "\n".join(tables)
 
 

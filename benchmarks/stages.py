@@ -21,7 +21,6 @@ from foundry.runtime.evaluation.metrics import measure, recall
 STAGES = {
     "off": "",
     "adaptive_weights": "[search.adaptive_weights]",
-    "feedback": "[search.feedback]",
     "anchors": "[search.anchors]",
     "recency, tiers": "[search.recency]",
     "recency, decay": '[search.recency]\nkind = "decay"',

@@ -374,7 +374,7 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
             '[search]\nfusion = "rrf"\nidentifier_fallback = false\n[search.adaptive_weights]\n'
             "[search.anchors]\n[search.recency]\n[search.links]\n[search.expansion]\n"
             "[search.operators]\n[search.correction]\n[search.synonyms]\n[search.suggestions]\n"
-            "[search.feedback]\n[search.heuristics]\n[search.near_duplicates]\n"
+            "[search.heuristics]\n[search.near_duplicates]\n"
             "[search.document_cap]\nhits = 2\n[server]\nlanguage_model = true\nopenai = true\n"
             "assistants = true\n",
             True,

@@ -41,7 +41,6 @@ phrase_chunks = 2
 [search.adaptive_weights]
 [search.links]
 [search.recency]
-[search.feedback]
 [search.anchors]
 [search.heuristics]
 [search.word_parts]

@@ -151,7 +151,6 @@ def search(engine: Engine, content: Content, only: Restriction | None) -> None:
     engine.search_both(content.edition, *vector, terms, 5, only).complete()
     engine.score_vector(content.edition, *vector, chunks)
     engine.score_terms(content.edition, terms, chunks)
-    engine.read_vector(content.edition, 3)
 
 
 FILTERS: tuple[dict[str, Any], ...] = (

@@ -39,7 +39,7 @@ TABLES = "\n".join(
     [
         '[search]\nfilterable = ["team"]',
         "[search.links]\n[search.recency]\n[search.document_cap]\n[search.near_duplicates]",
-        "[search.heuristics]\n[search.anchors]\n[search.feedback]\n[search.operators]",
+        "[search.heuristics]\n[search.anchors]\n[search.operators]",
         "[search.facets]",
         '[build]\nduplicates = "keep"',
         '[server]\naccess = true\naccess_default = "nothing"\nopenai = true\nfolders = true',

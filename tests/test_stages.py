@@ -18,7 +18,7 @@ from foundry.config.search import IndexOptions
 FILTERABLE = '[search]\nfilterable = ["team"]\n'
 COMPOSITIONS = {
     "everything": FILTERABLE + "[search.operators]\n"
-    "[search.adaptive_weights]\n[search.feedback]\n[search.anchors]\n[search.recency]\n"
+    "[search.adaptive_weights]\n[search.anchors]\n[search.recency]\n"
     "[search.expansion]\n"
     "minimum_cosine = 0.2\n[search.links]\nseeds = 3\n[search.word_parts]\n",
     "decaying_rrf": FILTERABLE + 'fusion = "rrf"\n[search.adaptive_weights]\n'

@@ -257,7 +257,7 @@ def test_a_search_asks_the_engine_as_few_times_as_it_can(
 
 @pytest.mark.slow
 def test_stages_ask_the_engine(served: Place, index: Path, tmp_path: Path) -> None:
-    more = "[search.anchors]\n[search.feedback]\n[search.links]\n[search.recency]\n"
+    more = "[search.anchors]\n[search.links]\n[search.recency]\n"
     more += "[search.operators]\n"
     served.publish(index)
     with server(tmp_path, None, more) as embedded, server(tmp_path, served, more) as stored:
@@ -520,7 +520,6 @@ def test_chunks_without_a_vector_are_told_from_missing_ones(
         wanted = np.array([3, WITHOUT])
         scores = engine.score_vector(content.edition, *query, wanted)
         assert scores.tolist() == [pytest.approx(1), 0]
-        assert not engine.read_vector(content.edition, WITHOUT).any()
         assert WITHOUT not in engine.search_vector(content.edition, *query, 120, None).chunks
         engine_room.empty()
         with pytest.raises(VersionMissingError):

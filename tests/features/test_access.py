@@ -109,7 +109,7 @@ def test_stages_that_show_no_words_of_other_documents_may_be_chosen(
     make_project: MakeProject,
 ) -> None:
     names = (
-        *("operators", "links", "recency", "anchors", "heuristics", "feedback", "word_parts"),
+        *("operators", "links", "recency", "anchors", "heuristics", "word_parts"),
         *("adaptive_weights", "near_duplicates", "document_cap", "languages", "facets"),
     )
     tables = "".join(f"[search.{name}]\n" for name in names)

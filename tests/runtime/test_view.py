@@ -121,15 +121,6 @@ def test_the_dense_lane_scores_visible_chunks(index: OpenedIndex, view: Index) -
     assert seen.all()
 
 
-def test_visible_chunks_are_as_near_to_each_other_as_in_the_index(
-    index: OpenedIndex, view: Index
-) -> None:
-    for number, whole in enumerate(SEEN.tolist()):
-        near = view.dense_lane.nearness(number, VISIBLE)
-        assert near.tolist() == index.dense_lane.nearness(whole, SEEN).tolist()
-        assert near.all()
-
-
 def test_every_chunk_that_can_be_read_is_visible(view: Index) -> None:
     assert [view.chunk(number).title for number in range(view.chunk_count)] == ["Pump", "Seal"]
     with pytest.raises(IndexError):

@@ -15,30 +15,6 @@ DEFAULT_TIERS = ({"days": 7.0, "factor": 1.2}, {"days": 30.0, "factor": 1.1})
 DEFAULT_DECAY = {"half_life_days": 7.0, "floor": 0.1}
 
 
-class Feedback(Stage):
-    """[search.feedback]: boosts results that are close in meaning to the best one."""
-
-    name = "feedback"
-    summary = "favours results close to the best one"
-    description = (
-        "the closer a result is in meaning to the best one, the higher it scores: up to"
-        " `1 + gain` times as much"
-    )
-    needs_vectors = True
-
-    gain: float = Field(default=0.5, gt=0, le=MAX_FACTOR)
-
-    def steps(self) -> Iterator[SearchStep]:
-        """Yield the step that boosts after fusion."""
-        yield SearchStep(
-            SearchPlace.FUSED,
-            Call("retrieval.stages.feedback", "boost_feedback", ("candidates", "index"), ("gain",)),
-            values={"most": 1 + self.gain},
-            readme="Scores are multiplied by up to {most}, depending on how close a passage is in"
-            " meaning to the best one.",
-        )
-
-
 class Anchors(Stage):
     """[search.anchors]: boosts results that contain an identifier of the query."""
 
@@ -240,4 +216,4 @@ def _plain(days: float) -> float:
     return int(days) if days == int(days) else days
 
 
-STAGES = (Feedback, Anchors, Recency, Links, Heuristics, WordParts)
+STAGES = (Anchors, Recency, Links, Heuristics, WordParts)

@@ -133,10 +133,6 @@ class VisibleVectors:
         """Return the exact cosines (m,) to chunks (m,)."""
         return self.whole.scores(vector, self._in_whole(chunks))
 
-    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
-        """Return the cosines (m,) of one chunk to chunks (m,)."""
-        return self.whole.nearness(int(self.selection.chunks[chunk]), self._in_whole(chunks))
-
     def distance(self, vector: Vector) -> float | None:
         """Return the distance of a query from the mean of all chunks of the index."""
         return self.whole.distance(vector)

@@ -148,11 +148,6 @@ class StoredDenseLane:
             lambda engine, edition: engine.score_vector(edition, integers, scale, chunks)
         )
 
-    def nearness(self, chunk: int, chunks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the cosines (m,) between the vectors of one chunk and of chunks (m,)."""
-        row = self.store.ask(lambda engine, edition: engine.read_vector(edition, chunk))
-        return self.scores(row, chunks)
-
     def distance(self, vector: NDArray[np.float32]) -> float | None:
         """Return the distance of the unit `vector` (d,) from the centre of all chunks."""
         return distance_from(self._centre, self._spread, vector)

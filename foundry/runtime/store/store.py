@@ -128,10 +128,6 @@ class Engine(Protocol):
         """Return the cosines (m,) of chunks (m,), ascending; 0 for a chunk without a vector."""
         ...
 
-    def read_vector(self, edition: Edition, chunk: int) -> NDArray[np.float32]:
-        """Return a vector (d,) in the direction of a chunk's; zero if it has none."""
-        ...
-
     def search_terms(
         self,
         edition: Edition,

@@ -32,7 +32,6 @@ from .queries import (
     NEAREST_OF_GRAPH,
     READ_CHUNKS,
     READ_DOCUMENTS,
-    READ_VECTOR,
     SCORE_TERMS,
     SCORE_VECTOR,
     SEARCH_BOTH,
@@ -84,14 +83,6 @@ class PgvectorEngine:
         if len(numbers) < len(chunks):
             raise missing_version(edition.version)
         return _spread(chunks, numbers, scores)
-
-    def read_vector(self, edition: Edition, chunk: int) -> NDArray[np.float32]:
-        """Return a vector (d,) in the direction of a chunk's; zero if it has none."""
-        key = int(edition.keys.by_number[chunk])
-        rows = self._fetch(edition, READ_VECTOR, {"wanted": [key]})
-        if not rows:
-            raise missing_version(edition.version)
-        return np.array(rows[0][0], dtype=np.float32)
 
     def search_terms(
         self,

@@ -74,7 +74,6 @@ SEARCH_GRAPH = f"SELECT owner.key, score FROM ({NEAREST_OF_GRAPH}) AS found {_OW
 SEARCH_TERMS = f"SELECT owner.key, score FROM ({_MATCHING}) AS found {_OWNERS}"
 _WANTED = f"WHERE owner.key = ANY(%(wanted)s) AND {VISIBLE}"
 SCORE_VECTOR = f"SELECT owner.key, {_COSINE} FROM {{vectors}} AS one {_OWNERS} {_WANTED}"
-READ_VECTOR = f"SELECT vector::real[] FROM {{vectors}} AS one {_OWNERS} {_WANTED}"
 SCORE_TERMS = (
     f"SELECT owner.key, sum({_IMPACT} * asked.times) FROM {{postings}} AS one {_OWNERS}"
     f" JOIN {_ASKED} {_WANTED} GROUP BY owner.key"

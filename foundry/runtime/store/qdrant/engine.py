@@ -41,7 +41,7 @@ from .requests import (
     read_points,
     resolve_ties,
 )
-from .rows import DENSE, NUMBER, REASSIGNED, HeldVersion, marker_id, rows_of
+from .rows import NUMBER, REASSIGNED, HeldVersion, marker_id, rows_of
 
 Answer = TypeVar("Answer")
 MakeRequests = Callable[[HeldVersion], list[models.QueryRequest]]
@@ -83,21 +83,6 @@ class QdrantEngine:
         """Return the cosines (m,) of chunks (m,), ascending; 0 for a chunk without a vector."""
         query = by_vector(vector, scale)
         return self._score_both(edition, query, chunks, query, _NONE)[0]
-
-    def read_vector(self, edition: Edition, chunk: int) -> NDArray[np.float32]:
-        """Return a vector (d,) in the direction of a chunk's; zero if it has none."""
-        wanted = by_chunks(np.array([chunk]), edition)
-        (points,) = self.ask(
-            edition, lambda held: [passing(rows_of(held.number, wanted), 1, with_vector=True)]
-        )
-        if not points:
-            raise missing_version(edition.version)
-        vectors = points[0].vector
-        if isinstance(vectors, dict) and DENSE in vectors:
-            return np.array(vectors[DENSE], dtype=np.float32)
-        found = self._read(edition, lambda: self._client.get_collection(self._settings.name))
-        assert isinstance(found.config.params.vectors, dict)
-        return np.zeros(found.config.params.vectors[DENSE].size, dtype=np.float32)
 
     def search_terms(
         self,

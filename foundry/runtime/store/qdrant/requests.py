@@ -83,16 +83,9 @@ class Requests:
         return models.SearchParams(hnsw_ef=max(GRAPH_DEPTH, count), acorn=steps)
 
 
-def passing(
-    restriction: models.Filter, count: int, *, with_vector: bool = False
-) -> models.QueryRequest:
+def passing(restriction: models.Filter, count: int) -> models.QueryRequest:
     """Return a request for any `count` points that pass a filter."""
-    return models.QueryRequest(
-        filter=restriction,
-        limit=count,
-        with_payload=False,
-        with_vector=[DENSE] if with_vector else False,
-    )
+    return models.QueryRequest(filter=restriction, limit=count, with_payload=False)
 
 
 def marker_of(version: str, held: HeldVersion) -> models.QueryRequest:
