@@ -8,7 +8,10 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from foundry.documents import Document
+from foundry.documents import Document, RawDocument
+from foundry.readers import read
+from foundry.readers.sandbox.processes import Sandbox
+from foundry.readers.sandbox.reading import read_apart
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 CORE = (
@@ -184,6 +187,22 @@ def compound(streams: Mapping[str, bytes]) -> bytes:
     header += struct.pack("<IIIIIIIII", 0, 1, directory, 0, 4_096, _END, 0, _END, 0)
     header += struct.pack("<I", 0) + struct.pack("<I", _FREE) * 108
     return header + b"".join(sectors)
+
+
+def read_document(content: str | bytes, path: str, sandbox: Sandbox | None = None) -> Document:
+    """Read a file, in a sandbox if there is one. Fails if it is skipped."""
+    raw = RawDocument("s", path, path, content if isinstance(content, bytes) else content.encode())
+    result = read(raw, is_worker=True) if sandbox is None else read_apart(raw, sandbox)
+    assert isinstance(result, Document), result
+    return result
+
+
+def read_whole(content: str | bytes, path: str, sandbox: Sandbox | None = None) -> Document:
+    """Read a file as `read_document` does. Fails if a word is unaccounted for."""
+    document = read_document(content, path, sandbox)
+    assert document.reading.words is not None
+    assert document.reading.words.unaccounted == 0, document.reading.unaccounted
+    return document
 
 
 def reader_of(document: Document) -> str:

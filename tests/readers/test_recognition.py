@@ -4,7 +4,7 @@ import io
 import struct
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,12 +26,6 @@ from foundry.readers.sandbox.reading import read_apart
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 WORDS = "The quick brown fox jumps over the lazy dog while seven wizards mix potions".split()
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as shared:
-        yield shared
 
 
 def read_file(

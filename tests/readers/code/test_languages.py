@@ -6,13 +6,12 @@ from types import SimpleNamespace
 import pytest
 from configurations import chunking
 from conftest import MakeProject
+from document_files import read_document
 
 from foundry.chunking import chunk
 from foundry.config.file import Strategy
-from foundry.documents import Document, RawDocument
 from foundry.readers.code.languages import GRAMMARS
 from foundry.readers.sandbox.processes import Sandbox
-from foundry.readers.sandbox.reading import read_apart
 from foundry.runtime.index.documents import join_chunks
 
 EXAMPLES = {
@@ -90,22 +89,10 @@ EXAMPLES = {
 }
 
 
-def read_code(text: str, name: str, sandbox: Sandbox) -> Document:
-    result = read_apart(RawDocument("s", name, name, text.encode()), sandbox)
-    assert isinstance(result, Document), result
-    return result
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with Sandbox() as opened:
-        yield opened
-
-
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
 def test_a_method_is_a_chunk_under_its_path_with_its_comment(name: str, sandbox: Sandbox) -> None:
     text, path, beginning = EXAMPLES[name]
-    document = read_code(text, name, sandbox)
+    document = read_document(text, name, sandbox)
     chunks = chunk(document, chunking("headings", 1200, 0))
     (method,) = [piece for piece in chunks if piece.heading_path == path]
     assert method.text.lstrip().startswith(beginning)
@@ -115,7 +102,9 @@ def test_a_method_is_a_chunk_under_its_path_with_its_comment(name: str, sandbox:
 
 def test_every_grammar_has_an_example() -> None:
     with Sandbox() as sandbox:
-        readers = {read_code(text, name, sandbox).reader for name, (text, *_) in EXAMPLES.items()}
+        readers = {
+            read_document(text, name, sandbox).reader for name, (text, *_) in EXAMPLES.items()
+        }
     assert {f"code-{language}/1" for language in GRAMMARS} - readers == {"code-tsx/1"}
 
 
@@ -125,7 +114,7 @@ def test_the_lines_of_a_file_come_together_again(
     name: str, strategy: Strategy, sandbox: Sandbox
 ) -> None:
     text = EXAMPLES[name][0] * 3
-    chunks = chunk(read_code(text, name, sandbox), chunking(strategy, 100, 0))
+    chunks = chunk(read_document(text, name, sandbox), chunking(strategy, 100, 0))
     joined = "".join(
         join_chunks(SimpleNamespace(text=c.text, position=c.position()) for c in chunks)
     )

@@ -2,25 +2,13 @@
 
 import pytest
 from configurations import chunking
+from document_files import read_document
 
 from foundry.chunking import chunk
 from foundry.documents import Document, RawDocument
 from foundry.readers import read
 from foundry.readers.code import outline as code_outline
 from foundry.readers.sandbox.processes import Sandbox
-from foundry.readers.sandbox.reading import read_apart
-
-
-def read_code(text: str, name: str, sandbox: Sandbox) -> Document:
-    result = read_apart(RawDocument("s", name, name, text.encode()), sandbox)
-    assert isinstance(result, Document), result
-    return result
-
-
-@pytest.fixture(scope="module")
-def sandbox():
-    with Sandbox() as opened:
-        yield opened
 
 
 def outline(language: str, text: str) -> list[tuple[int, str, str]]:
@@ -38,7 +26,7 @@ def test_text_after_a_definition_belongs_to_what_is_around_it(sandbox: Sandbox) 
         (2, "", "late = 1"),
         (1, "", "print(A)"),
     ]
-    chunks = chunk(read_code(text, "a.py", sandbox), chunking("headings", 1200, 0))
+    chunks = chunk(read_document(text, "a.py", sandbox), chunking("headings", 1200, 0))
     assert [(piece.heading_path, piece.text) for piece in chunks] == [
         (("A",), "class A:"),
         (("A", "m"), "    def m(self):\n        pass"),
@@ -75,7 +63,7 @@ def test_functions_within_a_long_function_only() -> None:
 
 def test_a_long_function_is_cut_between_statements(sandbox: Sandbox) -> None:
     statement = "    if ready:\n        first()\n\n        second()\n"
-    document = read_code("def f():\n" + statement * 40, "a.py", sandbox)
+    document = read_document("def f():\n" + statement * 40, "a.py", sandbox)
     chunks = chunk(document, chunking("code", 300, 0))
     assert len(chunks) > 5
     assert all(piece.heading_path == ("f",) for piece in chunks)

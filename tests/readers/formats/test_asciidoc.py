@@ -3,15 +3,13 @@
 import re
 
 import pytest
+from document_files import read_document
 
-from foundry.documents import Document, RawDocument
-from foundry.readers import read
+from foundry.documents import Document
 
 
 def read_text(source: str) -> Document:
-    document = read(RawDocument("s", "a.adoc", "a.adoc", source.encode()))
-    assert isinstance(document, Document), document
-    return document
+    return read_document(source, "a.adoc")
 
 
 def text_of(source: str) -> str:

@@ -1,15 +1,13 @@
 """Front matter of Hugo, Jekyll, Hexo, Docusaurus and Quarto."""
 
 import pytest
+from document_files import read_document
 
-from foundry.documents import Document, RawDocument
-from foundry.readers import read
+from foundry.documents import Document
 
 
 def read_page(text: str) -> Document:
-    result = read(RawDocument("s", "a.md", "a.md", text.encode()))
-    assert isinstance(result, Document), result
-    return result
+    return read_document(text, "a.md")
 
 
 @pytest.mark.parametrize(

@@ -3,16 +3,14 @@
 import time
 
 import pytest
+from document_files import read_document
 
 from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import read
 
 
 def read_page(page: str | bytes) -> Document:
-    content = page if isinstance(page, bytes) else page.encode()
-    result = read(RawDocument("s", "a.html", "a.html", content))
-    assert isinstance(result, Document), result
-    return result
+    return read_document(page, "a.html")
 
 
 def test_the_main_content_becomes_markdown() -> None:

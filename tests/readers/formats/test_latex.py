@@ -1,6 +1,7 @@
 """LaTeX: printed text is read, and instructions to LaTeX are not."""
 
 import pytest
+from document_files import read_document
 
 from foundry.documents import Document, RawDocument
 from foundry.readers import read
@@ -8,9 +9,7 @@ from foundry.readers import read
 
 def read_body(body: str, preamble: str = "") -> Document:
     source = f"\\documentclass{{book}}{preamble}\\begin{{document}}\n{body}\n\\end{{document}}\n"
-    document = read(RawDocument("s", "a.tex", "a.tex", source.encode()))
-    assert isinstance(document, Document), document
-    return document
+    return read_document(source, "a.tex")
 
 
 @pytest.mark.parametrize(

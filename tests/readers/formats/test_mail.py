@@ -7,18 +7,16 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 
 import pytest
+from document_files import read_document
 
-from foundry.documents import Document, RawDocument
+from foundry.documents import Document
 from foundry.documents.left_out import Omission
-from foundry.readers import read
 
 HEAD = b"From: ann@example.org\nSubject: Plums\nMIME-Version: 1.0\n"
 
 
 def read_mail(content: bytes, path: str = "a.eml") -> Document:
-    result = read(RawDocument("s", path, path, content), is_worker=True)
-    assert isinstance(result, Document), result
-    return result
+    return read_document(content, path)
 
 
 def body_of(content: bytes, path: str = "a.eml") -> str:

@@ -1,18 +1,14 @@
 """Manual pages of man and mdoc: all printed text is read."""
 
 import pytest
+from document_files import read_whole
 
-from foundry.documents import Document, RawDocument
-from foundry.readers import read
+from foundry.documents import Document
 from foundry.readers.formats.man.escapes import arguments, unescape
 
 
 def read_page(source: str, path: str = "press.1") -> Document:
-    document = read(RawDocument("s", path, path, source.encode()))
-    assert isinstance(document, Document), document
-    assert document.reading.words is not None
-    assert document.reading.words.unaccounted == 0, document.reading.unaccounted
-    return document
+    return read_whole(source, path)
 
 
 MAN = r""".\" A comment.

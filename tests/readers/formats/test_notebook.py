@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from document_files import read_document
+
 from foundry.documents import Document, RawDocument
 from foundry.documents.left_out import Omission
 from foundry.readers import read
@@ -10,9 +12,7 @@ from foundry.readers import read
 
 def read_notebook(*cells: dict[str, Any], **more: Any) -> Document:
     content = json.dumps({"nbformat": 4, "metadata": {}, "cells": cells, **more}).encode()
-    result = read(RawDocument("s", "a.ipynb", "a.ipynb", content))
-    assert isinstance(result, Document), result
-    return result
+    return read_document(content, "a.ipynb")
 
 
 def code(*outputs: dict[str, Any]) -> dict[str, Any]:

@@ -2,13 +2,12 @@
 
 import io
 import struct
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import pytest
 import xlsxwriter
-from document_files import compound, docx, pack, paragraph, reader_of
+from document_files import compound, docx, pack, paragraph, read_document, reader_of
 from pptx import Presentation
 from pptx.util import Inches
 
@@ -23,16 +22,8 @@ CONTAINER = (
 )
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as shared:
-        yield shared
-
-
 def read_file(content: bytes, sandbox: Sandbox, path: str = "a.bin") -> Document:
-    result = read_apart(RawDocument("s", path, path, content), sandbox)
-    assert isinstance(result, Document), result
-    return result
+    return read_document(content, path, sandbox)
 
 
 def outline(document: Document) -> list[tuple[int, str]]:

@@ -1,10 +1,9 @@
 """OpenDocument, as LibreOffice, Google and pandoc write it."""
 
-from document_files import pack
+from document_files import pack, read_document
 
-from foundry.documents import Document, RawDocument
+from foundry.documents import Document
 from foundry.documents.left_out import Omission
-from foundry.readers import read
 
 URN = "urn:oasis:names:tc:opendocument:xmlns"
 SPACES = " ".join(
@@ -27,9 +26,7 @@ def odf(kind: str, body: str, styles: str = "", **members: str) -> bytes:
 
 
 def read_odf(content: bytes, path: str = "a.odt") -> Document:
-    result = read(RawDocument("s", path, path, content), is_worker=True)
-    assert isinstance(result, Document), result
-    return result
+    return read_document(content, path)
 
 
 def text_of(body: str, styles: str = "", kind: str = "text", **members: str) -> str:

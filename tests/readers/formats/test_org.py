@@ -1,6 +1,7 @@
 """Org: headings, blocks, tables, notes and omissions."""
 
 import pytest
+from document_files import read_whole
 
 from foundry.documents import Document, RawDocument
 from foundry.readers import read
@@ -41,11 +42,7 @@ not for readers
 
 
 def read_text(source: str) -> Document:
-    document = read(RawDocument("s", "a.org", "a.org", source.encode()))
-    assert isinstance(document, Document), document
-    assert document.reading.words is not None
-    assert document.reading.words.unaccounted == 0, document.reading.unaccounted
-    return document
+    return read_whole(source, "a.org")
 
 
 def test_org() -> None:

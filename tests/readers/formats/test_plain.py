@@ -1,15 +1,7 @@
 """Plain text and source code."""
 
 import pytest
-
-from foundry.documents import Document, RawDocument
-from foundry.readers import read
-
-
-def read_file(text: str, path: str) -> Document:
-    result = read(RawDocument("s", path, path, text.encode()))
-    assert isinstance(result, Document), result
-    return result
+from document_files import read_document
 
 
 @pytest.mark.parametrize(
@@ -25,12 +17,12 @@ def read_file(text: str, path: str) -> Document:
     ],
 )
 def test_titles_of_plain_text(text: str, title: str) -> None:
-    assert read_file(text, "a.txt").title == title
+    assert read_document(text, "a.txt").title == title
 
 
 def test_code_is_divided_at_top_level_definitions() -> None:
     text = "import a\n\n\ndef one():\n    x\n\n    y\n\n\nclass Two:\n    pass\n"
-    reading = read_file(text, "a.kt").reading
+    reading = read_document(text, "a.kt").reading
     assert [text[block.start : block.end] for block in reading.blocks] == [
         "import a\n\n\n",
         "def one():\n    x\n\n    y\n\n\n",
@@ -40,4 +32,4 @@ def test_code_is_divided_at_top_level_definitions() -> None:
 
 
 def test_a_page_template_stays_code() -> None:
-    assert read_file("<!DOCTYPE html><html>{{ x }}</html>", "a.vue").media_type == "text/x-vue"
+    assert read_document("<!DOCTYPE html><html>{{ x }}</html>", "a.vue").media_type == "text/x-vue"

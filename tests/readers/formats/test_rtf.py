@@ -1,5 +1,7 @@
 """Rich Text Format, as Word, LibreOffice, TextEdit and pandoc write it."""
 
+from document_files import read_document
+
 from foundry.documents import Document, RawDocument
 from foundry.documents.left_out import Omission
 from foundry.readers import read
@@ -14,9 +16,7 @@ HEAD = (
 
 def read_rtf(body: str) -> Document:
     content = f"{HEAD}{body}}}".encode("latin-1")
-    result = read(RawDocument("s", "a.rtf", "a.rtf", content), is_worker=True)
-    assert isinstance(result, Document), result
-    return result
+    return read_document(content, "a.rtf")
 
 
 def text_of(body: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import openpyxl
 import pytest
-from document_files import pack
+from document_files import pack, read_document
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
@@ -16,9 +16,8 @@ from openpyxl.comments import Comment
 from openpyxl.worksheet.table import Table, TableColumn
 from PIL import Image
 
-from foundry.documents import Document, RawDocument
+from foundry.documents import Document
 from foundry.documents.left_out import Omission
-from foundry.readers import read
 from foundry.readers.formats.office.number_formats import show_number, show_text
 
 EURO = '_-* #,##0.00\\ "€"_-;\\-* #,##0.00\\ "€"_-;_-* "-"??\\ "€"_-;_-@_-'
@@ -74,9 +73,7 @@ def book(fill: Callable[[Any], object]) -> bytes:
 
 
 def read_book(content: bytes, path: str = "a.xlsx") -> Document:
-    result = read(RawDocument("s", path, path, content), is_worker=True)
-    assert isinstance(result, Document), result
-    return result
+    return read_document(content, path)
 
 
 def rows(*written: list[Any]) -> bytes:

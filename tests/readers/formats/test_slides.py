@@ -8,15 +8,15 @@ from typing import Any
 
 import pptx
 import pytest
+from document_files import read_document
 from PIL import Image
 from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
 from pptx.util import Inches
 
-from foundry.documents import Document, RawDocument
+from foundry.documents import Document
 from foundry.documents.left_out import Omission
-from foundry.readers import read
 
 NAMES = (
     'xmlns:p="http://schemas.openxmlformats.org/presentationml/2006/main"'
@@ -48,9 +48,7 @@ def deck(
 
 
 def read_deck(content: bytes, path: str = "a.pptx") -> Document:
-    result = read(RawDocument("s", path, path, content), is_worker=True)
-    assert isinstance(result, Document), result
-    return result
+    return read_document(content, path)
 
 
 def text_of(*fills: Callable[[Any], object]) -> str:

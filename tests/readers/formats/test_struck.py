@@ -8,23 +8,18 @@ import docx as python_docx
 import openpyxl
 import pptx
 import pytest
-from document_files import docx, pack, paragraph
+from document_files import docx, pack, paragraph, read_document
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
 from pptx.util import Inches
-
-from foundry.documents import Document, RawDocument
-from foundry.readers import read
 
 DOCBOOK = '<article><title>T</title><para>Pay <emphasis role="{}">50</emphasis>40.</para></article>'
 URN = "urn:oasis:names:tc:opendocument:xmlns"
 
 
 def text_of(name: str, content: bytes) -> str:
-    result = read(RawDocument("s", name, name, content), is_worker=True)
-    assert isinstance(result, Document), result
-    return result.reading.text
+    return read_document(content, name).reading.text
 
 
 def saved(made: Any) -> bytes:

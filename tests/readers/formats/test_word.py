@@ -1,11 +1,9 @@
 """Word: files by python-docx and by Word itself, and the parts that a reader must not lose."""
 
 import io
-from collections.abc import Iterator
 
 import docx as python_docx
-import pytest
-from document_files import WORD, docx, pack, paragraph
+from document_files import WORD, docx, pack, paragraph, read_document
 from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
 from PIL import Image
@@ -22,16 +20,8 @@ R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationship
 RELATIONS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as shared:
-        yield shared
-
-
 def read_file(content: bytes, sandbox: Sandbox) -> Document:
-    result = read_apart(RawDocument("s", "a.docx", "a.docx", content), sandbox)
-    assert isinstance(result, Document), result
-    return result
+    return read_document(content, "a.docx", sandbox)
 
 
 def text_of(content: bytes, sandbox: Sandbox) -> str:

@@ -1,26 +1,11 @@
 """DocBook, JATS, DITA, FictionBook and OPML: documents as their authors made them."""
 
-from collections.abc import Iterator
-
 import pytest
+from document_files import read_whole
 
 from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as shared:
-        yield shared
-
-
-def read_file(content: str, path: str, sandbox: Sandbox) -> Document:
-    document = read_apart(RawDocument("s", path, path, content.encode()), sandbox)
-    assert isinstance(document, Document), document
-    assert document.reading.words is not None
-    assert document.reading.words.unaccounted == 0, document.reading.unaccounted
-    return document
 
 
 def outline(document: Document) -> list[tuple[int, str]]:
@@ -51,7 +36,7 @@ DOCBOOK = f"""<?xml version="1.0"?>
 
 
 def test_docbook(sandbox: Sandbox) -> None:
-    document = read_file(DOCBOOK, "a.xml", sandbox)
+    document = read_whole(DOCBOOK, "a.xml", sandbox)
     assert outline(document) == [(1, "Pruning trees"), (2, "Tools"), (3, "Deeper")]
     assert document.title == "Pruning trees"
     text = document.reading.text
@@ -72,7 +57,7 @@ def test_dita(sandbox: Sandbox) -> None:
         "<step><cmd>Fill.</cmd></step></steps>"
         "<result>It runs.<note type='warning'>Never shake.</note></result></taskbody></task>"
     )
-    document = read_file(task, "a.dita", sandbox)
+    document = read_whole(task, "a.dita", sandbox)
     assert outline(document) == [(1, "Oil the pump")]
     assert "1. Open the **lid**.\n2. Fill." in document.reading.text
     assert "Warning:\n\nNever shake." in document.reading.text
@@ -91,7 +76,7 @@ def test_jats(sandbox: Sandbox) -> None:
         "<back><ref-list><title>References</title><ref><mixed-citation>Ash, 1999."
         "</mixed-citation></ref></ref-list></back></article>"
     )
-    document = read_file(article, "a.nxml", sandbox)
+    document = read_whole(article, "a.nxml", sandbox)
     assert outline(document) == [(1, "Bees in May"), (2, "Results"), (2, "References")]
     assert "Oak Ed" in document.reading.text
     assert "So 1: a/b" in document.reading.text
@@ -105,7 +90,7 @@ def test_fictionbook(sandbox: Sandbox) -> None:
         "<p>One</p></title><p>Stone by <strong>stone</strong>.</p></section></body>"
         '<binary id="x">QUJD</binary></FictionBook>'
     )
-    document = read_file(book, "a.fb2", sandbox)
+    document = read_whole(book, "a.fb2", sandbox)
     assert document.title == "The Quarry"
     assert (2, "One") in outline(document)
     assert "Ann Lee" in document.reading.text
@@ -118,7 +103,7 @@ def test_outlines_of_opml(sandbox: Sandbox) -> None:
         "<outline text='Prune' _note='in May'/><outline text='Blog' htmlUrl='https://e.org'/>"
         "</outline></body></opml>"
     )
-    text = read_file(outlines, "a.opml", sandbox).reading.text
+    text = read_whole(outlines, "a.opml", sandbox).reading.text
     assert text == "# Plans\n\n- Garden\n  - Prune in May\n  - [Blog](https://e.org)"
 
 
@@ -152,7 +137,7 @@ def test_terms_menus_and_keys_of_docbook(sandbox: Sandbox) -> None:
         f"<article><title>T</title><para>Press {keys} or {menu}.</para><variablelist>{entry}"
         "</variablelist><programlisting>run</programlisting></article>"
     )
-    text = read_file(source, "a.xml", sandbox).reading.text
+    text = read_whole(source, "a.xml", sandbox).reading.text
     assert "Press Ctrl+S or File > Save." in text
     assert "one\nuno\n: The first." in text and "```\nrun\n```" in text
 
@@ -166,7 +151,7 @@ def test_fields_of_records_are_separate_words(sandbox: Sandbox) -> None:
         "<back><ref-list><ref><element-citation><source>Fruit</source><year>1999</year>"
         "<volume>2</volume></element-citation></ref></ref-list></back></article>"
     )
-    text = read_file(article, "a.nxml", sandbox).reading.text
+    text = read_whole(article, "a.nxml", sandbox).reading.text
     for said in ("3 5 2024", "pear plum", "Fruit 1999 2", "Medlar; quince", "a^2"):
         assert said in text, text
 
@@ -184,7 +169,7 @@ def test_docbook_lists_tables_and_names(sandbox: Sandbox) -> None:
         "<informaltable><tfoot><tr><td>Sum</td></tr></tfoot><tbody><tr><td>Head</td></tr>"
         "<tr><td>One</td></tr></tbody></informaltable></article>"
     )
-    document = read_file(book, "a.xml", sandbox)
+    document = read_whole(book, "a.xml", sandbox)
     text = document.reading.text
     for said in (
         *("1. a", "2. b", "7. c", "| State | Capital |\n| --- | --- |\n| Alaska | Juneau |"),
@@ -200,5 +185,5 @@ def test_of_two_forms_of_an_equation_one_is_read(sandbox: Sandbox) -> None:
         "</mfrac></math><tex-math>\\frac{a}{b}</tex-math></alternatives></disp-formula>"
         "<p><tex-math>\\documentclass{x}\\begin{document}$y^2$\\end{document}</tex-math></p></article>"
     )
-    document = read_file(both, "a.nxml", sandbox)
+    document = read_whole(both, "a.nxml", sandbox)
     assert document.reading.text == "# T\n\na/b\n\n$y^2$"

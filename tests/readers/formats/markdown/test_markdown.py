@@ -5,11 +5,12 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from document_files import read_document
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from foundry.documents import Document, RawDocument, Reading
+from foundry.documents import RawDocument, Reading
 from foundry.readers import read
 from foundry.readers.formats.markdown import prose as markdown_prose
 from foundry.readers.formats.markdown import reader as markdown
@@ -18,9 +19,7 @@ from foundry.readers.formats.markdown.prose import find_prose
 
 
 def read_markdown(text: str, path: str = "a.md") -> Reading:
-    result = read(RawDocument("s", path, path, text.encode()))
-    assert isinstance(result, Document), result
-    return result.reading
+    return read_document(text, path).reading
 
 
 def outline(text: str) -> list[tuple[int, str]]:

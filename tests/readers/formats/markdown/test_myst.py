@@ -1,17 +1,11 @@
 """MyST: roles, labels and directives become Markdown, and no word is lost silently."""
 
 import pytest
-
-from foundry.documents import Document, RawDocument
-from foundry.readers import read
+from document_files import read_whole
 
 
 def text_of(source: str) -> str:
-    document = read(RawDocument("s", "a.md", "a.md", source.encode()))
-    assert isinstance(document, Document), document
-    assert document.reading.words is not None
-    assert document.reading.words.unaccounted == 0, document.reading.unaccounted
-    return document.reading.text
+    return read_whole(source, "a.md").reading.text
 
 
 @pytest.mark.parametrize(

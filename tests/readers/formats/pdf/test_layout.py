@@ -1,6 +1,6 @@
 """PDF: running lines, columns, raised digits, forms, and text that is turned or illegible."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 from document_files import Text, pdf, stream
@@ -24,12 +24,6 @@ RIGHT = (
     "has a door under water that",
     "no fox has ever found yet.",
 )
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as shared:
-        yield shared
 
 
 def read(content: bytes, sandbox: Sandbox) -> Reading:

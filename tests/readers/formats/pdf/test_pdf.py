@@ -1,9 +1,7 @@
 """PDF: outline, layout, dates, and what cannot be read."""
 
-from collections.abc import Iterator
-
 import pytest
-from document_files import Text, assemble_pdf, pdf, reader_of, stream
+from document_files import Text, assemble_pdf, pdf, read_document, reader_of, stream
 
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
@@ -13,16 +11,8 @@ from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as shared:
-        yield shared
-
-
 def read_file(content: bytes, sandbox: Sandbox, path: str = "a.pdf") -> Document:
-    result = read_apart(RawDocument("s", path, path, content), sandbox)
-    assert isinstance(result, Document), result
-    return result
+    return read_document(content, path, sandbox)
 
 
 def reason(content: bytes, sandbox: Sandbox) -> str:

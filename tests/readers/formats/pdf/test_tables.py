@@ -1,7 +1,7 @@
 """Tables in PDFs and delimited text: cells are under their header, and other text is no table."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -13,12 +13,6 @@ from foundry.readers.formats.pdf.rows import Word
 from foundry.readers.formats.pdf.tables import NO_RULES, Rules, find_tables
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as shared:
-        yield shared
 
 
 def read_text(content: bytes, path: str, sandbox: Sandbox | None = None) -> str:
