@@ -5,6 +5,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from small_indexes import chunk_record
 
 from foundry.embedding.distil.corpus_texts import chunk_text
 from foundry.embedding.embedder import Vectors
@@ -32,19 +33,14 @@ def make_chunk(
     number: int, text: str, *, document: str = "", title: str = "", section: Sequence[str] = ()
 ) -> ChunkRecord:
     document = document or f"document-{number}"
-    return ChunkRecord(
+    return chunk_record(
         id=f"{number:08x}",
         document_id=document,
         title=title or document,
         text=text,
         section=list(section),
         position={"start": 0, "end": len(text), "line_start": 1, "line_end": 1},
-        source="docs",
         path=f"{document}.md",
-        url=None,
-        tags=[],
-        modified=None,
-        also_at=[],
     )
 
 

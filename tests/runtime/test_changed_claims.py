@@ -4,6 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from small_indexes import chunk_record
 
 from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.support import find_unsupported
@@ -20,20 +21,7 @@ INDEX: Any = SimpleNamespace(
 
 
 def passage(text: str, title: str, path: str) -> Any:
-    chunk = ChunkRecord(
-        id="c1",
-        document_id="d1",
-        title=title,
-        text=text,
-        section=[],
-        position={},
-        source="docs",
-        path=path,
-        url="",
-        tags=[],
-        modified=None,
-        also_at=[],
-    )
+    chunk = chunk_record(title=title, text=text, path=path, url="")
     fields = [getattr(chunk, name) for name in ChunkRecord.__slots__]
     lanes = LaneScores(None, None), LaneRanks(None, None)
     return number_passages([Hit(*fields, 0.5, *lanes, {})])

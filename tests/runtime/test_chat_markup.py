@@ -7,11 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from small_indexes import chunk_record
 
 from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.legend import legend
 from foundry.runtime.chat.model_text import CitationFilter, MarkupFilter
-from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
 PASSAGE = "Ask at https://docs.example/help, or www.docs.example."
@@ -78,19 +78,8 @@ def test_no_link_image_or_html_however_it_is_cut(text: str, cuts: list[int]) -> 
 @example("](", "[x", ["a"])
 @given(hostile, hostile, st.lists(hostile, max_size=3))
 def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str]) -> None:
-    chunk = ChunkRecord(
-        id="c1",
-        document_id="d1",
-        title=title,
-        text=PASSAGE,
-        section=sections,
-        position={},
-        source="docs",
-        path="guide.md",
-        url="https://docs.example/a](http://evil)<img>",
-        tags=[],
-        modified=None,
-        also_at=[],
+    chunk = chunk_record(
+        title=title, text=PASSAGE, section=sections, url="https://docs.example/a](http://evil)<img>"
     )
     (passage,) = number_passages(
         [Hit(*astuple(chunk), 0.5, LaneScores(None, None), LaneRanks(None, None), {})]

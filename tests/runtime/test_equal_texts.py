@@ -9,10 +9,9 @@ import pytest
 from conftest import MakeProject
 from hypothesis import given
 from hypothesis import strategies as st
-from small_indexes import Note, rendered_server, write_notes
+from small_indexes import Note, chunk_record, rendered_server, write_notes
 
 from foundry.runtime.evaluation.judging import rank_documents
-from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, merge_equal_texts
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
@@ -28,19 +27,8 @@ NOTES = [
 
 
 def hit(number: int, text: str, title: str = "") -> Hit:
-    chunk = ChunkRecord(
-        id=f"c{number}",
-        document_id=f"d{number}",
-        title=title,
-        text=text,
-        section=[],
-        position={},
-        source="docs",
-        path=f"{number}.md",
-        url=None,
-        tags=[],
-        modified=None,
-        also_at=[],
+    chunk = chunk_record(
+        id=f"c{number}", document_id=f"d{number}", title=title, text=text, path=f"{number}.md"
     )
     return Hit(
         *astuple(chunk), 1 - number / 1000, LaneScores(None, None), LaneRanks(None, None), {}

@@ -8,6 +8,7 @@ from typing import Self, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from small_indexes import chunk_record
 
 from foundry.runtime.index.documents import DocumentRecord, join_chunks
 from foundry.runtime.index.reader import Index
@@ -17,20 +18,7 @@ from foundry.runtime.retrieval.results import SearchResponse
 from foundry.runtime.web import citations
 from foundry.runtime.web.citations import announce, document_url
 
-CHUNK = ChunkRecord(
-    id="guide/ä #1",
-    document_id="a b/guide?.md",
-    title="Guide",
-    text="",
-    section=[],
-    position={},
-    source="docs",
-    path="guide.md",
-    url=None,
-    tags=[],
-    modified=None,
-    also_at=[],
-)
+CHUNK = chunk_record(id="guide/ä #1", document_id="a b/guide?.md")
 DOCUMENT = DocumentRecord(
     id=CHUNK.document_id,
     title="Guide",

@@ -18,6 +18,7 @@ from cross_encoders import logit, write_cross_encoder
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from small_indexes import chunk_record
 
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
@@ -59,19 +60,8 @@ class Scripted:
 
 def index_of(texts: Sequence[str]) -> Any:
     def chunk(number: int) -> ChunkRecord:
-        return ChunkRecord(
-            id=f"c{number:03}",
-            document_id="d",
-            title="d",
-            text=texts[number],
-            section=[],
-            position={},
-            source="s",
-            path="p",
-            url=None,
-            tags=[],
-            modified=None,
-            also_at=[],
+        return chunk_record(
+            id=f"c{number:03}", document_id="d", title="d", text=texts[number], source="s", path="p"
         )
 
     return SimpleNamespace(chunks=partial(map, chunk))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from small_indexes import chunk_record
 
 from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
@@ -26,19 +27,13 @@ TEXT = (
 
 
 def record(name: str, text: str = "", *, document: str = "d") -> ChunkRecord:
-    return ChunkRecord(
+    return chunk_record(
         id=name,
         document_id=document,
         title=document,
         text=text,
-        section=[],
         position={"start": 0, "end": len(text), "line_start": 1, "line_end": 1},
-        source="docs",
         path=document,
-        url=None,
-        tags=[],
-        modified=None,
-        also_at=[],
     )
 
 

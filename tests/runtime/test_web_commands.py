@@ -11,32 +11,24 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
+from small_indexes import chunk_record
 
 from foundry.runtime import cli as commands
 from foundry.runtime import terminal
 from foundry.runtime.errors import ConfigurationError, IndexUnusableError, ServerError
 from foundry.runtime.index import reader
 from foundry.runtime.index.layout import KnownItem
-from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import Filters, parse_filters
 from foundry.runtime.retrieval.journal import Group, Journal, Mode
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
 from foundry.runtime.retrieval.snippets import add_snippets
 
-CHUNK = ChunkRecord(
-    id="c1",
-    document_id="d1",
-    title="Guide",
+CHUNK = chunk_record(
     text="A \x1b[31mred\x1b[0m\nword. " * 50,
     section=["Guide", "Start"],
     position={"char_start": 0, "char_end": 16, "line_start": 1, "line_end": 1, "page": 3},
-    source="docs",
-    path="guide.md",
-    url=None,
     tags=["a"],
-    modified=None,
-    also_at=[],
 )
 
 

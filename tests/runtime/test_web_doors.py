@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
+from small_indexes import chunk_record
 from starlette.testclient import TestClient
 
 from foundry.runtime.errors import IndexUnusableError, InvalidRequestError
@@ -31,19 +32,14 @@ from foundry.runtime.web.problems import FAILURES, PROBLEM_RESPONSES, answer_fai
 from foundry.runtime.web.routes import in_event_loop
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"
-CHUNK = ChunkRecord(
+CHUNK = chunk_record(
     id=ODD_ID + "~1",
     document_id=ODD_ID,
-    title="Guide",
     text="Verbatim \N{SNOWMAN} text.",
     section=["Guide", "Start"],
     position={"char_start": 0, "char_end": 16, "line_start": 1, "line_end": 1},
-    source="docs",
-    path="guide.md",
-    url=None,
     tags=["a"],
     modified="2024-05-31",
-    also_at=[],
 )
 DOCUMENT = DocumentRecord(
     id=ODD_ID,
