@@ -1,8 +1,8 @@
-"""Optional stages in rendered servers: properties of every search, in any combination."""
+"""Properties of every search, over random corpora, options, queries and stages."""
 
 import importlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,9 +14,13 @@ from hypothesis import strategies as st
 from small_indexes import Note, client_of, number_of, rendered_server, write_notes
 
 from foundry.config.search import IndexOptions
+from foundry.runtime.index.tokens import MAX_QUERY_TERMS
 
 FILTERABLE = '[search]\nfilterable = ["team"]\n'
 COMPOSITIONS = {
+    "linear": FILTERABLE,
+    "rrf": FILTERABLE + 'fusion = "rrf"\n',
+    "none": '[embedding]\nprovider = "none"\n' + FILTERABLE,
     "everything": FILTERABLE + "[search.operators]\n"
     "[search.adaptive_weights]\n[search.anchors]\n[search.recency]\n"
     "[search.expansion]\n"
@@ -95,6 +99,28 @@ def passes(note: Note, number: int, wanted: dict[str, Any]) -> bool:
     return True
 
 
+def has_vectors(server: ModuleType) -> bool:
+    return server.__name__ not in {"stages_none", "stages_keywords"}
+
+
+def check_hits(
+    hits: Sequence[Any],
+    index: Any,
+    corpus: list[Note],
+    wanted: dict[str, Any] | None,
+    top_k: int,
+    least: float = 0.0,
+) -> None:
+    """Check number, scores, order, ids and filters of hits."""
+    assert len(hits) <= top_k
+    assert all(least <= hit.score <= 1 and math.isfinite(hit.score) for hit in hits)
+    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, number_of(index, hit)))
+    assert len({hit.id for hit in hits}) == len(hits)
+    for hit in hits:
+        number = int(hit.document_id[1:])
+        assert wanted is None or passes(corpus[number], number, wanted)
+
+
 def without_time(answer: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "took_ms": 0}
 
@@ -120,25 +146,19 @@ def test_invariants(
     mode: str,
     wanted: dict[str, Any] | None,
 ) -> None:
-    vectors = server.__name__ != "stages_keywords"
+    vectors = has_vectors(server)
     folder = tmp_path_factory.mktemp("index") / "v"
     index = server.load(write_notes(folder, corpus, vectors=vectors, options=OPTIONS))
     options: dict[str, Any] = {"filters": wanted}
     if vectors:
         options["mode"] = mode
     response = server.search_hybrid(query, top_k, **options)
-
     hits = response.hits
-    assert len(hits) <= top_k
-    assert all(0 <= hit.score <= 1 and math.isfinite(hit.score) for hit in hits)
-    assert list(hits) == sorted(hits, key=lambda hit: (-hit.score, number_of(index, hit)))
-    assert len({hit.id for hit in hits}) == len(hits)
+    check_hits(hits, index, corpus, wanted, top_k)
     for hit in hits:
         # A hit that represents equal ones lists their places too.
         stored = index.find_chunk(hit.id).to_json() | {"also_at": hit.to_json()["also_at"]}
         assert stored.items() <= hit.to_json().items()
-        number = int(hit.document_id[1:])
-        assert wanted is None or passes(corpus[number], number, wanted)
         lanes = hit.scores.to_json().values()
         assert all(lane is None or 0 <= lane <= 1 for lane in lanes)
         assert all(0 < factor <= 3 and factor != 1 for factor in hit.boosts.values())
@@ -146,6 +166,28 @@ def test_invariants(
 
     again = server.search_hybrid(query, top_k, **options)
     assert without_time(again.to_json()) == without_time(response.to_json())
+    name = server.__name__.removeprefix("stages_")
+    if name in {"linear", "none"} or (name == "rrf" and response.mode != "hybrid"):
+        deeper = server.search_hybrid(query, 100, **options).hits
+        assert [(hit.id, hit.score) for hit in hits] == [
+            (hit.id, hit.score) for hit in deeper[: len(hits)]
+        ]
+
+
+def test_a_long_query_is_searched_for_by_its_beginning(server: ModuleType, tmp_path: Path) -> None:
+    words = [f"q{first}{second}q" for first in "bcdfghjkm" for second in "bcdfghjkm"]
+    words = words[: MAX_QUERY_TERMS + 1]
+    pair = [Note("First", (words[0],)), Note("Last", (words[-1],))]
+    server.load(write_notes(tmp_path / "v", pair, vectors=has_vectors(server), options=OPTIONS))
+    options = {"mode": "keyword"} if has_vectors(server) else {}
+    within = server.search_hybrid(" ".join(words[:-1]), **options)
+    assert [hit.title for hit in within.hits] == ["First"]
+    assert "query_length" not in within.stages
+    query = " ".join(words)
+    beyond = server.search_hybrid(query, **options)
+    assert [hit.score for hit in beyond.hits] == [hit.score for hit in within.hits]
+    assert beyond.query == query
+    assert beyond.stages["query_length"]["searched"].split() == words[:-1]
 
 
 @settings(
@@ -161,7 +203,7 @@ def test_every_door_gives_the_same(
     query: str,
     wanted: dict[str, Any] | None,
 ) -> None:
-    vectors = server.__name__ != "stages_keywords"
+    vectors = has_vectors(server)
     folder = tmp_path_factory.mktemp("index") / "v"
     server.load(write_notes(folder, corpus, vectors=vectors, options=OPTIONS))
     expected = without_time(server.search_hybrid(query, filters=wanted).to_json())
@@ -195,7 +237,7 @@ def test_every_door_gives_the_same(
 def test_filters_of_this_index_are_described_and_others_refused(
     server: ModuleType, tmp_path: Path
 ) -> None:
-    vectors = server.__name__ != "stages_keywords"
+    vectors = has_vectors(server)
     note = Note("Pump", ("a pump",), metadata={"team": "core"})
     server.load(write_notes(tmp_path / "v", [note], vectors=vectors, options=OPTIONS))
     client = client_of(server)
