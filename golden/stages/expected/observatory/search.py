@@ -22,7 +22,6 @@ from .retrieval.stages.anchors import boost_anchors
 from .retrieval.stages.correction import correct_query
 from .retrieval.stages.document_cap import cap_documents
 from .retrieval.stages.expansion import expand_query
-from .retrieval.stages.feedback import boost_feedback
 from .retrieval.stages.heuristics import rerank_heuristically
 from .retrieval.stages.languages import note_language
 from .retrieval.stages.links import add_linked
@@ -107,7 +106,6 @@ def search_hybrid(
             )
             candidates = fuse_linear(candidates, *lane_weights)
             candidates = prefer_named(candidates, index, terms)
-            candidates = boost_feedback(candidates, index, gain=0.3)
 
     candidates = candidates.of_lanes(times * FIRST_DEPTH)
     candidates = boost_anchors(candidates, index, tokens, patterns, journal, factor=1.1)

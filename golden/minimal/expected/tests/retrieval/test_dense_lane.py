@@ -45,9 +45,6 @@ def test_cosines() -> None:
     allowed = np.array([False, True, True, True, False])
     assert lane.search(slanted, 10, allowed).chunks.tolist() == [1, 2]
     assert lane.scores(np.zeros(2, dtype=np.float32), np.array([0, 4])).tolist() == [0, 0]
-    assert lane.nearness(4, np.array([0, 1, 4])) == pytest.approx(
-        [near, 127 / math.hypot(95, 127), 1], abs=1e-6
-    )
 
 
 def test_sums_of_products_are_exact() -> None:

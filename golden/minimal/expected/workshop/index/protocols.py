@@ -109,9 +109,6 @@ class VectorLane(Protocol):
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
         """Return the exact cosines (m,) between the query and chunks (m,)."""
 
-    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
-        """Return the cosines (m,) between the vectors of one chunk and of chunks (m,)."""
-
     def distance(self, vector: Vector) -> float | None:
         """Return the distance between the query and the chunks as a whole; see `distance_from`."""
 

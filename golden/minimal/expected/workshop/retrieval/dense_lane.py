@@ -87,11 +87,6 @@ class DenseLane:
         query = self._prepare(vector)
         return self._cosines(query.values, query.scale, chunks)
 
-    def nearness(self, chunk: int, chunks: Numbers) -> Scores:
-        """Return the cosines (m,) between the vectors of one chunk and of chunks (m,)."""
-        row = self.vectors[chunk].astype(exact_type(self.vectors.shape[1]))
-        return self._cosines(row, float(self.scales[chunk]), chunks)
-
     def distance(self, vector: Vector) -> float | None:
         """Return the distance of the unit `vector` (d,) from the mean of the chunks."""
         return distance_from(self.centre, self.spread, vector)
