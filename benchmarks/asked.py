@@ -1,16 +1,17 @@
-"""What people ask, and what they are shown: `python benchmarks/asked.py DATA [NAME ...]`.
+"""Measures answers to what people ask: `python benchmarks/asked.py DATA [NAME ...]`.
 
-DATA holds docs_srd51 (rules of a game) and docs_cpp (documentation of Microsoft's C++), which are
-built as wholes with the default configuration, and asked over HTTP the 40 questions each of
-asked_srd51.jsonl and asked_cpp.jsonl. These were written from reading documents and before any
-search: with typos, bare names, definitions, rows of tables, answers of two sentences. Each has
+DATA contains docs_srd51 (rules of a game) and docs_cpp (documentation of Microsoft's C++). Both are
+built completely with the default configuration, and answer, over HTTP, the 40 questions each in
+asked_srd51.jsonl and asked_cpp.jsonl. The questions were written from the documents, before any
+search. They include typos, bare names, definitions, rows of tables, and answers of two sentences.
+Each has
 
-- `query`, and `after`: the question before it in the conversation, if it goes on from one;
-- `relevant`: the documents that answer it, some of which were added when a search had found them;
-- `answer`: phrases that an answer has, all of them. `|` separates phrases of which one will do,
-  ` ... ` stands for at most 80 characters. Marks and capitals do not count.
+- `query`, and `after`: the previous question of the conversation, if it is a follow-up;
+- `relevant`: the documents that answer it, some of which were added after a search found them;
+- `answer`: phrases that an answer must contain. `|` separates alternatives, and ` ... ` stands for
+  at most 80 characters. Punctuation and case do not count.
 
-Eleven of each 40 are questions about the same matters that no document answers.
+Of each 40 questions, eleven are about the same subjects, but no document answers them.
 """
 
 import argparse
@@ -36,7 +37,7 @@ UNLIMITED = "[server]\nchat_requests_per_minute = 0\n"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, what comes before it, and what its answer is known by."""
+    """A question, the previous one, and the phrases of its answer."""
 
     query: str
     relevant: list[str]
@@ -52,7 +53,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the interfaces show for a question: yes or no each, and the match."""
+    """What the interfaces show for a question: a yes or no for each aspect, and the match."""
 
     match: str
     first_document: bool
@@ -64,12 +65,12 @@ class Shown:
 
 
 def plain(text: str) -> str:
-    """A text's words in lower case, a space between them."""
+    """Return a text's words in lower case, separated by spaces."""
     return " ".join(re.findall(r"\w+", text.lower()))
 
 
 def pattern_of(phrase: str) -> str:
-    """A pattern for texts as `plain` returns them."""
+    """Return a pattern for texts as returned by `plain`."""
     return "|".join(
         rf"\b{GAP.join(re.escape(plain(part)) for part in choice.split(' ... '))}\b"
         for choice in phrase.split("|")
@@ -77,7 +78,7 @@ def pattern_of(phrase: str) -> str:
 
 
 def read(name: str, root: Path) -> list[Question]:
-    """Read the questions of a collection; every file that answers must have what the answer has."""
+    """Read the questions of a collection; check that every relevant file contains the answer."""
     file = Path(__file__).with_name(f"asked_{name}.jsonl")
     questions = [Question(**json.loads(line)) for line in file.read_text("utf-8").splitlines()]
     for question in questions:
@@ -91,7 +92,7 @@ def read(name: str, root: Path) -> list[Question]:
 def chat(
     client: TestClient, messages: list[dict[str, Any]]
 ) -> tuple[dict[str, Any], str, list[str]]:
-    """The sources, the text and the ids of the cited passages of an answer."""
+    """Return an answer's sources, its text, and the ids of the cited passages."""
     response = client.post("/chat", json={"messages": messages})
     response.raise_for_status()
     events = [
@@ -104,7 +105,7 @@ def chat(
 
 
 def ask(client: TestClient, question: Question) -> Shown:
-    """Ask in a chat, then search for what the chat searched for."""
+    """Ask in a chat, then search for the query that the chat searched for."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": question.query}]
     if question.after:
         before = {"role": "user", "content": question.after}
@@ -155,7 +156,7 @@ def report(name: str, questions: list[Question], shown: list[Shown]) -> None:
 
 
 def main() -> None:
-    """Print the table, then for every question what was not as it should be."""
+    """Print the table, and the shortcomings for each question."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}")

@@ -1,9 +1,9 @@
-"""Queries of a log to one system, in a process of its own.
+"""Sends queries of a log to one system, in a separate process.
 
-`python asking.py WORK NAME WARM PASSES` prints JSON. WORK holds `asked.json`, `vectors.npy` and
-what peers were built in; ours are named after their modes, and `ours.json` says where the rendered
-server and its index are. Nothing else is imported, so that memory is that of a process that only
-searches.
+`python asking.py WORK NAME WARM PASSES` prints JSON. WORK contains `asked.json`, `vectors.npy` and
+the folders in which peers were built. NAME is a peer, or one of our modes; `ours.json` then has the
+places of the rendered server and its index. Nothing else is imported, so that the memory is that of
+a process that only searches.
 """
 
 import importlib
@@ -35,7 +35,7 @@ def open_ours(work: Path, mode: str) -> Ask:
 
 
 def forget(folder: Path) -> None:
-    """Have the kernel drop the pages of all files below a folder that nobody has mapped."""
+    """Make the kernel drop the cached pages of all unmapped files below a folder."""
     for path in folder.rglob("*"):
         if path.is_file():
             descriptor = os.open(path, os.O_RDONLY)
@@ -45,7 +45,7 @@ def forget(folder: Path) -> None:
 
 
 def recall_pages(folder: Path) -> None:
-    """Read all files below a folder."""
+    """Read all files below a folder, so that the kernel caches them."""
     for path in folder.rglob("*"):
         if path.is_file():
             with path.open("rb") as file:
@@ -54,7 +54,7 @@ def recall_pages(folder: Path) -> None:
 
 
 def megabytes_read() -> float:
-    """Return how much this process has had read from the disk so far."""
+    """Return how much this process has read from the disk so far."""
     lines = Path("/proc/self/io").read_text().splitlines()
     return int(dict(line.split(": ") for line in lines)["read_bytes"]) / 1e6
 
@@ -91,7 +91,7 @@ def measure(
 
 
 def main() -> int:
-    """Measure here, and print JSON."""
+    """Measure in this process, and print JSON."""
     work, name = Path(sys.argv[1]), sys.argv[2]
     queries = json.loads((work / "asked.json").read_bytes())
     vectors = np.load(work / "vectors.npy")

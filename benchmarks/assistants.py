@@ -1,11 +1,12 @@
-"""What an assistant waits for and holds: `python benchmarks/assistants.py --export NAME=FOLDER`.
+"""Measures servers for assistants: `python benchmarks/assistants.py --export NAME=FOLDER`.
 
-An assistant starts a server over standard input and output for each session. Timed from spawning:
-the answers to `initialize`, to `tools/list` and to a first search, and what the process then holds.
-Exports are folders that `foundry export` wrote, of one project by several revisions for instance;
-`--peer` names other servers by the command that starts them, such as
-`"filesystem=npx -y @modelcontextprotocol/server-filesystem DOCS"`, which are not searched. All are
-started in turn, and the least of each figure is printed, and its ratio to the first row.
+An assistant starts a server over standard input and output for each session. This measures, from
+the start of the process, the time until the responses to `initialize`, to `tools/list` and to a
+first search, and the memory after that. An export is a folder written by `foundry export`, for
+example of one project by several revisions. `--peer` names other servers by the command that starts
+them, such as `"filesystem=npx -y @modelcontextprotocol/server-filesystem DOCS"`; they are not
+searched. All servers are started in turn. The smallest value of each figure is printed, and its
+ratio to the first row.
 """
 
 import argparse
@@ -34,7 +35,7 @@ NAMES = ("initialize ms", "tools/list ms", "search ms", "processor ms", "residen
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server to start: its command, and the folder to start it in."""
+    """A server: the command that starts it, and the folder to start it in."""
 
     command: list[str]
     folder: Path | None = None
@@ -48,7 +49,7 @@ def server_of(export: Path) -> Server:
 
 
 def measure(server: Server, query: str) -> dict[str, float]:
-    """Start a server once; what it takes and holds, by name."""
+    """Start a server once; returns times and memory by name."""
     found: dict[str, float] = {}
     begun = time.perf_counter()
     with subprocess.Popen(

@@ -1,11 +1,11 @@
-"""What a client who means ill can do to others: `python benchmarks/attacks.py`.
+"""Measures how much a malicious client affects others: `python benchmarks/attacks.py`.
 
 A generated corpus (see `synthetic`) is built, or taken from `--folder` if it is there. For each
-attack its export runs as a process of its own, one worker, with the limits that a project has by
-default; all goes over loopback. While an attack lasts, somebody else asks /healthz and /search in
-turn, each time over a new connection. Memory is what belongs to no file: the most that the process
-held meanwhile, and what it holds after all attackers have gone, less what it held when it had
-answered a few hundred searches. Ends with 1 if a bound is not kept.
+attack, its export runs as a separate process with one worker and the default limits, over loopback.
+During an attack, another client requests /healthz and /search in turn, each time over a new
+connection. Memory is memory that belongs to no file: the maximum during the attack, and the memory
+after all attackers have left, both minus the memory after a few hundred ordinary searches. The exit
+code is 1 if a bound is exceeded.
 """
 
 import argparse
@@ -41,7 +41,7 @@ MAX_GROWN_MB = 50
 MAX_RATIO = 5
 
 CONNECTIONS = 4
-"""Over which requests come one after the other, where an attack is not about connections."""
+"""Connections with sequential requests, for attacks that are not about connections."""
 
 BODY_BYTES = 262_144
 FILTER_VALUES = 32_000
@@ -68,7 +68,7 @@ Answers = Counter[str]
 
 @dataclass(slots=True)
 class Waits:
-    """Seconds that somebody else waited for answers, and how often /search said 503."""
+    """How many seconds the other client waited for responses, and how often /search said 503."""
 
     health: list[float] = field(default_factory=list)
     search: list[float] = field(default_factory=list)
@@ -85,18 +85,18 @@ class Server:
 
     @property
     def place(self) -> tuple[str, int]:
-        """Its host and port."""
+        """The server's host and port."""
         parts = urlsplit(self.address)
         return parts.hostname or "", parts.port or 0
 
     def connect(self) -> http.client.HTTPConnection:
-        """A connection of its own."""
+        """Open a new connection."""
         return http.client.HTTPConnection(*self.place, timeout=TIMEOUT_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request as `http.client` takes it."""
+    """A request, in the arguments of `http.client`."""
 
     method: str
     path: str
@@ -106,21 +106,21 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """Something that is done to a server; `run` returns how often it got which answer."""
+    """An attack on a server; `run` returns how often it got each response."""
 
     name: str
     run: Callable[[Server], Answers]
     may_refuse: bool = True
-    """True if others may be answered with 503 meanwhile."""
+    """Whether the other client may get 503 during the attack."""
 
 
 def search_request(query: str, **fields: object) -> Request:
-    """A search by POST."""
+    """Return a search by POST."""
     return Request("POST", "/search", json.dumps({"query": query, **fields}).encode(), JSON)
 
 
 def ask(connection: http.client.HTTPConnection, request: Request) -> int:
-    """The status of an answer, all of which is read."""
+    """Send a request and read the whole response; returns its status."""
     connection.request(request.method, request.path, request.body, request.headers)
     with connection.getresponse() as reply:
         reply.read()
@@ -128,7 +128,7 @@ def ask(connection: http.client.HTTPConnection, request: Request) -> int:
 
 
 def flood(server: Server, requests: Iterator[Request], seconds: float | None) -> Answers:
-    """Send requests over CONNECTIONS, each one at a time, until they or the seconds end."""
+    """Send requests over CONNECTIONS, each one at a time, until they run out or time is up."""
     answers = Answers()
     lock = threading.Lock()
     end = time.monotonic() + seconds if seconds else None
@@ -153,7 +153,7 @@ def flood(server: Server, requests: Iterator[Request], seconds: float | None) ->
 
 
 def repeating(request: Request) -> Callable[[Server], Answers]:
-    """An attack that sends one request again and again."""
+    """Return an attack that repeats one request."""
 
     def run(server: Server) -> Answers:
         return flood(server, iter(lambda: request, None), server.seconds)
@@ -162,7 +162,7 @@ def repeating(request: Request) -> Callable[[Server], Answers]:
 
 
 def filter_attacks() -> Iterator[Attack]:
-    """Bodies and addresses that are full of filter values."""
+    """Yield requests whose bodies or addresses are full of filter values."""
     few = {"path": [f"{number:05x}" for number in range(MAX_FILTER_VALUES)]}
     many = {"source": [f"{number:05x}" for number in range(FILTER_VALUES)]}
     body = {"query": "a", "filters": many}
@@ -186,7 +186,7 @@ def _compact(value: object) -> bytes:
 
 
 def unread_answers() -> Attack:
-    """Clients who ask for much and read nothing."""
+    """Return an attack by clients that request much and read nothing."""
 
     def run(server: Server) -> Answers:
         body = search_request(server.queries[0], top_k=MAX_TOP_K).body or b""
@@ -203,7 +203,7 @@ def unread_answers() -> Attack:
 
 
 def hostile_attacks(queries: Sequence[str]) -> Iterator[Attack]:
-    """The most expensive kinds of queries from several clients, after two controls."""
+    """Yield the most expensive kinds of queries from several clients, after two controls."""
     yield Attack("control: nothing", _wait, may_refuse=False)
     yield Attack("control: ordinary queries", _repeating_all([*map(search_request, queries)]))
     kinds = hostile_queries(Words.of(queries))
@@ -222,7 +222,7 @@ def _repeating_all(requests: Sequence[Request]) -> Callable[[Server], Answers]:
 
 
 def _stingy(server: Server) -> socket.socket:
-    """A connection whose client takes little at a time."""
+    """Return a connection whose client reads little at a time."""
     connection = socket.socket()
     connection.settimeout(TIMEOUT_SECONDS)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
@@ -231,7 +231,7 @@ def _stingy(server: Server) -> socket.socket:
 
 
 def unique_queries(count: int) -> Attack:
-    """Queries of the greatest length, no two of them alike."""
+    """Return an attack with distinct queries of maximum length."""
 
     def run(server: Server) -> Answers:
         words = sorted({word for query in server.queries for word in query.split()})
@@ -242,14 +242,14 @@ def unique_queries(count: int) -> Attack:
 
 
 def _long_query(words: Sequence[str], seed: int) -> str:
-    """Words of the corpus and as many that are in none, MAX_QUERY_LENGTH characters."""
+    """Return MAX_QUERY_LENGTH characters: half words of the corpus, half unknown ones."""
     chooser = random.Random(seed)
     chosen = (f"{chooser.choice(words)} x{chooser.getrandbits(32):x}" for _ in range(200))
     return " ".join(chosen)[:MAX_QUERY_LENGTH]
 
 
 def kinds_of_queries(words: Sequence[str]) -> dict[str, Callable[[random.Random], str]]:
-    """Queries of MAX_QUERY_LENGTH characters of each kind, the ordinary ones first."""
+    """Return functions that make queries of MAX_QUERY_LENGTH characters, ordinary ones first."""
 
     def repeat(draw: Callable[[random.Random], str], joined: str) -> Callable[[random.Random], str]:
         def write(chooser: random.Random) -> str:
@@ -271,7 +271,7 @@ def kinds_of_queries(words: Sequence[str]) -> dict[str, Callable[[random.Random]
 
 
 def time_kinds(server: Server) -> dict[str, float]:
-    """The median seconds of an answer to each kind of long query, asked in turn."""
+    """Return the median seconds of a response to each kind of long query, measured in turn."""
     words = sorted({word for query in server.queries for word in query.split()})
     kinds = kinds_of_queries(words)
     taken: dict[str, list[float]] = {name: [] for name in kinds}
@@ -287,7 +287,7 @@ def time_kinds(server: Server) -> dict[str, float]:
 
 @contextmanager
 def somebody_else(server: Server) -> Iterator[Waits]:
-    """Ask /healthz and /search in turn, each over a new connection."""
+    """Request /healthz and /search in turn, each over a new connection."""
     waits = Waits()
     stop = threading.Event()
 
@@ -319,7 +319,7 @@ def somebody_else(server: Server) -> Iterator[Waits]:
 def warm_server(
     export: Path, queries: Sequence[str], seconds: float
 ) -> Iterator[tuple[Server, int]]:
-    """A server that has answered all queries and an MCP client; its process id."""
+    """Run a server that has answered all queries and an MCP client; yields also its process id."""
     with running(export, LOG_LEVEL="warning") as (address, pid):
         server = Server(address, queries, seconds)
         touch_mcp(address)
@@ -329,7 +329,7 @@ def warm_server(
 
 
 def measure(attack: Attack, export: Path, queries: Sequence[str], seconds: float) -> bool:
-    """Print the row of an attack; whether every bound was kept."""
+    """Print the row of an attack; returns whether every bound was kept."""
     with warm_server(export, queries, seconds) as (server, pid):
         before = memory_of(pid)
         with somebody_else(server) as waits, MemoryWatch(pid) as watch:
@@ -351,7 +351,7 @@ def measure(attack: Attack, export: Path, queries: Sequence[str], seconds: float
 
 
 def measure_kinds(export: Path, queries: Sequence[str], seconds: float) -> bool:
-    """Print how long queries of each kind take; whether none takes much longer than others."""
+    """Print the time of each kind of query; returns whether none takes much longer than others."""
     with warm_server(export, queries, seconds) as (server, _):
         taken = time_kinds(server)
     ordinary = next(iter(taken.values()))
@@ -378,7 +378,7 @@ def _times(seconds: Sequence[float]) -> str:
 
 @contextmanager
 def configured(project: Path, tables: str) -> Iterator[None]:
-    """Add tables to a project's configuration for as long as this lasts."""
+    """Add tables to a project's configuration while the context lasts."""
     file = project / "foundry.toml"
     written = file.read_text(encoding="utf-8")
     file.write_text(f"{written}\n{tables}", encoding="utf-8")

@@ -1,9 +1,9 @@
-"""Builds after edits: `python benchmarks/build.py FOLDER [--jobs N]`.
+"""Measures builds after edits: `python benchmarks/build.py FOLDER [--jobs N]`.
 
-FOLDER is copied, built with the default configuration, built again unchanged, and after one file
-was changed, removed and added. Every build is a process of its own. Memory is the most that the
-process and its workers hold together (proportional set size, sampled ten times a second). Builds of
-generated corpora, of up to a million chunks, are `scale.py`'s.
+FOLDER is copied and built with the default configuration. It is built again without a change, and
+after one file was changed, removed and added. Every build is a separate process. Memory is the
+maximum of the process and its workers together (proportional set size, sampled ten times a second).
+For builds of generated corpora of up to a million chunks, see `scale.py`.
 """
 
 import argparse
@@ -21,11 +21,11 @@ from common import machine, make_project, row
 from timed_build import timed_build
 
 TEXTS = (".md", ".mdx", ".txt")
-"""What one sentence more can be written to."""
+"""Suffixes of files to which a sentence can be appended."""
 
 
 def rows_of(project: Path) -> set[tuple[Any, ...]]:
-    """The rows of the cache of documents, without the documents themselves."""
+    """Return the rows of the cache of documents, without the documents themselves."""
     path = project / ".foundry" / "documents.sqlite"
     if not path.exists():
         return set()

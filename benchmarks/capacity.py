@@ -1,7 +1,7 @@
-"""Capacity on paper: `python benchmarks/capacity.py`.
+"""Computes capacities: `python benchmarks/capacity.py`.
 
-Computed, not measured: what 10 million, 100 million and a billion chunks need, from the constants
-that are printed first. Sizes and the times of builds are those of the largest corpus in
+The needs of 10 million, 100 million and a billion chunks are computed, not measured, from the
+constants that are printed first. Sizes, and the times of builds, are those of the largest corpus in
 `--results`, which `scale.py` has measured.
 """
 
@@ -15,34 +15,37 @@ from scale import RESULTS, Found, read_results
 
 SIZES = (10_000_000, 100_000_000, 1_000_000_000)
 MACHINES = (16, 64, 256)
-"""Gigabytes of one machine with an embedded index."""
+"""Gigabytes of memory of one machine with an embedded index."""
 
 SEARCH = 10.25
-"""Milliseconds of a core for a repeated hybrid search of a million generated chunks
-(`query.py 1000000`)."""
+"""Milliseconds of a core for a repeated hybrid search in a million generated chunks (`query.py
+1000000`).
+"""
 
 DIMENSIONS = 256
 LATENCY_LIMIT = 25.0
-"""Milliseconds of median at which the embedded index should be left."""
+"""Median milliseconds above which an engine should replace the embedded index."""
 
 NODE_GIGABYTES = 64
 USABLE = 0.8
 REPLICAS = 2
 HEADROOM = 1.5
-"""Qdrant's own rule: half of the vectors again, for versions of points and for optimising."""
+"""Qdrant's own rule: half of the vectors' memory more, for versions of points and optimising."""
 
 LINKS = 2 * 32 * 4
-"""Bytes of a point's links in the lowest layer of a graph with m = 32, as Foundry asks for."""
+"""Bytes of a point's links in the lowest layer of a graph with m = 32, which Foundry configures."""
 
 POSTING_DISK, POSTING_MEMORY = 8, 12
-"""A term of a sparse vector in Qdrant: number and weight; in its index the next maximum too."""
+"""Bytes of a term of a sparse vector in Qdrant: number and weight; in memory also the next maximum.
+"""
 
 PAYLOAD, PAYLOAD_INDEXES = 430, 270
-"""Bytes of a point for what filters ask for, with its id, and for their indexes, which are held in
-memory as well (`payload.py`)."""
+"""Bytes of a point's filter values and id, and of their indexes, which are in memory too
+(`payload.py`).
+"""
 
 VECTORS = {"float32": 4.0, "int8 in memory": 1.0, "one bit in memory": 0.125}
-"""Bytes of a dimension that are held in memory; the original is on disk."""
+"""Bytes in memory for each dimension; the original vectors are on disk."""
 
 POSTGRES_BYTES = {
     "postings, with their indexes": 4_517,
@@ -50,41 +53,48 @@ POSTGRES_BYTES = {
     "chunks, with what filters ask for": 225,
     "graph of vectors": 832,
 }
-"""A chunk in PostgreSQL: the first three of 100,000 generated chunks as `foundry publish` leaves
-them (`pg_relation_size`), the graph of a million (`graphs.py`)."""
+"""Bytes of a chunk in PostgreSQL. The first three are for 100,000 generated chunks after `foundry
+publish` (`pg_relation_size`), the graph is for a million (`graphs.py`).
+"""
 
 GRAPH_SEARCH, EXACT_SEARCH = 3.0, 1_388.0
-"""Milliseconds of a core for a search by vectors in PostgreSQL among a million generated chunks:
-by the graph (200 deep), and comparing all (`graphs.py`)."""
+"""Milliseconds of a core for a vector search in PostgreSQL among a million generated chunks: by the
+graph (200 deep), and by comparing all vectors (`graphs.py`).
+"""
 
 KEYWORD_SEARCH = 63.0
-"""The same of a search by keywords, ten times what 100,000 chunks take (`engines.py`): lists of
-postings grow with the corpus."""
+"""Milliseconds of a core for a keyword search among a million chunks: ten times that for 100,000
+(`engines.py`), because postings grow with the corpus.
+"""
 
 GRAPH_RECALL, REAL_GRAPH_RECALL = 0.862, 0.956
-"""Of the nearest ten of a million generated chunks, and of 62,557 of real text (`graphs.py`)."""
+"""Recall of the nearest ten of a million generated chunks, and of 62,557 chunks of real text
+(`graphs.py`).
+"""
 
 GRAPH_BUILD = 302.0
 """Seconds of a core for the graph of a million chunks in PostgreSQL (`graphs.py`)."""
 
 REAL_SEARCH = ((1e6, 12.93), (2e6, 22.94))
-"""Milliseconds of a core of the dense lane among so many vectors of real text (`depth.py`)."""
+"""Numbers of vectors of real text, with the milliseconds of a core for the dense lane (`depth.py`).
+"""
 
 LARGE = 10_000_000
-"""Chunks for which one large machine is compared."""
+"""The number of chunks for which one large machine is compared."""
 
 NODES = (1, 4, 16)
 PARENT = 141e-6
-"""Seconds of a core that the process of a build takes per chunk itself, whoever reads: the
-difference of builds of 5,086 and 10,426 chunks by two workers, on a very busy machine."""
+"""Seconds of a core per chunk in the main process of a build, independent of its workers: measured
+as the difference of builds of 5,086 and 10,426 chunks by two workers, on a very busy machine.
+"""
 
 MODEL_SECONDS = 0.030
-"""Of one core, for 128 tokens through a network of MiniLM-L6's shape (results/stages.md)."""
+"""Seconds of one core for 128 tokens in a network of MiniLM-L6's shape (results/stages.md)."""
 
 CORES = 2
 TOKENS = 128
 TOKENS_A_MINUTE = 1_000_000
-"""The rate limit of a service, as an example."""
+"""An example of a service's rate limit."""
 
 
 def print_constants(found: Found, size: int) -> None:
@@ -129,7 +139,7 @@ def print_machines(found: Found) -> None:
 
 
 def print_comparison(found: Found) -> None:
-    """What `LARGE` chunks need on one machine: in the embedded index, and in PostgreSQL."""
+    """Print the needs of `LARGE` chunks on one machine: in the embedded index and in PostgreSQL."""
     each = _bytes_of(found)
     lanes, index = each["vectors"] + each["postings"], sum(each.values())
     (few, fast), (many, slow) = REAL_SEARCH
@@ -171,7 +181,7 @@ def print_comparison(found: Found) -> None:
 
 
 def print_engine(found: Found) -> None:
-    """Memory, disk, nodes and shards of Qdrant."""
+    """Print memory, disk, nodes and shards of Qdrant."""
     postings = _postings(found)
     each = _bytes_of(found)
     columns = "chunks|vectors|bytes a chunk in memory|memory, all replicas|disk, all replicas"
@@ -196,7 +206,7 @@ def print_engine(found: Found) -> None:
 
 
 def print_builds(found: Found, size: int) -> None:
-    """Hours of a build from nothing, by embedder and machines."""
+    """Print the hours of a complete build, by embedder and number of machines."""
     reading, rest = _seconds(found, size)
     model = MODEL_SECONDS / CORES
     service = TOKENS / TOKENS_A_MINUTE * 60
@@ -216,7 +226,7 @@ def print_builds(found: Found, size: int) -> None:
 
 
 def _bytes_of(found: Found) -> dict[str, float]:
-    """Bytes a chunk of what grows with the corpus."""
+    """Return the bytes per chunk of everything that grows with the corpus."""
     build = found["build"]
     return {
         name: size / build["chunks"] for name, size in build["bytes"].items() if name != "encoder"
@@ -224,12 +234,12 @@ def _bytes_of(found: Found) -> dict[str, float]:
 
 
 def _postings(found: Found) -> float:
-    """Postings a chunk: each has a number and a weight of four bytes."""
+    """Return the postings per chunk: each has a number and a weight of four bytes."""
     return _bytes_of(found)["postings"] / 8
 
 
 def _seconds(found: Found, size: int) -> tuple[float, float]:
-    """Seconds a chunk of reading, which machines share, and of what one machine does alone."""
+    """Return the seconds per chunk of reading, which machines share, and of work on one machine."""
     stages = found["build"]["stages"]
     return stages["Reading"] / size, (sum(stages.values()) - stages["Reading"]) / size
 

@@ -1,8 +1,8 @@
-"""How soon an edit is found under `foundry serve`: `python benchmarks/changes.py`.
+"""Measures how soon an edit is found under `foundry serve`: `python benchmarks/changes.py`.
 
-A generated corpus (see `synthetic`) of `--chunks` chunks, one Markdown file a document, is served
-as by `foundry serve FOLDER`. Then a line with a word that is nowhere yet is added to one file
-after the other, and it is asked for until it is found; a client asks other queries all the while.
+A generated corpus (see `synthetic`) of `--chunks` chunks, with one Markdown file per document, is
+served by `foundry serve FOLDER`. Then a line with a new word is added to one file after the other,
+and the word is searched for until it is found. Meanwhile, a client sends other queries.
 """
 
 import argparse
@@ -25,11 +25,11 @@ from synthetic import MAX_CHARS, QUERIES, Corpus
 PATIENCE_SECONDS = 600.0
 PAUSE_SECONDS = 0.01
 BETWEEN_SECONDS = 3.0
-"""Between an edit that was found and the next."""
+"""Pause after an edit was found, before the next one."""
 
 
 def write_files(folder: Path, chunks: int) -> tuple[list[Path], list[str]]:
-    """Write the project with its files; return these and the queries."""
+    """Write a project with its files; returns the paths and the queries."""
     corpus = Corpus(chunks)
     (folder / "files").mkdir(parents=True)
     paths = []
@@ -44,7 +44,7 @@ def write_files(folder: Path, chunks: int) -> tuple[list[Path], list[str]]:
 
 @contextmanager
 def served(project: Path) -> Iterator[str]:
-    """Run `foundry serve`; give its address once it answers."""
+    """Run `foundry serve`; yields its address once it responds."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "foundry", "serve", str(project), "--port", str(port)]
@@ -65,7 +65,7 @@ def served(project: Path) -> Iterator[str]:
 
 
 def ask(address: str, query: str, mode: str = "hybrid") -> str:
-    """What POST /search answers. Raises OSError if it does not."""
+    """Return the response of POST /search. Raises OSError if there is none."""
     body = json.dumps({"query": query, "mode": mode, "top_k": 3}).encode()
     headers = {"Content-Type": "application/json"}
     request = urllib.request.Request(f"{address}/search", body, headers)
@@ -74,7 +74,7 @@ def ask(address: str, query: str, mode: str = "hybrid") -> str:
 
 
 class Client(threading.Thread):
-    """Asks one query after the other until it is stopped; counts answers and failures."""
+    """Sends one query after the other until it is stopped; counts answers and failures."""
 
     def __init__(self, address: str, queries: list[str]) -> None:
         super().__init__(daemon=True)
@@ -84,7 +84,7 @@ class Client(threading.Thread):
         self.failures: list[str] = []
 
     def run(self) -> None:
-        """Ask."""
+        """Send the queries."""
         while not self.is_stopped.wait(PAUSE_SECONDS):
             query = self._queries[len(self.milliseconds) % len(self._queries)]
             started = time.perf_counter()
@@ -96,7 +96,7 @@ class Client(threading.Thread):
 
 
 def seconds_until_found(address: str, path: Path, number: int) -> float:
-    """Add a line to a file; return how long it takes until it is found."""
+    """Add a line to a file; returns the seconds until it is found."""
     word = f"zyxq{number}novel"
     started = time.perf_counter()
     with path.open("a", encoding="utf-8") as file:

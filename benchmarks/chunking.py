@@ -1,17 +1,20 @@
-"""Passages found, by strategy and size: `python benchmarks/chunking.py FOLDER`.
+"""Compares strategies and sizes of chunks: `python benchmarks/chunking.py FOLDER`.
 
-FOLDER holds the data of "Evaluating Chunking Strategies for Retrieval" (Smith and Troynikov, Chroma
-2024): `raw/corpora/*.md`, and `raw/questions_df.csv` whose questions name the spans of their
-corpus that answer them. Each strategy is built as a project and asked through its server; the five
-best chunks are compared with the spans, character by character: recall is the share of the spans
-that is in a chunk, precision the share of the chunks that is in a span, and IoU what is in both as
-a share of what is in either, chunks counted as often as they say something. Means over questions.
+FOLDER contains the data of "Evaluating Chunking Strategies for Retrieval" (Smith and Troynikov,
+Chroma 2024): `raw/corpora/*.md`, and `raw/questions_df.csv`, whose questions name the spans of
+their corpus that answer them. Each strategy is built as a project and searched through its server.
+The five best chunks are compared with the spans, character by character. Recall is the share of the
+spans that is in a chunk, precision the share of the chunks that is in a span, and IoU the share of
+what is in both in what is in either; repeated text in chunks counts repeatedly. The figures are
+means over questions.
 
-Windows are the same texts cut every so many characters, at white space. The strategy "parent" finds
-pieces of a third of the size, and its parents of at most the size are compared.
+Windows are the same texts, cut at white space after a fixed number of characters. The strategy
+"parent" finds pieces of a third of the size; its parents, which have at most the full size, are
+compared.
 
-With `--names FOLDER`, a folder of source code: functions and methods of its Python files are asked
-for by name, and counted where the first result holds the definition, by strategy and by text alone.
+With `--names FOLDER`, a folder of source code, the functions and methods of its Python files are
+searched for by name. A name counts if the first result contains its definition. Rows are
+strategies, and splitting as plain text.
 """
 
 import argparse
@@ -35,7 +38,7 @@ NAMES = 100
 
 
 class Question(NamedTuple):
-    """A question, and where in its corpus the answer is."""
+    """A question, and the place of the answer in its corpus."""
 
     text: str
     corpus: str
@@ -43,11 +46,11 @@ class Question(NamedTuple):
 
 
 Found = list[tuple[str, int, int]]
-"""Corpus, start and end of what is to be read, best first."""
+"""Corpus, start and end of each passage found, best first."""
 
 
 def read_questions(folder: Path) -> list[Question]:
-    """The questions of the collection."""
+    """Read the questions of the collection."""
     with (folder / "raw" / "questions_df.csv").open(encoding="utf-8", newline="") as file:
         return [
             Question(
@@ -60,7 +63,7 @@ def read_questions(folder: Path) -> list[Question]:
 
 
 def cut_windows(text: str, size: int) -> Iterator[tuple[int, int]]:
-    """Windows of at most `size` characters that end at white space where there is any."""
+    """Yield windows of at most `size` characters, which end at white space if there is any."""
     start = 0
     while start < len(text):
         end = min(start + size, len(text))
@@ -72,7 +75,7 @@ def cut_windows(text: str, size: int) -> Iterator[tuple[int, int]]:
 
 
 def write_windows(corpora: Path, file: Path, size: int) -> None:
-    """A table with one record a window, whose id says where it is."""
+    """Write a table with one record per window; the record's id is the window's place."""
     with file.open("w", encoding="utf-8") as out:
         for path in sorted(corpora.glob("*.md")):
             text = path.read_text(encoding="utf-8")
@@ -82,7 +85,7 @@ def write_windows(corpora: Path, file: Path, size: int) -> None:
 
 
 def find(server: Any, strategy: str, question: str) -> Found:
-    """Return what a server with one strategy finds first."""
+    """Return the best passages that a server with one strategy finds."""
     found = []
     for hit in server.search_hybrid(question, DEPTH).hits:
         if strategy == "windows":
@@ -97,7 +100,7 @@ def find(server: Any, strategy: str, question: str) -> Found:
 
 
 def measure(questions: Iterable[Question], server: Any, strategy: str) -> NDArray[np.float64]:
-    """Mean recall, precision and IoU, and the mean length of what is found."""
+    """Return mean recall, precision and IoU, and the mean length of the passages found."""
     rows = []
     for question in questions:
         found = find(server, strategy, question.text)
@@ -116,7 +119,7 @@ def measure(questions: Iterable[Question], server: Any, strategy: str) -> NDArra
 
 
 def compare(folder: Path, work: Path, strategies: list[str]) -> None:
-    """Print a row for each strategy and size; windows also of the mean length of `headings`."""
+    """Print a row for each strategy and size; windows also have the mean length of `headings`."""
     questions = read_questions(folder)
     corpora = (folder / "raw" / "corpora").resolve()
     print("| size | strategy | chunks | mean found | recall@5 | precision@5 | IoU@5 |")
@@ -131,7 +134,7 @@ def compare(folder: Path, work: Path, strategies: list[str]) -> None:
 def measure_strategy(
     questions: list[Question], corpora: Path, work: Path, strategy: str, size: int
 ) -> float:
-    """Print a row; returns the mean length of what is found."""
+    """Print a row; returns the mean length of the passages found."""
     name = f"{strategy}_{size}"
     chunking = f'strategy = "{strategy}"\nmax_chars = {size}'
     source = f'type = "folder"\npath = "{corpora}"\ninclude = ["*.md"]'
@@ -151,7 +154,7 @@ def measure_strategy(
 
 
 def read_names(folder: Path) -> dict[str, list[tuple[str, int]]]:
-    """Qualified names (`Class.method`, `function`) with path and line, of all Python files."""
+    """Return the places (path and line) of qualified names, such as `Class.method`."""
     names: dict[str, list[tuple[str, int]]] = {}
     for path in sorted(folder.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -167,7 +170,7 @@ def read_names(folder: Path) -> dict[str, list[tuple[str, int]]]:
 
 
 def compare_names(folder: Path, work: Path) -> None:
-    """Print the share of names whose definition is first, for each strategy."""
+    """Print for each strategy the share of names whose definition is the first result."""
     unique = {name: places[0] for name, places in read_names(folder).items() if len(places) == 1}
     public = sorted(name for name in unique if not name.rpartition(".")[2].startswith("__"))
     asked = public[:: max(1, len(public) // NAMES)][:NAMES]
@@ -202,7 +205,7 @@ def compare_names(folder: Path, work: Path) -> None:
 
 
 def is_definition(chunk: Any, place: tuple[str, int], query: str) -> bool:
-    """Return whether a chunk holds the line of this definition, or one of the same bare name."""
+    """Return whether a chunk has the line of a definition, or of another of the same name."""
     path, line = place
     position = chunk.position
     is_there = position["line_start"] <= line <= position["line_end"]

@@ -1,4 +1,4 @@
-"""What the benchmarks share: projects made on the spot, and the servers rendered for them."""
+"""Helpers that benchmarks share: temporary projects, and the servers rendered for them."""
 
 import importlib
 import json
@@ -37,7 +37,7 @@ class Collection:
 
 
 def machine() -> str:
-    """One line that says where figures were measured."""
+    """Return a line that describes the machine."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
@@ -63,7 +63,7 @@ def read_collection(folder: Path) -> Collection:
 
 
 def language_of(folder: Path) -> str:
-    """The language that a folder's name ends in, such as xquad_de; English else."""
+    """Return the language at the end of a folder's name, as in xquad_de; the default is English."""
     code = folder.name.rpartition("_")[2]
     return "none" if code == "zh" else LANGUAGES.get(code, "english")
 
@@ -88,7 +88,7 @@ def row(*cells: object) -> None:
 
 
 def render_server(project: Path, package: str, search_options: str = "") -> Path:
-    """Render a built project's server as `package`, with other [search] options; its folder."""
+    """Render a server as `package`, with other [search] options; returns its folder."""
     file = project / "foundry.toml"
     written = file.read_text(encoding="utf-8")
     search = f"[search]\n{search_options}\n" if search_options else ""

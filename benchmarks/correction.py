@@ -1,14 +1,16 @@
-"""Do misspelt words find what they should? `python benchmarks/correction.py DATA FOLDER ...`.
+"""Measures the correction of misspelt words: `python benchmarks/correction.py DATA FOLDER ...`.
 
-DATA holds docs_srd51 and docs_cpp, a FOLDER corpus.jsonl, queries.jsonl and qrels.tsv (BEIR). Each
-corpus is searched by two servers, without and with `[search.correction]`, as it is asked and with
-one random edit (a letter left out, put in, replaced, or swapped with the next) in each query:
+DATA contains docs_srd51 and docs_cpp, each FOLDER a collection in BEIR's layout (corpus.jsonl,
+queries.jsonl and qrels.tsv). Each corpus is searched by two servers, without and with
+`[search.correction]`. Queries are used unchanged, and with one random edit each: a letter omitted,
+inserted, replaced, or swapped with the next one.
 
-- monsters of the SRD and functions of the C runtime library, but those with a digit, which is
-  never corrected: the share that finds its own place first;
-- questions: nDCG@10, with the edit in one of their words of four letters or more.
+- Names of monsters of the SRD, and of functions of the C runtime library, without those that
+  contain a digit, which are never corrected: the share that finds its own place first.
+- Questions, with the edit in one of their words of four or more letters: nDCG@10.
 
-Then how long it takes to correct a word (of the processor), and what the words of a chunk take.
+Another table has the processor time of correcting a word, and the bytes per chunk of the
+dictionary.
 """
 
 import argparse
@@ -53,13 +55,13 @@ def misspell(text: str, chooser: random.Random) -> str:
 
 
 def make_corpus(root: Path, source: str) -> Path:
-    """Build a project with the words to correct by; servers choose the stage by themselves."""
+    """Build a project with the dictionary for correction; each server decides whether to use it."""
     build(make_project(root, source, "[search.correction]\n"))
     return make_project(root, source)
 
 
 def compare(name: str, project: Path, queries: dict[str, str], judge: Ask) -> Any:
-    """Print a row of what queries by id come to; return the server that corrects."""
+    """Print a row with the results of queries (by id); returns the server that corrects."""
     chooser = random.Random(1)
     wrong = {key: misspell(text, chooser) for key, text in queries.items()}
     before = load_server(project, "as_typed").search_hybrid
@@ -76,7 +78,7 @@ def compare(name: str, project: Path, queries: dict[str, str], judge: Ask) -> An
 
 
 def time_words(server: Any, project: Path, name: str, queries: Sequence[str]) -> tuple[str, ...]:
-    """Return a row of how long it takes to correct a misspelt word, and of sizes."""
+    """Return a row with the times of correcting a misspelt word, and with sizes."""
     index = server.load(project / ".foundry" / "index")
     stage = importlib.import_module("corrected.retrieval.stages.correction")
     words = stage.open_words(index)
@@ -94,7 +96,7 @@ def time_words(server: Any, project: Path, name: str, queries: Sequence[str]) ->
 
 
 def main() -> None:
-    """Print a table of what is found, and one of times and sizes."""
+    """Print a table of results, and one of times and sizes."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("folders", nargs="*", type=Path)

@@ -1,9 +1,9 @@
-"""What the dense lane takes of many vectors, by depth: `python benchmarks/depth.py PROJECT`.
+"""Measures the dense lane by size and depth: `python benchmarks/depth.py PROJECT`.
 
-The vectors of a PROJECT that has been built are repeated, each time with other noise, up to as many
-as `--vectors` says; the lane then reads their sketch as deep as `--depths` says. Queries are spans
-of the texts (see `recall.py`); of each the least of several times of the processor counts. A build
-measures the depth that its text needs: some 4 % of the chunks of real text, far less of generated.
+The vectors of a built PROJECT are repeated with added noise until there are `--vectors`. The lane
+then reads their sketch as deep as `--depths` says. Queries are spans of the texts (see
+`recall.py`); for each, the smallest of several processor times counts. A build measures the depth
+that its texts need: about 4 % of the chunks for real text, far less for generated text.
 """
 
 import argparse
@@ -20,13 +20,13 @@ from foundry.runtime.retrieval.dense_lane import DenseLane, pack_signs
 from foundry.runtime.retrieval.quantising import quantise
 
 NOISE = 0.4
-"""Length of what is added to a unit vector each time that it is repeated."""
+"""Length of the noise that is added to a unit vector for each repetition."""
 
 QUERIES = 60
 
 
 def repeated(vectors: NDArray[np.float32], count: int) -> DenseLane:
-    """Return a lane of so many vectors."""
+    """Return a lane with this many vectors."""
     dimensions = vectors.shape[1]
     centre = vectors.mean(axis=0)
     rows = np.empty((count, dimensions), np.int8)

@@ -1,11 +1,11 @@
-"""Questions of developers over a documentation tree with up to three versions of a page.
+"""Measures developers' questions about documentation with several versions of a page.
 
-`python benchmarks/developers.py DOCS` builds the folder `docs` of FastMCP's documentation (MDX) and
-asks the 60 questions of developers.jsonl, which were written from reading the pages and before any
-search. A question is answered by a page it names, or by the same page of an older version, which
-lies below `v2/` or `v3/`. [search.versions] has the folders that `foundry init` recognises, or is
-left out with `--plain`. The table has the share of questions answered first and among the first
-three, nDCG@10, and the share of the first five results that repeat a page in its other version.
+`python benchmarks/developers.py DOCS` builds the folder `docs` of FastMCP's documentation (MDX),
+and asks the 60 questions of developers.jsonl, which were written from the pages before any search.
+A question is answered by one of its pages, or by an older version of that page below `v2/` or
+`v3/`. [search.versions] has the folders that `foundry init` recognises; `--plain` omits the table.
+The result has the share of questions answered by the first result and by the first three, nDCG@10,
+and the share of the first five results that repeat a page in another version.
 """
 
 import argparse
@@ -27,12 +27,12 @@ RESAMPLES = 2_000
 
 
 def page_of(path: str) -> str:
-    """The page that a path is a version of."""
+    """Return the page of which a path is a version."""
     return path[3:] if path.startswith(OLDER) else path
 
 
 def judge(search: Search, mode: str, question: dict[str, Any]) -> tuple[float, float, float, float]:
-    """hit@1, hit@3 and nDCG@10 by page, and the share of the first five that repeat a page."""
+    """Return hit@1, hit@3 and nDCG@10 by page, and the share of repeats in the first five."""
     hits = search(question["query"], 20, mode=mode).hits
     pages = list(dict.fromkeys(page_of(hit.path) for hit in hits))[:10]
     paths = list(dict.fromkeys(hit.path for hit in hits))[:5]
@@ -45,7 +45,7 @@ def judge(search: Search, mode: str, question: dict[str, Any]) -> tuple[float, f
 
 
 def main() -> None:
-    """Print the table, then the questions that a hybrid search does not answer first."""
+    """Print the table, then the questions that no first result of a hybrid search answers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("docs", type=Path)
     parser.add_argument("--search", default="", help="further lines of [search]")

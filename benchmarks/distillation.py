@@ -1,14 +1,15 @@
-"""What a distilled query encoder keeps of its model: `python benchmarks/distillation.py --help`.
+"""Measures how much of its model a distilled query encoder keeps: see `distillation.py --help`.
 
-Each collection (BEIR's layout) is built with `[embedding] provider = "transformer"`, the
-model a local folder. nDCG@10 by document of every lane and fusion: with `query = "same"`, where the
-model embeds the queries and documents have its vectors alone; with `query = "distilled"`, where the
-encoder's teacher is the model and the built-in table together; and with the static provider.
+Each collection (BEIR's layout) is built with `[embedding] provider = "transformer"`, where the
+model is a local folder. The table has nDCG@10 by document for every lane and fusion: with `query =
+"same"`, where the model embeds the queries and documents have only its vectors; with `query =
+"distilled"`, where the model and the built-in table together are the encoder's teacher; and with
+the static provider.
 
-`--gate` trains encoders that are bad in several ways instead, and sets what their rankings have in
-common with their teacher's on held-out texts (overlap@10, by which `query = "auto"` decides) beside
-what they keep of its nDCG. `--small` needs no model and no collection: it distils the built-in
-encoder on the examples, as a check that all of it runs.
+With `--gate`, several kinds of bad encoders are trained instead. The table compares the overlap of
+their rankings with their teacher's on held-out texts (overlap@10, by which `query = "auto"`
+decides) with the share of the teacher's nDCG that they keep. `--small` needs no model and no
+collection: it distils the built-in encoder on the examples, as a check that everything runs.
 """
 
 import argparse
@@ -66,31 +67,31 @@ GATED: Mapping[str, DistillationOptions] = {
     "200 texts, 1 epoch": DistillationOptions(texts=200, epochs=1),
 }
 MIXED = (0.3, 0.5, 0.7, 1.0)
-"""Shares of another query's vector in what stands for an encoder's; one of 1 knows nothing."""
+"""Shares of another query's vector in the vectors of artificially bad encoders."""
 
 
 @dataclass(slots=True)
 class Bench:
-    """A collection, built; rankings are made of its index's lanes, as a server makes them."""
+    """A built collection; rankings are computed from the lanes of its index, as in a server."""
 
     collection: Collection
     index: OpenedIndex
 
     @property
     def queries(self) -> list[str]:
-        """In the order in which scores are averaged."""
+        """The queries, in the order in which scores are averaged."""
         return list(self.collection.queries.values())
 
     def chunks(self) -> list[ChunkRecord]:
-        """All chunks of the index."""
+        """Return all chunks of the index."""
         return [self.index.chunk(number) for number in range(self.index.chunk_count)]
 
     def score(self, lane: str, vectors: Vectors) -> float:
-        """Mean nDCG@10 of a lane or fusion under vectors (q, d) for the queries."""
+        """Return the mean nDCG@10 of a lane or fusion for vectors (q, d) of the queries."""
         return float(self.judge([order(found) for found in self.find(lane, vectors)]).mean())
 
     def find(self, lane: str, vectors: Vectors) -> Iterator[Candidates]:
-        """Yield the candidates of a lane or fusion for each query, under vectors (q, d)."""
+        """Yield the candidates of a lane or fusion for each query, given vectors (q, d)."""
         for query, vector in zip(self.queries, vectors, strict=True):
             yield self._find(lane, query, vector)
 
@@ -121,13 +122,13 @@ class Bench:
 
 
 def order(found: Candidates) -> Numbers:
-    """Return the numbers of the best chunks, best first, equal ones by number."""
+    """Return the numbers of the best chunks, best first; ties are ordered by number."""
     ranked: Numbers = found.chunks[np.lexsort((found.chunks, -found.scores))[:DEPTH]]
     return ranked
 
 
 def open_bench(name: str, folder: Path, work: Path, embedding: str = "") -> Bench:
-    """Build a collection, under the static provider if `embedding` (TOML) names no other."""
+    """Build a collection, with the static provider unless `embedding` (TOML) names another."""
     collection = read_collection(folder)
     source = f'type = "records"\npath = "{collection.corpus.resolve()}"'
     project = make_project(work / name, source, embedding)
@@ -140,7 +141,7 @@ def open_bench(name: str, folder: Path, work: Path, embedding: str = "") -> Benc
 
 
 def open_taught(folder: Path, model: Path, work: Path, query: str = "distilled") -> Bench:
-    """Build a collection under a model."""
+    """Build a collection with a model."""
     embedding = (
         f'\n[embedding]\nprovider = "transformer"\nquery = "{query}"\n'
         f'model = "{model.resolve()}"\n'
@@ -150,9 +151,9 @@ def open_taught(folder: Path, model: Path, work: Path, query: str = "distilled")
 
 @contextmanager
 def opened_teacher(project: Path) -> Iterator[tuple[BatchedModel, Embedder]]:
-    """Provide a built project's model, and it together with the built-in table.
+    """Yield a built project's model, and its combination with the built-in table.
 
-    The model has to be one that embeds queries as it does documents.
+    The model must embed queries in the same way as documents.
     """
     config = load_config(project)
     cache = VectorCache(project / ".foundry" / "cache.sqlite")
@@ -162,7 +163,7 @@ def opened_teacher(project: Path) -> Iterator[tuple[BatchedModel, Embedder]]:
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> Vectors:
-    """Unit vectors (n, d) of texts without headings."""
+    """Return unit vectors (n, d) of texts without headings."""
     return embedder.embed_documents([""] * len(texts), list(texts))
 
 
@@ -173,7 +174,7 @@ def distil(
     *,
     with_chunks: bool = True,
 ) -> DistilledQueries:
-    """Train an encoder by hand."""
+    """Train an encoder outside of a build."""
 
     def teach_chunks(drawn: Sequence[ChunkRecord]) -> Vectors:
         headings = ["\n".join(chunk.headings()) for chunk in drawn]
@@ -188,7 +189,7 @@ def distil(
 
 
 def measure_overlap(bench: Bench) -> Callable[[Sequence[str], Vectors, Vectors], float]:
-    """The measure by which a build decides; not a number where there are too few chunks for it."""
+    """Return the function by which a build decides; it returns NaN if there are too few chunks."""
     layout, manifest = bench.index.layout, bench.index.manifest
     assert manifest.dense is not None
     shape = (manifest.chunks, manifest.dense["dimensions"])
@@ -203,7 +204,7 @@ def measure_overlap(bench: Bench) -> Callable[[Sequence[str], Vectors, Vectors],
 
 
 def encoding_microseconds(encoder: PieceEncoder, queries: Sequence[str]) -> float:
-    """Median time of encoding one query, in a server that has been running for a while."""
+    """Return the median time of encoding a query, in a server that has been running for a while."""
     for _ in range(2):
         times = []
         for query in queries:
@@ -214,12 +215,12 @@ def encoding_microseconds(encoder: PieceEncoder, queries: Sequence[str]) -> floa
 
 
 def row(name: str, cells: Sequence[float], digits: int = 4) -> str:
-    """A line of a Markdown table."""
+    """Return a line of a Markdown table."""
     return f"| {name} | " + " | ".join(f"{cell:.{digits}f}" for cell in cells) + " |"
 
 
 def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
-    """The table of lanes, the ratios, and what training took."""
+    """Print the table of lanes, the ratios, and the costs of training."""
     columns = ["keyword"]
     columns += [f"{lane}, {side}" for side in ("model", "distilled", "static") for lane in LANES]
     print(f"| collection | {' | '.join(columns)} |\n|---|" + "---|" * len(columns))
@@ -273,7 +274,7 @@ def compare(folders: Sequence[Path], model: Path, work: Path) -> None:
 
 
 def gate(folders: Sequence[Path], model: Path, work: Path) -> None:
-    """Overlap against what is kept, for good and bad encoders."""
+    """Print the overlap and the share of nDCG kept, for good and bad encoders."""
     print(
         "| collection | encoder | overlap@10, held out | overlap@10, real queries"
         " | linear kept |\n|---|---|---|---|---|"
@@ -285,7 +286,7 @@ def gate(folders: Sequence[Path], model: Path, work: Path) -> None:
 
 
 def gate_one(bench: Bench, teacher: Embedder) -> None:
-    """The rows of one collection."""
+    """Print the rows of one collection."""
     overlap = measure_overlap(bench)
     taught = embed(teacher, bench.queries)
     best = bench.score("linear", taught)

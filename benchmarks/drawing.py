@@ -1,4 +1,4 @@
-"""Small plots side by side as one SVG, all axes logarithmic, for light and dark pages."""
+"""Draws small plots side by side in one SVG, with logarithmic axes, for light and dark pages."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from html import escape
 
 WIDTH, HEIGHT = 250.0, 150.0
-"""Of one plot, without its labels."""
+"""Size of one plot, without its labels."""
 
 LEFT, TOP, RIGHT, BOTTOM = 52.0, 46.0, 14.0, 34.0
 COLUMNS = 3
@@ -36,7 +36,7 @@ text { fill: #e6edf3; }
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A line through points of positive coordinates."""
+    """A line through points with positive coordinates."""
 
     name: str
     points: Sequence[tuple[float, float]]
@@ -44,7 +44,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """At most three lines over the same axis; `limit` is a dashed line across."""
+    """At most three lines over the same axis; `limit` is a dashed horizontal line."""
 
     title: str
     series: Sequence[Series]
@@ -72,7 +72,7 @@ class _Axis:
 
 
 def draw(plots: Sequence[Plot], across: str) -> str:
-    """The SVG of all plots; `across` says what the horizontal axis counts."""
+    """Return the SVG of all plots; `across` is the label of the horizontal axis."""
     columns = min(COLUMNS, len(plots))
     rows = -(-len(plots) // columns)
     cell_width, cell_height = LEFT + WIDTH + RIGHT, TOP + HEIGHT + BOTTOM
@@ -126,7 +126,7 @@ def _plot(plot: Plot, across: str) -> list[str]:
 
 
 def _below(value: float) -> float:
-    """The largest of 1, 2, 5, 10, ... times a power of ten that is not above a value."""
+    """Return the largest of 1, 2, 5, 10, 20, ... that does not exceed a value."""
     power = 10.0 ** math.floor(math.log10(value))
     return max(step * power for step in STEPS if step * power <= value * 1.0001)
 

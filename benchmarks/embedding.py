@@ -1,14 +1,15 @@
-"""What an embedding model brings: `python benchmarks/embedding.py [--model MODEL] FOLDER ...`.
+"""Compares embedding models: `python benchmarks/embedding.py [--model MODEL] FOLDER ...`.
 
-Each FOLDER (BEIR's layout) is built with the static table and, if there is a MODEL (a folder of
-Sentence Transformers), with that and `query = "distilled"`. The row "as built" is what its index
-answers: the vectors of the model and the table end to end, queries by one encoder distilled after
-both. The others take it apart: the model's own queries with those distilled after the model alone,
-and both cosines together, the model's weighed as the row says.
-Linear fusion (0.7, 0.3) over all chunks, nDCG@10 by document, and beside
-the static table the 95 % interval of the difference from a paired bootstrap. Then the same of some
-pairs of rows, and last what leaving one collection out chooses for it, among all rows and among the
-mixtures that a server answers without the model.
+Each FOLDER (BEIR's layout) is built with the static table. If a MODEL (a folder of Sentence
+Transformers) is given, it is also built with that and `query = "distilled"`. The row "as built" is
+what this index answers: it has the vectors of model and table concatenated, and one encoder that
+was distilled from both. The other rows take this apart: the model's own queries, queries distilled
+from the model alone, and both cosines together, with the model's weight in the name of the row.
+
+The figures are nDCG@10 by document with linear fusion (0.7, 0.3) over all chunks; the 95 % interval
+of the difference from the static table is from a paired bootstrap. Then the differences of some
+pairs of rows follow. Last is a cross-validation: the row that is best on all collections but one,
+and its gain on that one, among all rows and among those that a server can use without the model.
 """
 
 import argparse
@@ -53,9 +54,9 @@ Cosines = NDArray[np.float64]
 
 
 def by_queries(folder: Path, model: str | None, work: Path) -> Mapping[str, NDArray[np.float64]]:
-    """nDCG@10 of each query under each way to embed, for one collection.
+    """Return nDCG@10 of each query for each way to embed, for one collection.
 
-    `model` are the lines of foundry.toml that choose one.
+    `model` is the part of foundry.toml that chooses a model.
     """
     collection = read_collection(folder)
     source = f'type = "records"\npath = "{collection.corpus.resolve()}"'
@@ -80,7 +81,7 @@ def by_queries(folder: Path, model: str | None, work: Path) -> Mapping[str, NDAr
 
 
 def by_model(project: Path, index: Index, queries: list[str], table: Cosines) -> dict[str, Cosines]:
-    """Cosines (q, n) of queries under each way that has a model, built in a project of its own."""
+    """Return cosines (q, n) for each way that uses a model, built in a separate project."""
     built = open_index(project / ".foundry" / "index", vectors=True)
     assert isinstance(built.encoder, PieceEncoder)
     numbers = np.arange(built.chunk_count)
@@ -113,7 +114,7 @@ def keyword_scores(index: Index, query: str) -> Cosines:
 
 
 def score(collection: Collection, index: Index, cosines: Cosines) -> NDArray[np.float64]:
-    """nDCG@10 of each query by linear fusion with cosines (q, n)."""
+    """Return nDCG@10 of each query by linear fusion with cosines (q, n)."""
     values = []
     for (key, query), semantic in zip(collection.queries.items(), cosines, strict=True):
         keyword = keyword_scores(index, query)
@@ -128,8 +129,10 @@ def score(collection: Collection, index: Index, cosines: Cosines) -> NDArray[np.
 def print_choices(
     folders: list[Path], found: list[Mapping[str, NDArray[np.float64]]], names: list[str]
 ) -> None:
-    """Print which of some rows is best on all collections but one, and what it gains on that one;
-    last what these choices gain on the mean."""
+    """Print which row is best on all collections but one, and its gain on that one.
+
+    The last line has the mean gain of these choices.
+    """
     picked: list[Mapping[str, NDArray[np.float64]]] = []
     for place, (folder, values) in enumerate(zip(folders, found, strict=True)):
         others = found[:place] + found[place + 1 :]
@@ -141,7 +144,7 @@ def print_choices(
 
 
 def table_rows(found: list[Mapping[str, NDArray[np.float64]]]) -> Iterator[list[str]]:
-    """A row for each way: collections, their mean, and its difference to the static table."""
+    """Yield a row per way: collections, their mean, and its gain over the static table."""
     for name in found[0]:
         each = [values[name] for values in found]
         means = [float(values.mean()) for values in each]
@@ -154,7 +157,7 @@ def table_rows(found: list[Mapping[str, NDArray[np.float64]]]) -> Iterator[list[
 
 
 def gain(found: list[Mapping[str, NDArray[np.float64]]], name: str, other: str) -> str:
-    """The difference of two rows on the mean of collections, each of equal weight."""
+    """Return the difference of two rows in the mean of collections, each with equal weight."""
     chooser = np.random.default_rng(0)
     differences = [values[name] - values[other] for values in found]
     draws = [
@@ -166,7 +169,7 @@ def gain(found: list[Mapping[str, NDArray[np.float64]]], name: str, other: str) 
 
 
 def main() -> None:
-    """Print the table, pairs of rows, and what leaving one collection out chooses."""
+    """Print the table, differences of pairs of rows, and the cross-validation."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--model", type=Path, help="a folder of Sentence Transformers")

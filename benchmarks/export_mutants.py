@@ -1,13 +1,14 @@
-"""Do an export's own tests notice a fault? `python benchmarks/export_mutants.py --seeds 1 2 3`.
+"""Tests an export's own tests with mutants: `python benchmarks/export_mutants.py --seeds 1 2 3`.
 
-Exports golden `minimal`, or another one, into a temporary folder, breaks its `retrieval/`,
-`index/`, `web/` and `chat/` in one place at a time, and runs the tests that were shipped with it:
-those that call the function which is broken or start a process, the quickest first, as no other
-test can notice. `--golden stages --configuration rights.toml` exports the documents of golden
-`stages` under the configuration in rights.toml.
-Prints a line for each seed of the sample, and each fault that was not noticed, as a diff.
-`equivalent` are faults that change nothing that can be observed in this export: they are listed in
-mutants.toml with the reason, drawn like all others, and neither tried nor counted.
+This exports golden `minimal`, or another one, into a temporary folder, breaks its `retrieval/`,
+`index/`, `web/` and `chat/` in one place at a time, and runs the export's tests. Only tests that
+call the broken function or start a process are run, the quickest first, because no others can
+notice. `--golden stages --configuration rights.toml` exports the documents of golden `stages` with
+the configuration in rights.toml.
+
+For each seed, the output has a line about the sample, and each fault that no test noticed, as a
+diff. `equivalent` faults have no observable effect in this export. mutants.toml lists them with the
+reason; they are drawn like all others, but neither tried nor counted.
 """
 
 import argparse
@@ -41,7 +42,7 @@ ROOMS = ("retrieval", "index", "web", "chat")
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A change of one file of an export, which was a module of Foundry."""
+    """A change of one file of an export, which is a copy of a module of Foundry."""
 
     file: Path
     module: str
@@ -56,13 +57,13 @@ class Reach:
     starting_processes: list[str]
 
     def tests_for(self, fault: Fault) -> list[str]:
-        """Return the tests that may notice a fault, which are all for what importing executes."""
+        """Return the tests that may notice a fault: all of them for code that runs on import."""
         calling = self.calling.get(f"{fault.file} {fault.mutant.function or '<module>'}", [])
         return [*dict.fromkeys([*calling, *self.starting_processes])]
 
 
 def main() -> int:
-    """Measure and print."""
+    """Run the faults, and print the results."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--count", type=int, default=60, help="faults of a seed; 0: all")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
@@ -101,7 +102,7 @@ def export_golden(work: Path, golden: str, configuration: Path | None) -> Path:
 
 
 def find_faults(package: Path, rooms: Sequence[str]) -> Iterator[Fault]:
-    """Every fault that can be planted into rooms of a package, in the order of the files."""
+    """Yield all possible faults in rooms of a package, in the order of the files."""
     for room in rooms:
         for file in sorted((package / room).rglob("*.py")):
             for mutant in find_mutants(file.read_text(encoding="utf-8")):
@@ -110,7 +111,7 @@ def find_faults(package: Path, rooms: Sequence[str]) -> Iterator[Fault]:
 
 
 def draw(faults: Sequence[Fault], count: int, seed: int) -> list[Fault]:
-    """Draw so many faults, in the order of the files."""
+    """Draw this many faults, in the order of the files."""
     if not 0 < count < len(faults):
         return [*faults]
     chosen = random.Random(seed).sample(range(len(faults)), count)
@@ -118,7 +119,7 @@ def draw(faults: Sequence[Fault], count: int, seed: int) -> list[Fault]:
 
 
 def read_unseen(file: Path) -> list[dict[str, Any]]:
-    """Read the faults that nothing observable tells from what is written, in any export or here."""
+    """Read the faults that have no observable effect, in any export or in this one."""
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     return [*data["equivalent"], *data["of_an_export"]]
 
@@ -134,7 +135,7 @@ def is_unseen(fault: Fault, unseen: Sequence[dict[str, Any]]) -> bool:
 
 
 class Recorder:
-    """A plugin of pytest that writes down which tests call which function of a package."""
+    """A pytest plugin that records which tests call which function of a package."""
 
     def __init__(self, package: Path, file: Path) -> None:
         self._package, self._file = f"{package}{os.sep}", file
@@ -145,7 +146,7 @@ class Recorder:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_load_initial_conftests(self) -> None:
-        """Listen to calls in every thread, before the package is imported."""
+        """Trace calls in every thread, before the package is imported."""
         sys.addaudithook(self._hear)
         threading.settrace(self._note)
         sys.settrace(self._note)
@@ -160,7 +161,7 @@ class Recorder:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        """Attribute calls to the test, with those of its fixtures."""
+        """Assign calls to the test, including those of its fixtures."""
         self._test, begun = item.nodeid, time.monotonic()
         try:
             return (yield)
@@ -169,7 +170,7 @@ class Recorder:
             self._test = ""
 
     def pytest_sessionfinish(self) -> None:
-        """Write what `Reach` reads."""
+        """Write the file that `Reach` reads."""
         sys.settrace(None)
         quickest = sorted(self._seconds, key=self._seconds.__getitem__)
         of_function: defaultdict[str, set[str]] = defaultdict(set)
@@ -187,21 +188,21 @@ class Recorder:
 
 
 class Chooser:
-    """A plugin of pytest that runs the tests with the given names in their order, and no others."""
+    """A pytest plugin that runs only the tests with the given names, in their order."""
 
     def __init__(self, tests: Sequence[str]) -> None:
         self._places = {test: place for place, test in enumerate(tests)}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Choose and sort."""
+        """Select and sort the tests."""
         items[:] = [item for item in items if item.nodeid in self._places]
         items.sort(key=lambda item: self._places[item.nodeid])
 
 
 def run_intact(export: Path) -> tuple[Reach, float]:
-    """Return what the tests reach, and the seconds that they may take with a fault.
+    """Run the tests without a fault; returns what they reach, and the time limit with a fault.
 
-    Exits with a message if they fail without one.
+    Exits with a message if they fail.
     """
     loaded, reached = export.parent / "loaded", export.parent / "reached.json"
     begun = time.monotonic()
@@ -232,7 +233,7 @@ def try_all(export: Path, faults: Sequence[Fault], reach: Reach, limit: float) -
 
 
 def show(fault: Fault, export: Path) -> str:
-    """The change that a fault is, as mutants.toml would name it and as a diff."""
+    """Return a fault as named in mutants.toml, and as a diff."""
     file = fault.file.relative_to(export)
     intact = fault.file.read_text(encoding="utf-8").splitlines()
     lines = difflib.unified_diff(

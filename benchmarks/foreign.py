@@ -1,8 +1,8 @@
-"""Is it said that a question is in another language? `python benchmarks/foreign.py FOLDER ...`.
+"""Are questions in other languages recognised? `python benchmarks/foreign.py FOLDER ...`.
 
-The first FOLDER (BEIR's layout) is built with `[search.languages]` in the language that its name
-ends in, and asked the questions of every FOLDER, and those of developers.jsonl and asked_*.jsonl,
-which are English. A row says how many got the notice that they seem to be in another language.
+The first FOLDER (BEIR's layout) is built with `[search.languages]`, in the language at the end of
+its name. It is asked the questions of every FOLDER, and the English ones of developers.jsonl and
+asked_*.jsonl. A row has the number of questions that got the notice about another language.
 """
 
 import argparse

@@ -1,12 +1,13 @@
-"""What files cost to read: `python benchmarks/formats.py pdf FOLDER ...`, or `docx`.
+"""Measures the time for reading files: `python benchmarks/formats.py pdf FOLDER ...`, or `docx`.
 
-Every file of that kind in the folders is read by us and by those peers that are installed, in
-turns. PDF: PDFium for its text alone, pdfplumber and markitdown (`pip install pdfplumber
-'markitdown[pdf,docx]'`) and pdftotext of poppler-utils. Word: markitdown and pandoc.
-With `--before`, Foundry of another checkout reads them as well, by the same libraries.
-Files that one of them cannot read, or that have no text, are left out. Milliseconds are of
-processor, the least of the runs for each file; `to ours` compares them in the same run. Programs
-include their start.
+Every file of the kind in the folders is read by Foundry and by the installed peers, in turn. For
+PDF, these are PDFium (only text), pdfplumber and markitdown (`pip install pdfplumber
+'markitdown[pdf,docx]'`), and pdftotext of poppler-utils; for Word, markitdown and pandoc. With
+`--before`, Foundry from another checkout reads them too, with the same libraries.
+
+Files that one of them cannot read, or that have no text, are omitted. Milliseconds are processor
+time, the smallest of the runs for each file; `to ours` is the ratio in the same run. The time of
+programs includes their start.
 """
 
 import argparse
@@ -42,7 +43,7 @@ for line in sys.stdin:
 """
 
 Reader = Callable[[Path], float]
-"""Returns the seconds of processor that it took to read a file."""
+"""Returns the processor time, in seconds, of reading a file."""
 
 
 def main() -> int:
@@ -106,13 +107,13 @@ def _timed(reader: Callable[[Path], object]) -> Reader:
 
 
 def _seconds() -> float:
-    """Return the processor time of this process and of those that it has run."""
+    """Return the processor time of this process and of its child processes so far."""
     times = os.times()
     return time.process_time() + times.children_user + times.children_system
 
 
 def _ours(checkout: Path, name: str) -> Reader:
-    """Return a reader that is a process of its own, which ends where it cannot read a file."""
+    """Return a reader that runs in a separate process, which ends if it cannot read a file."""
     process: subprocess.Popen[str] | None = None
 
     def read_apart(file: Path) -> float:

@@ -1,12 +1,14 @@
-"""A graph of vectors in PostgreSQL: `python benchmarks/graphs.py --folder WORK [--chunks N]`.
+"""Measures graphs of vectors in PostgreSQL: `python benchmarks/graphs.py --folder WORK`.
 
-The vectors of a generated corpus (see `synthetic`), as the built-in encoder gives them, are loaded
-into the tables that `foundry publish` makes, in a PostgreSQL that runs here; the graph (HNSW) is
-built by the statement that `publish` uses, and asked by those of a server. All chunks are compared
-beside it, which tells what the graph misses. Times are those of one connection, and of the process
-of PostgreSQL that answers it. With `--partitions` tables are partitioned by hash; with `--texts`
-the vectors are those of the paragraphs of Markdown files, asked for by spans of their words; with
-`--options` the graph is built with others than those of `publish`.
+The vectors of a generated corpus (see `synthetic`) of `--chunks` chunks, by the built-in encoder,
+are loaded into the tables of `foundry publish`, in a PostgreSQL that is started here. The graph
+(HNSW) is built with the statement of `publish`, and searched with those of a server. Comparing all
+chunks shows what the graph misses. Times are those of one connection, and of the process of
+PostgreSQL that serves it.
+
+With `--partitions`, the tables are partitioned by hash. With `--texts`, the vectors are of
+paragraphs of Markdown files, and queries are spans of their words. With `--options`, the graph is
+built with other options than those of `publish`.
 """
 
 import argparse
@@ -48,23 +50,23 @@ from foundry.stores.pgvector.tables import ANALYZE, GRAPH, INDEX, INSERT_VERSION
 SCHEMA = "graphs"
 BLOCK = 20_000
 COUNT = 100
-"""Chunks that a search asks for; it takes twice as many from the graph, as a server does."""
+"""Number of chunks of a search; a server takes twice as many from the graph."""
 
 REACHES = (40, 100, 200, 400, 1000)
-"""Values of hnsw.ef_search; a server takes 200 at the least."""
+"""Values of hnsw.ef_search; a server uses at least 200."""
 
 SHARES = (10, 1000)
-"""One in so many chunks passes a filter."""
+"""For each number, a filter that one in this many chunks passes."""
 
 EXACT_QUERIES = 40
 
 MOST_CHARACTERS = 800
-"""Of a chunk of real text."""
+"""Maximum size of a chunk of real text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Rows int8 (n, d) of chunks with their scales (n,), and those of queries (q, d)."""
+    """Rows int8 (n, d) of chunks with their scales (n,), and vectors of queries (q, d)."""
 
     rows: NDArray[np.int8]
     scales: NDArray[np.float32]
@@ -72,7 +74,7 @@ class Vectors:
     query_scales: NDArray[np.float32]
 
     def nearest(self, count: int) -> NDArray[np.int64]:
-        """The nearest chunks (q, count) of each query, all compared."""
+        """Return the nearest chunks (q, count) of each query, by comparing all."""
         wanted = self.queries.astype(np.float32).T
         best = [np.zeros((0,), dtype=np.int64)] * len(self.queries)
         scores = [np.zeros((0,), dtype=np.float32)] * len(self.queries)
@@ -88,7 +90,7 @@ class Vectors:
 
 
 def generated_texts(folder: Path, chunks: int) -> tuple[Iterator[str], list[str]]:
-    """The texts of a generated corpus, and its queries."""
+    """Return the texts of a generated corpus, and its queries."""
     project = generated_project(folder, chunks)
     lines = (project / "corpus.jsonl").read_text(encoding="utf-8").splitlines()
     texts = (json.loads(line)["text"].split("\n\n") for line in lines)
@@ -96,7 +98,7 @@ def generated_texts(folder: Path, chunks: int) -> tuple[Iterator[str], list[str]
 
 
 def texts_of_files(folder: Path) -> tuple[Iterator[str], list[str]]:
-    """The paragraphs of Markdown files, joined up to `MOST_CHARACTERS`, and spans of them."""
+    """Return paragraphs of Markdown files, joined up to `MOST_CHARACTERS`, and spans of them."""
     texts: list[str] = []
     for file in sorted(folder.rglob("*.md")):
         held = ""
@@ -118,7 +120,7 @@ def texts_of_files(folder: Path) -> tuple[Iterator[str], list[str]]:
 
 
 def vectors_of(kept: Path, texts: Callable[[], tuple[Iterator[str], list[str]]]) -> Vectors:
-    """The vectors of texts and of queries, which are kept in a file."""
+    """Return the vectors of texts and queries, which are cached in a file."""
     if not kept.exists():
         encoder = PieceEncoder.open(MODEL_FOLDER)
         passages, queries = texts()
@@ -138,7 +140,7 @@ def vectors_of(kept: Path, texts: Callable[[], tuple[Iterator[str], list[str]]])
 
 
 def partition(tables: Tables, parts: int) -> None:
-    """Make the tables of rows anew, partitioned by hash."""
+    """Recreate the tables of rows, partitioned by hash."""
     for name in ("chunks", f"vectors_{tables.dimensions}", "postings"):
         whole, plain = (sql.Identifier(SCHEMA, one) for one in (name, f"{name}_plain"))
         run = tables.connection.execute
@@ -154,7 +156,7 @@ def partition(tables: Tables, parts: int) -> None:
 
 
 def load(tables: Tables, vectors: Vectors) -> VersionRows:
-    """Load vectors as rows from 1 on, which are their keys as well."""
+    """Load vectors as rows with keys from 1 on."""
     shape = vectors.rows.shape[1]
     halfvec = np.dtype([("shape", ">i2"), ("unused", ">i2"), ("numbers", ">f2", (shape,))])
     for start in range(0, len(vectors.rows), BLOCK):
@@ -173,14 +175,14 @@ def load(tables: Tables, vectors: Vectors) -> VersionRows:
 
 
 class Searches:
-    """Searches of one connection, as a server asks them."""
+    """The searches of a server over one connection."""
 
     def __init__(self, connection: psycopg.Connection, held: VersionRows, vectors: Vectors) -> None:
         self._connection, self._held, self._vectors = connection, held, vectors
         self._process = connection.info.backend_pid
 
     def report(self, reach: int | None, share: int | None, nearest: NDArray[np.int64]) -> None:
-        """Ask all queries, by the graph as far as `reach` or exactly, and print a row."""
+        """Run all queries, by the graph with ef_search `reach` or exactly, and print a row."""
         queries = range(len(self._vectors.queries) if reach else EXACT_QUERIES)
         found, seconds, used = [], [], []
         for is_measured in (False, True):
@@ -228,7 +230,7 @@ class Searches:
 
 
 def report(vectors: Vectors, folder: Path, memory: str, parts: int, options: str) -> None:
-    """Load, build and ask; prints what each takes."""
+    """Load, build and search; prints the cost of each."""
     nearest = vectors.nearest(COUNT) + 1
     passing = {share: _nearest_of(vectors, share) for share in SHARES}
     settings = {"shared_buffers": "1GB", "maintenance_work_mem": memory, "max_wal_size": "4GB"}
@@ -288,7 +290,7 @@ def report(vectors: Vectors, folder: Path, memory: str, parts: int, options: str
 
 
 def _nearest_of(vectors: Vectors, share: int) -> NDArray[np.int64]:
-    """The nearest rows of those whose numbers `share` divides."""
+    """Return the nearest rows among those whose numbers are multiples of `share`."""
     some = Vectors(
         vectors.rows[share - 1 :: share],
         vectors.scales[share - 1 :: share],

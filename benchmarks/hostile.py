@@ -1,13 +1,15 @@
-"""What the most expensive queries cost: `python benchmarks/hostile.py`.
+"""Measures the most expensive queries: `python benchmarks/hostile.py`.
 
-A corpus is built once, of `--chunks` generated chunks (see `synthetic`) or of a folder of
-`--documents`, with all that stages read. Servers rendered with each stage alone and with all of
-them are asked hostile queries, each in a process of its own. A cell is the processor time of a
-query, as a multiple of the median of five plain questions to the same server: the median of
-`--draws` queries of that kind, no two alike. Each time is the least of several, plain and hostile
-queries in turn, so that other processes count little; before a hostile one the server forgets all
-words, while those of plain questions are remembered. Snippets and extracts are compared with those
-of plain questions, suggestions with a search. Ends with 1 if a cell exceeds the bound.
+A corpus of `--chunks` generated chunks (see `synthetic`), or a folder of `--documents`, is built
+once, with all the data that stages read. Servers with each stage alone, and with all of them, get
+hostile queries, each server in a separate process. A cell is the processor time of a query as a
+multiple of the median of five plain questions to the same server. It is the median of `--draws`
+different queries of that kind.
+
+Each time is the smallest of several, measured with plain and hostile queries in turn, so that other
+processes have little effect. Before a hostile query, the server's cache of words is cleared; for
+plain questions it is kept. Snippets and extracts are compared with those of plain questions, and
+suggestions with a search. The exit code is 1 if a cell exceeds the bound.
 """
 
 import argparse
@@ -70,7 +72,7 @@ RANKING = ("[search.adaptive_weights]", "[search.recency]")
 
 
 def options_of(stage: str) -> str:
-    """The tables of one stage, or of all."""
+    """Return the tables of one stage, or of all stages."""
     if stage != ALL:
         return STAGES[stage]
     tables = (*STAGES.values(), "[search.suggestions]", *RANKING)
@@ -78,7 +80,7 @@ def options_of(stage: str) -> str:
 
 
 def prepare(folder: Path, chunks: int, documents: Path | None) -> tuple[Path, list[str]]:
-    """A project that is built with all that stages read, and its plain questions."""
+    """Return a project that is built with all data that stages read, and its plain questions."""
     if documents is None:
         generated = generated_project(folder, chunks)
         source = f'type = "records"\npath = "{generated.resolve() / "corpus.jsonl"}"'
@@ -102,7 +104,7 @@ def prepare(folder: Path, chunks: int, documents: Path | None) -> tuple[Path, li
 
 
 def read_lines(place: Path) -> Iterator[str]:
-    """Some lines of a file, or of all files of a folder."""
+    """Yield some lines of a file, or of all files of a folder."""
     files = (
         sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
     )
@@ -111,7 +113,7 @@ def read_lines(place: Path) -> Iterator[str]:
 
 
 def words_of(project: Path) -> Words:
-    """The words of a built corpus."""
+    """Return the words of a built corpus."""
     index = open_index(project / ".foundry" / "index")
     step = max(1, index.chunk_count // COUNTED_TEXTS)
     texts = (index.chunk(number).text for number in range(0, index.chunk_count, step))
@@ -119,7 +121,7 @@ def words_of(project: Path) -> Words:
 
 
 def draw_all(words: Words, draws: int, filters: Sequence[str]) -> dict[str, list[str]]:
-    """Some queries of each kind."""
+    """Return some queries of each kind."""
     kinds = hostile_queries(words, filters)
     return {
         name: [draw(random.Random(seed)) for seed in range(draws)] for name, draw in kinds.items()
@@ -127,7 +129,7 @@ def draw_all(words: Words, draws: int, filters: Sequence[str]) -> dict[str, list
 
 
 def processor_seconds(ask: Callable[[str], object], queries: Sequence[str]) -> list[float]:
-    """Seconds of the processor that each query takes."""
+    """Return the processor time, in seconds, of each query."""
     taken = []
     for query in queries:
         begun = time.process_time()
@@ -137,19 +139,19 @@ def processor_seconds(ask: Callable[[str], object], queries: Sequence[str]) -> l
 
 
 def note_least(each: dict[str, float], query: str, seconds: list[float]) -> None:
-    """Keep the least time of a query."""
+    """Keep the smallest time of a query."""
     each[query] = min(*seconds, each.get(query, math.inf))
 
 
 def forget_words(index: Any) -> None:
-    """Make an index look up each word anew, and compile each phrase."""
+    """Clear an index's caches of words and of compiled phrases."""
     for look_up in (index.tokenizer.token, index.keyword_lane.find, index.encoder.pieces.cut_word):
         look_up.__self__.clear()
     re.purge()
 
 
 def measure(server: Any, asked: dict[str, Any]) -> dict[str, Any]:
-    """Ask a server here; milliseconds of plain questions, and multiples of them."""
+    """Search a server in this process; returns milliseconds of plain questions, and multiples."""
     index = server.load(Path(asked["index"]))
     room = server.__name__
 
@@ -200,7 +202,7 @@ def measure(server: Any, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def prefix_storms(words: Words) -> dict[str, list[str]]:
-    """Beginnings of queries that many words and headings go on from."""
+    """Return beginnings of queries that many words and headings continue."""
     return {
         "a letter": [*LETTERS],
         "two letters": [a + b for a in "acdeimprst" for b in "aeiou"],
@@ -213,7 +215,7 @@ def prefix_storms(words: Words) -> dict[str, list[str]]:
 
 
 def report(project: Path, plain: list[str], draws: int, stages: Sequence[str]) -> float:
-    """Print the tables of one corpus; the largest cell."""
+    """Print the tables of one corpus; returns the largest cell."""
     words = words_of(project)
     index = project / ".foundry" / "index"
     filters = [f"path:{word}" for word in words.frequent[:20]]

@@ -1,4 +1,4 @@
-"""Queries that are written to cost much, each kind drawn anew for a seed."""
+"""Makes queries that are meant to be expensive; each kind depends on a seed."""
 
 import random
 import re
@@ -12,7 +12,7 @@ from foundry.runtime.retrieval.journal import MAX_QUERY_LENGTH
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 SHORT_FORM, LONG_FORM = "FK", "forward kinematics"
 GROUPS, FORMS = 40, 9
-"""Of synonyms, besides the one that everybody knows."""
+"""Number of groups of synonyms, and of forms in each; one more group exists in every server."""
 
 _WORD = re.compile(r"[a-z]{4,20}")
 
@@ -21,14 +21,14 @@ Draw = Callable[[random.Random], str]
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Words of a corpus, the most frequent first, and those that one or two chunks have."""
+    """Words of a corpus: the most frequent ones first, and those in one or two chunks."""
 
     frequent: Sequence[str]
     rare: Sequence[str]
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> "Words":
-        """Count the words of texts, each once for a text."""
+        """Count the words of texts, each once per text."""
         counts = Counter(word for text in texts for word in {*_WORD.findall(text.casefold())})
         for word in ENGLISH_STOP_WORDS:
             counts.pop(word, None)
@@ -45,7 +45,7 @@ class Words:
 
 
 def fill(draw: Draw, joined: str = " ", length: int = MAX_QUERY_LENGTH) -> Draw:
-    """Return what repeats a draw until a query has its greatest length."""
+    """Return a function that repeats a draw until the query has its maximum length."""
 
     def write(chooser: random.Random) -> str:
         pieces, size = list[str](), 0
@@ -97,7 +97,7 @@ def hostile_queries(words: Words, filters: Sequence[str] = ()) -> dict[str, Draw
         return lambda _: text
 
     def first(count: int, draw: Draw, then: Draw) -> Draw:
-        """Some of one kind, the rest of another."""
+        """Draw some of one kind, and fill the rest with another."""
         half = fill(then, length=MAX_QUERY_LENGTH - 30 * count)
         return lambda c: " ".join([*(draw(c) for _ in range(count)), half(c)])[:MAX_QUERY_LENGTH]
 

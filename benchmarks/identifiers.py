@@ -1,20 +1,21 @@
-"""Is what a name names found by it? `python benchmarks/identifiers.py DATA [CORPUS ...]`.
+"""Measures whether names find what they name: `python benchmarks/identifiers.py DATA [CORPUS ...]`.
 
-DATA holds docs_srd51, docs_cpp and docs_fastmcp; each is built as a whole with the default
-configuration and asked through a rendered server. Queries are names and nothing else:
+DATA contains docs_srd51, docs_cpp and docs_fastmcp. Each is built completely with the default
+configuration, and searched through a rendered server. Queries are only names:
 
-- monsters: the names of the files in Monsters, brackets at the end aside;
-- functions of the C runtime library: whatever the first headings of its reference list;
-- options of the compiler and the linker: what first headings in build/reference begin with;
+- monsters: the names of the files in Monsters, without brackets at the end;
+- functions of the C runtime library: all that the first headings of its reference list;
+- options of the compiler and the linker: the beginnings of first headings in build/reference;
 - classes and functions of FastMCP: the headings of the third level in its reference;
-- section numbers: what headings of the OpenMP specification and of code-quality begin with.
+- section numbers: the beginnings of headings of the OpenMP specification and of code-quality.
 
-The place that a query was taken from defines it, and so does any document or section that is headed
-by just it, marks and brackets at the end aside: `abs` has a place of its own in two libraries. A
-hit is right if it belongs to such a place. All queries are asked, and what is not first is listed.
+A name is defined by the place from which it was taken, and by any document or section with exactly
+this heading, except for punctuation and brackets at the end: `abs`, for example, is defined in two
+libraries. A hit is right if it belongs to such a place. All names are searched for, and those whose
+first hit is wrong are listed.
 
-Titles of pages, of up to three words, are asked for as well, those of FastMCP also in the frames of
-`FRAMES`. Here only a page of that title is right, not a section elsewhere that is headed so.
+Titles of pages, of up to three words, are queries too, those of FastMCP also in the phrases of
+`FRAMES`. For them, only a page with that title is right, not a section with that heading.
 """
 
 import argparse
@@ -40,7 +41,7 @@ NUMBER = re.compile(r"(\d+(?:\.\d+)+) ")
 
 @dataclass
 class Case:
-    """A name; the files that define it, and headings where sections of files do."""
+    """A name, the files that define it, and the headings of the sections that do."""
 
     name: str
     files: set[str] = field(default_factory=set)
@@ -60,20 +61,20 @@ Cases = dict[str, Case]
 
 
 def plain(heading: str) -> str:
-    """A heading without marks, superscripts and the qualifier at its end."""
+    """Return a heading without marks, superscripts and the qualifier at its end."""
     text = re.sub(r"<sup>.*?</sup>|[`*]", "", heading)
     return re.sub(r"\s*\([^()]*\)$", "", text).replace("\\", "").strip()
 
 
 def headings(file: Path) -> Iterator[tuple[int, str]]:
-    """Level and text of each heading."""
+    """Yield the level and the text of each heading."""
     text = FENCE.sub("", file.read_text(encoding="utf-8-sig"))
     for match in HEADING.finditer(text):
         yield len(match[1]), match[2]
 
 
 def first_headings(root: Path, folder: str) -> Iterator[tuple[str, str]]:
-    """The path of each file below a folder, and its first heading without marks."""
+    """Yield the path of each file below a folder, with its first heading without marks."""
     for file in sorted((root / folder).rglob("*.md")):
         title = next((text for level, text in headings(file) if level == 1), None)
         if title is not None:
@@ -81,7 +82,7 @@ def first_headings(root: Path, folder: str) -> Iterator[tuple[str, str]]:
 
 
 def monsters(root: Path) -> Cases:
-    """Names of monsters."""
+    """Return the names of monsters."""
     cases: Cases = {}
     for file in sorted((root / "Monsters").glob("*.md")):
         if file.name[0].isalpha():
@@ -92,7 +93,7 @@ def monsters(root: Path) -> Cases:
 
 
 def functions(root: Path) -> Cases:
-    """Functions of the C runtime library."""
+    """Return the functions of the C runtime library."""
     cases: Cases = {}
     for path, title in first_headings(root, "docs/c-runtime-library/reference"):
         for name in plain(title).split(","):
@@ -102,7 +103,7 @@ def functions(root: Path) -> Cases:
 
 
 def options(root: Path) -> Cases:
-    """Options of the compiler and the linker."""
+    """Return the options of the compiler and the linker."""
     cases: Cases = {}
     for path, title in first_headings(root, "docs/build/reference"):
         if (match := OPTION.match(plain(title))) is not None:
@@ -111,7 +112,7 @@ def options(root: Path) -> Cases:
 
 
 def classes(root: Path) -> Cases:
-    """Classes and functions of FastMCP's reference."""
+    """Return the classes and functions of FastMCP's reference."""
     cases: Cases = {}
     for file in sorted((root / "docs" / "python-sdk").glob("*.mdx")):
         path = file.relative_to(root).as_posix()
@@ -122,7 +123,7 @@ def classes(root: Path) -> Cases:
 
 
 def numbers(root: Path) -> Cases:
-    """Section numbers."""
+    """Return the section numbers."""
     cases: Cases = {}
     for folder in ("docs/parallel/openmp", "docs/code-quality"):
         for file in sorted((root / folder).glob("*.md")):
@@ -134,7 +135,7 @@ def numbers(root: Path) -> Cases:
 
 
 def titles(root: Path) -> Cases:
-    """Titles of pages, those that front matter gives or else first headings."""
+    """Return the titles of pages: from front matter, or else the first headings."""
     cases: Cases = {}
     for file in sorted((root / "docs").rglob("*.md*")):
         own = TITLE.search(file.read_text(encoding="utf-8-sig")[:MATTER])
@@ -146,7 +147,7 @@ def titles(root: Path) -> Cases:
 
 
 def framed(frame: str) -> Callable[[Path], Cases]:
-    """Titles of pages in a frame."""
+    """Return a function for titles of pages within a phrase."""
     return lambda root: {frame.format(name): case for name, case in titles(root).items()}
 
 
@@ -182,7 +183,7 @@ def ask(search: Callable[..., Any], cases: Cases) -> tuple[int, int]:
 
 
 def main() -> int:
-    """Print the shares of each sort, and of all."""
+    """Print the shares for each kind of name, and for all."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("data", type=Path, metavar="DATA")
     parser.add_argument("corpora", nargs="*", default=list(SORTS), metavar="CORPUS")
@@ -208,7 +209,7 @@ def main() -> int:
 
 
 def shares(sort: str, count: int, first: int, among_three: int) -> str:
-    """A table row."""
+    """Return a row of the table."""
     return f"| {sort} | {count:,} | {first / count:.4f} | {among_three / count:.4f} |"
 
 

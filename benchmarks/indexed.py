@@ -1,4 +1,4 @@
-"""The chunks of a built index, as peers are given them: the same texts and the same vectors."""
+"""The chunks of a built index, for peers: the same texts and the same vectors."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ BATCH = 1_024
 
 
 class IndexedCorpus:
-    """Texts and vectors of an index, and the encoder of its queries."""
+    """Texts and vectors of an index, and the encoder for queries."""
 
     def __init__(self, index: Path) -> None:
         self._index = open_index(index)
@@ -23,21 +23,21 @@ class IndexedCorpus:
 
     @property
     def manifest(self) -> Manifest:
-        """What the index says of itself."""
+        """The manifest of the index."""
         return self._index.manifest
 
     @property
     def dimensions(self) -> int:
-        """Length of the vectors."""
+        """The length of the vectors."""
         return self._encoder.description.dimensions
 
     def texts(self) -> Iterator[str]:
-        """The text of each chunk."""
+        """Yield the text of each chunk."""
         for number in range(self._index.chunk_count):
             yield self._index.chunk(number).text
 
     def batches(self) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """Texts, and their unit vectors (n, d), some at a time."""
+        """Yield batches of texts, with their unit vectors (n, d)."""
         rows = np.load(self._index.layout.vectors, mmap_mode="r")
         scales = np.load(self._index.layout.vector_scales, mmap_mode="r")
         for start in range(0, self._index.chunk_count, BATCH):
@@ -47,15 +47,15 @@ class IndexedCorpus:
             yield texts, vectors
 
     def vectors(self) -> NDArray[np.float32]:
-        """The vectors of all chunks (n, d)."""
+        """Return the vectors of all chunks (n, d)."""
         return np.concatenate([vectors for _, vectors in self.batches()])
 
     def nearest(self, queries: NDArray[np.float32], count: int) -> NDArray[np.int64]:
-        """The numbers (q, count) of the chunks nearest to each query, all vectors compared."""
+        """Return the numbers (q, count) of the nearest chunks, by comparing all vectors."""
         scores = np.concatenate([queries @ vectors.T for _, vectors in self.batches()], axis=1)
         return np.argpartition(-scores, count, axis=1)[:, :count]
 
     def encode(self, query: str) -> NDArray[np.float32]:
-        """The vector (d,) of a query; zeros if it has none."""
+        """Return the vector (d,) of a query; zeros if it has none."""
         vector: NDArray[np.float32] = encode_all(self._encoder, [query])[0]
         return vector

@@ -1,22 +1,24 @@
-"""Does `match` hold for questions that it was not tuned with? `judged.py CORPORA`.
+"""Measures `match` for questions that it was not tuned with: `python benchmarks/judged.py CORPORA`.
 
-CORPORA holds a folder for each corpus of the file `--questions` (`judged.jsonl` beside this script,
-whose corpora are named below), which is built as `foundry init` sets it up. A question is plain (in
-the documents' words), lay (in other words), near (on the subject, answered nowhere) or foreign
-(about something else). A row is a kind and a corpus, the worst first: the shares of questions with
-a strong match, with none, and that a chat without a language model answers without a hedge; then
-the MRR of the right document, that without the stage `weights_by_match`, and how often it is the
-first document, and among the first five.
+CORPORA contains a folder for each corpus of the file `--questions` (by default `judged.jsonl`
+beside this script); they are named below. Each is built as `foundry init` sets it up. Questions are
+plain (in the documents' words), lay (in other words), near (on the subject, but answered nowhere)
+or foreign (about something else).
+
+Each row is for a kind and a corpus, the worst first. It has the shares of questions with a strong
+match, with no match, and with an answer without a caution by a chat without a language model. Then
+follow the MRR of the right document, the same without the stage `weights_by_match`, and how often
+the document is the first, and among the first five.
 
 - anki: github.com/ankitects/anki-manual, 91630ddc, `src`
 - beekeeping: github.com/rBeekeeping/wiki, 683c8817
 - openaps: github.com/openaps/docs, 30b2443b, `docs/docs` and `reference-design.md`
 
-The questions were written by somebody who had seen neither this code nor its thresholds. Those with
-odd numbers were looked at while thresholds were set: `--open` asks these, `--sealed` the others.
+The author of the questions knew neither this code nor its thresholds. Questions with odd numbers
+were used to set thresholds: `--open` selects these, and `--sealed` the others.
 
-`documentations.jsonl` has 60 more, for what people type into the search of a documentation, written
-from reading and before any search:
+`documentations.jsonl` has 60 more questions, like those that people type into the search of a
+documentation, written from the documents before any search:
 
 - restic: github.com/restic/restic, a80be147, `doc`
 - handbook: github.com/18F/handbook, 1e495563, `pages`
@@ -51,7 +53,7 @@ WORST = {
 
 
 class Asked(NamedTuple):
-    """What one question got: its match, whether plainly answered, and reciprocal ranks."""
+    """The results of a question: match, answered without a caution or not, and reciprocal ranks."""
 
     match: str
     is_plain: bool
@@ -61,7 +63,7 @@ class Asked(NamedTuple):
 
 
 def reciprocal_rank(response: Any, path: str | None) -> float:
-    """Return 1 by the place of a document among those of a response; 0 if it is not there."""
+    """Return the reciprocal rank of a document in a response; 0 if it is not there."""
     paths = list(dict.fromkeys(hit.path for hit in response.hits))
     return 1 / (paths.index(path) + 1) if path in paths else 0.0
 
@@ -80,7 +82,7 @@ def open_corpus(folder: Path, project: Path) -> tuple[Any, Any]:
 
 
 def ask(server: Any, fixed: Any, question: str, path: str | None) -> Asked:
-    """Ask a server's search and its chat without a language model, and the search of `fixed`."""
+    """Ask a server's search, its chat without a language model, and the search of `fixed`."""
     found = server.search_hybrid(question)
     extracts = import_module(f"{server.__name__}.chat.extracts")
     conversation = import_module(f"{server.__name__}.chat.conversation")
@@ -104,7 +106,7 @@ def ask(server: Any, fixed: Any, question: str, path: str | None) -> Asked:
 
 
 def share(values: Sequence[bool]) -> float:
-    """Return the share of those that are true."""
+    """Return the share of true values."""
     return sum(values) / len(values)
 
 

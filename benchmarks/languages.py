@@ -1,9 +1,9 @@
 """Do parts of words help? `python benchmarks/languages.py FOLDER ...`.
 
-Each FOLDER (BEIR's layout) is built in the language that its name ends in, and asked by keywords
-and by both lanes, fused linearly and by ranks, through servers without and with
-`[search.word_parts]`: nDCG@10 by document, and the 95 % interval of the difference, from a paired
-bootstrap; then the processor's time for a search, median and 99th percentile.
+Each FOLDER (BEIR's layout) is built in the language at the end of its name. It is searched by
+keywords and by both lanes, fused linearly and by ranks, through servers without and with
+`[search.word_parts]`. The table has nDCG@10 by document, with the 95 % interval of the difference
+from a paired bootstrap, and the median and 99th percentile of the processor time of a search.
 """
 
 import argparse
@@ -33,14 +33,14 @@ RANKINGS = (
     ("linear", "linear", "hybrid"),
     ("rrf", "rrf", "hybrid"),
 )
-"""The name of a row, its fusion, and the mode that is asked for."""
+"""Rows: name, fusion, and mode."""
 
 DEPTH = 20
 RESAMPLES = 2_000
 
 
 def measure(search: Search, mode: str, collection: Collection) -> NDArray[np.float64]:
-    """nDCG@10 of each question."""
+    """Return nDCG@10 of each question."""
     values = []
     for query, text in collection.queries.items():
         ranked = dict.fromkeys(hit.document_id for hit in search(text, DEPTH, mode=mode).hits)
@@ -49,7 +49,7 @@ def measure(search: Search, mode: str, collection: Collection) -> NDArray[np.flo
 
 
 def interval(differences: NDArray[np.float64]) -> str:
-    """The mean and the 95 % interval of paired differences."""
+    """Return the mean and the 95 % interval of paired differences."""
     draws = np.random.default_rng(0).integers(0, len(differences), (RESAMPLES, len(differences)))
     low, high = np.quantile(differences[draws].mean(axis=1), [0.025, 0.975])
     return f"{differences.mean():+.4f} ({low:+.4f} to {high:+.4f})"

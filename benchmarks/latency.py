@@ -1,4 +1,4 @@
-"""How long questions take: percentiles of wall time and of processor time, in milliseconds."""
+"""Measures latencies: percentiles of wall time and of processor time, in milliseconds."""
 
 import math
 import threading
@@ -9,22 +9,23 @@ import numpy as np
 
 WARM = 20
 SECONDS = 20.0
-"""Slow systems are asked fewer queries."""
+"""Time limit of a measurement; slow systems get fewer queries."""
 
 Percentiles = dict[str, float]
 Ask = Callable[[str], object]
 
 
 def percentiles(times: list[float]) -> Percentiles:
-    """The median, p95 and p99."""
+    """Return the median, p95 and p99."""
     cuts = np.percentile(times, [50, 95, 99]).tolist()
     return dict(zip(("p50", "p95", "p99"), cuts, strict=True))
 
 
 def ask_all(ask: Ask, queries: list[str], warm: int = WARM) -> Percentiles:
-    """Milliseconds of wall (p50, p95, p99) and of processor (cpu, cpu p95, cpu p99).
+    """Return milliseconds of wall time (p50, p95, p99) and of processor time.
 
-    Besides, answers a second, and how many were `asked` within `SECONDS`, after the first `warm`.
+    Processor times are named cpu, cpu p95 and cpu p99. Also returned are the answers per second,
+    and the number of queries (`asked`) within `SECONDS`. The first `warm` queries are not measured.
     """
     begun = time.perf_counter()
     for query in queries[:warm]:
@@ -49,9 +50,9 @@ def ask_all(ask: Ask, queries: list[str], warm: int = WARM) -> Percentiles:
 
 
 def ask_again(ask: Ask, queries: list[str], passes: int) -> Percentiles:
-    """The same figures of the least that each query takes in some passes over all of them.
+    """Return the same figures for the shortest time of each query in several passes.
 
-    Passes end once `SECONDS` are over: other work on the machine disturbs some of them.
+    Passes end after `SECONDS`. Repeating them reduces the effect of other work on the machine.
     """
     wall, used = [math.inf] * len(queries), [math.inf] * len(queries)
     begun = time.perf_counter()
@@ -71,7 +72,7 @@ def ask_again(ask: Ask, queries: list[str], passes: int) -> Percentiles:
 
 
 def ask_in_threads(ask: Ask, queries: list[str], count: int) -> Percentiles:
-    """The same of wall time when `count` threads ask at once, each all queries."""
+    """Return wall times if `count` threads ask at once, each all queries."""
     times: list[float] = []
 
     def work() -> None:

@@ -1,15 +1,15 @@
-"""Do the tests notice what is broken? `python benchmarks/mutants.py [--modules NAME ...]`.
+"""Do the tests notice faults? `python benchmarks/mutants.py [--modules NAME ...]`.
 
-Breaks modules of Foundry in one place at a time, in a copy of the tree, and runs the quick tests
-that mutants.toml maps to each: a mutant is killed if one of them fails, or takes too long. Prints
-the share that was killed of each module, and every survivor. mutants.toml also lists those that
-change nothing that can be observed, with the reason; they are not tried.
+This breaks modules of Foundry in one place at a time, in a copy of the tree, and runs the quick
+tests that mutants.toml assigns to each module. A mutant is killed if a test fails or takes too
+long. The output has the share of killed mutants for each module, and every survivor. mutants.toml
+also lists mutants without an observable effect, with the reason; they are not tried.
 
-No tool for this fits. mutmut 3 changes the bodies of functions alone, while bounds are constants of
-modules, and puts switches into sources that our exports copy byte for byte; cosmic-ray changes
-the files in place and starts an interpreter for each test run. Neither draws a sample for a
-seed, and neither keeps a list of equivalents that outlives an edit above them. What is slow here
-is importing, so one process imports what tests need from other packages, and forks for each mutant.
+No existing tool fits. mutmut 3 only changes the bodies of functions, although limits are constants
+of modules, and it adds switches to sources that our exports copy byte for byte. cosmic-ray changes
+files in place, and starts an interpreter for each test run. Neither draws a sample by a seed, and
+neither keeps a list of equivalent mutants that survives edits above them. Imports are the slow part
+here, so one process imports what tests need from other packages, and forks for each mutant.
 """
 
 import argparse
@@ -35,12 +35,12 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).with_suffix(".toml")
 MIN_SECONDS = 15.0
 TIMES_AS_LONG = 4.0
-"""The tests of a mutant may take this many times as long as without it, and MIN_SECONDS more."""
+"""The time limit of a mutant's tests: this factor of their time without it, plus MIN_SECONDS."""
 
 PYTEST = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
 PYTEST += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
 UNSHRUNK = ["--hypothesis-profile", "unshrunk"]
-"""Properties that fail are not explained by a smaller example, which takes long."""
+"""Shrinking the failing example of a property would take long."""
 
 PASSED, TIMED_OUT = 0, -1
 
@@ -55,12 +55,12 @@ class Module:
 
     @property
     def file(self) -> str:
-        """Its path in the tree."""
+        """The module's path in the tree."""
         return f"foundry/{self.name.replace('.', '/')}.py"
 
 
 def main() -> int:
-    """Measure, print, and return 1 if a mutant survived."""
+    """Run the mutants, print the results, and return 1 if a mutant survived."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--modules", nargs="+", metavar="NAME", help="such as runtime.filters")
     parser.add_argument("--count", type=int, default=25, help="mutants of a module; 0: all")
@@ -85,7 +85,7 @@ def main() -> int:
 
 
 def read_modules(file: Path, wanted: Sequence[str] | None) -> list[Module]:
-    """Read what is to be broken. Exits with a message for a module that is not listed."""
+    """Read the modules to break. Exits with a message for a module that is not listed."""
     data = tomllib.loads(file.read_text(encoding="utf-8"))
     unknown = set(wanted or ()) - set(data["tests"])
     if unknown:
@@ -106,9 +106,9 @@ def read_modules(file: Path, wanted: Sequence[str] | None) -> list[Module]:
 
 
 def draw(module: Module, count: int, seed: int) -> Iterator[Mutant]:
-    """A sample of the mutants that are not equivalent, in the order of the module.
+    """Return a sample of the mutants that are not equivalent, in the order of the module.
 
-    Exits with a message if one that is listed as equivalent is none of its mutants.
+    Exits with a message if a mutant listed as equivalent does not exist.
     """
     mutants = find_mutants((ROOT / module.file).read_text(encoding="utf-8"))
     known = {(mutant.function, mutant.before, mutant.after) for mutant in mutants}
@@ -122,7 +122,7 @@ def draw(module: Module, count: int, seed: int) -> Iterator[Mutant]:
 
 
 def copy_tree(target: Path) -> None:
-    """Copy what belongs to the repository, with changes that are not committed."""
+    """Copy the files of the repository, including uncommitted changes."""
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     for name in filter(None, listed.decode().split("\0")):
@@ -132,7 +132,7 @@ def copy_tree(target: Path) -> None:
 
 
 def try_all(tree: Path, module: Module, mutants: Sequence[Mutant]) -> Iterator[Mutant]:
-    """Yield those that survive. Exits with a message if the tests fail without a mutant."""
+    """Yield the survivors. Exits with a message if the tests fail without a mutant."""
     file = tree / module.file
     intact = file.read_bytes()
     loaded = tree.parent / "loaded"
@@ -158,7 +158,7 @@ def try_all(tree: Path, module: Module, mutants: Sequence[Mutant]) -> Iterator[M
 
 
 def import_all(loaded: Path) -> None:
-    """Import the packages that `run_tests` has listed, so that its processes need not."""
+    """Import the packages that `run_tests` has listed, so that forks do not have to."""
     for name in loaded.read_text().splitlines():
         with contextlib.suppress(Exception):
             importlib.import_module(name)
@@ -179,9 +179,9 @@ def run_tests(
     loaded: Path | None = None,
     plugin: object | None = None,
 ) -> int:
-    """Run tests of the tree in a process of their own; `loaded` gets what they import.
+    """Run tests of the tree in a separate process; `loaded` is a file for the list of its imports.
 
-    Returns pytest's exit code, or TIMED_OUT after `seconds`. `plugin` is one of pytest's.
+    Returns pytest's exit code, or TIMED_OUT after `seconds`. `plugin` is a pytest plugin.
     """
     child = os.fork()
     if not child:
@@ -227,7 +227,7 @@ def _enter(tree: Path) -> None:
 
 
 def _list_packages(file: Path) -> None:
-    """Write down the modules of other packages that are loaded."""
+    """Write the names of all loaded modules of other packages."""
     names = [
         name
         for name, module in list(sys.modules.items())

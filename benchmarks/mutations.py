@@ -1,8 +1,8 @@
-"""The ways in which `mutants.py` breaks a module: one small change of its source at a time.
+"""The mutations of `mutants.py`: one small change of a module's source at a time.
 
-What is written is left as it stands but for the place that changes, so that lines keep their
-numbers. Annotations, docstrings, decorators and texts stay, and so does what says no more than
-Python does by itself (`strict=True`).
+Source is only changed at that place, so lines keep their numbers. Annotations, docstrings,
+decorators and texts are not changed, and neither is code that only repeats a default of Python
+(`strict=True`).
 """
 
 import ast
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 MAX_SHOWN_CHARS = 160
-"""Of the code before and after a change, in one line."""
+"""Maximum length of the code shown before and after a change, in one line."""
 
 _COMPARED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
@@ -47,7 +47,7 @@ _DELETED = (ast.AugAssign, ast.Raise, ast.Continue, ast.Break, ast.Delete)
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One change of a module: its place, what stood there, and the source with it made."""
+    """A change of a module: its place, the code before it, and the changed source."""
 
     line: int
     function: str
@@ -64,14 +64,14 @@ def find_mutants(source: str) -> list[Mutant]:
 
 
 class _Finder:
-    """Walks a module, and knows the function or class that it is in."""
+    """Walks a module, and tracks the enclosing function or class."""
 
     def __init__(self, source: str) -> None:
         self._lines = source.encode().splitlines(keepends=True)
         self._tree = ast.parse(source)
 
     def find(self) -> Iterator[Mutant]:
-        """The changes that can be parsed."""
+        """Yield the changes that can be parsed."""
         for mutant in self._visit(self._tree, self._tree, ""):
             try:
                 ast.parse(mutant.source)
@@ -117,7 +117,7 @@ class _Finder:
 
 
 def _with_part(parent: ast.AST, part: ast.AST, changed: ast.AST) -> ast.AST:
-    """A copy of a node in which one of its parts is another."""
+    """Return a copy of a node with one of its parts replaced."""
     fields = {
         name: (
             [changed if item is part else item for item in value]
@@ -130,7 +130,7 @@ def _with_part(parent: ast.AST, part: ast.AST, changed: ast.AST) -> ast.AST:
 
 
 def _changeable_parts(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that say what happens rather than what it is called, or must hold."""
+    """Yield the parts of a node that affect behaviour, not names and not assertions."""
     if isinstance(node, ast.Assert):
         return
     for name, value in ast.iter_fields(node):
@@ -143,7 +143,7 @@ def _changeable_parts(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _conditions(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """Conditions, each with what it may be set to."""
+    """Yield conditions, each with the value to replace it by."""
     if isinstance(node, ast.If | ast.IfExp):
         yield node.test, True
         yield node.test, False

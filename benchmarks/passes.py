@@ -1,9 +1,9 @@
-"""What of a rebuild grows with the corpus: `python benchmarks/passes.py --folder WORK`.
+"""Measures which parts of a rebuild grow with the corpus: `python benchmarks/passes.py`.
 
-For each of `--chunks` a generated corpus (see `synthetic`) is built, and built again with one of
-its records changed. Of that build each pass tells the processor time of its own thread, without
-that of passes inside it; the last column says what a million chunks add, from the smaller size to
-the larger. The median of `--times` builds is taken.
+For each of `--chunks`, a generated corpus (see `synthetic`) is built in `--folder`, and built again
+after one of its records changed. For the second build, each pass reports the processor time of its
+thread, without passes inside it. The last column has the additional time per million chunks, from
+the smaller size to the larger. Figures are medians of `--times` builds.
 """
 
 import argparse
@@ -51,18 +51,18 @@ PASSES: dict[str, tuple[tuple[Any, str], ...]] = {
 COPIES = "copy records and vectors"
 REST = "everything else"
 STAMP_SECONDS = 2.5
-"""After which the stamp of a file that was written is trusted."""
+"""Time after which the stamp of a written file is trusted."""
 
 
 class Watch:
-    """Seconds of processor that threads of this process use in each pass."""
+    """The processor time, in seconds, of this process's threads in each pass."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._local = threading.local()
 
     def watched(self, name: str, call: Callable[..., Any]) -> Callable[..., Any]:
-        """The same call, which is counted."""
+        """Return a function that measures a call."""
 
         @wraps(call)
         def wrapped(*given: Any, **named: Any) -> Any:
@@ -81,7 +81,7 @@ class Watch:
         return wrapped
 
     def executor(self, name: str) -> type[ThreadPoolExecutor]:
-        """Executors whose work counts to the pass that hands it over, or else to the one named."""
+        """Return executors whose work counts to the submitting pass, or else to the named one."""
         watch = self
 
         class Executor(ThreadPoolExecutor):
@@ -99,7 +99,7 @@ class Watch:
 
 
 def patch_passes(watch: Watch) -> None:
-    """Have all passes counted from now on."""
+    """Measure all passes from now on."""
     for name, calls in PASSES.items():
         for owner, attribute in calls:
             call = watch.watched(name, getattr(owner, attribute))
@@ -110,7 +110,7 @@ def patch_passes(watch: Watch) -> None:
 
 
 def measure(folder: Path, chunks: int, times: int, watch: Watch) -> list[float]:
-    """Processor seconds of each pass, of all else, and of all, for one size."""
+    """Return the processor time of each pass, of everything else, and in all, for one size."""
     project = built_project(folder, chunks)
     seconds: list[list[float]] = []
     for number in range(times):

@@ -1,8 +1,8 @@
-"""Bytes of a row's payload in Qdrant, and of its indexes: `python benchmarks/payload.py`.
+"""Measures a row's payload and payload indexes in Qdrant: `python benchmarks/payload.py`.
 
-Rows have what publications write: a key, a code and since which version they are there, four marks,
-a date, and a path of some 35 characters. The native shard (Qdrant Edge) keeps them with the indexes
-that a collection of Foundry has; what lies in its folders is divided by the rows.
+Rows have the payload of publications: a key, a code, the first version, four filter values, a date,
+and a path of about 35 characters. The native shard (Qdrant Edge) stores them with the indexes of
+Foundry's collections. The sizes of its files are divided by the number of rows.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from foundry.stores.qdrant.collection import INDEXES
 from foundry.stores.qdrant.points import CODE
 
 CHUNKS_OF_ONE = 10
-"""Chunks of a document, which have its path, marks and date."""
+"""Chunks per document, which share its path, filter values and date."""
 
 BATCH = 1000
 KINDS = {
@@ -32,7 +32,7 @@ KINDS = {
     "indexes of payload": "payload_index",
     "ids": "mutable_id_tracker",
 }
-"""What is counted, by the beginnings of the names of its files."""
+"""Kinds of files, by the beginnings of their names."""
 
 
 def make_payloads(count: int) -> Iterator[dict[str, Any]]:
@@ -70,7 +70,7 @@ def open_shard(folder: Path) -> edge.EdgeShard:
 
 
 def measure(folder: Path, count: int) -> Counter[str]:
-    """Return the bytes of each kind that `count` rows take."""
+    """Return the bytes of each kind for `count` rows."""
     shard = open_shard(folder)
     points = [
         edge.Point(id=row_id(payload[KEY], 1), vector={"dense": [1.0, 0, 0, 0]}, payload=payload)

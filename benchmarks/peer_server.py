@@ -1,7 +1,7 @@
-"""The server that one would write in an afternoon: FastAPI over tantivy, with its snippets.
+"""The server that one would write in an afternoon: FastAPI with tantivy and its snippets.
 
-`python peer_server.py FOLDER` serves POST /search of an index that `peers.build_tantivy` made, and
-writes its address to standard error.
+`python peer_server.py FOLDER` serves POST /search on an index by `peers.build_tantivy`, and writes
+its address to standard error.
 """
 
 import socket
@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 
 
 class Question(BaseModel):
-    """What is asked for."""
+    """A request."""
 
     query: str = Field(max_length=2_000)
     top_k: int = Field(TOP, ge=1, le=100)
@@ -32,13 +32,13 @@ class Hit(BaseModel):
 
 
 class Answer(BaseModel):
-    """Passages, the best first."""
+    """The passages, best first."""
 
     results: list[Hit]
 
 
 def create_app(folder: Path) -> FastAPI:
-    """Serve an index."""
+    """Create the application for an index."""
     index = tantivy.Index.open(str(folder))
     searcher = index.searcher()
     app = FastAPI()
@@ -58,7 +58,7 @@ def create_app(folder: Path) -> FastAPI:
 
 
 def main() -> int:
-    """Serve, and say where."""
+    """Serve, and print the address."""
     # If the protocol is IPPROTO_TCP, asyncio sets TCP_NODELAY, so that it sends data without delay.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))

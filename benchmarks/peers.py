@@ -1,9 +1,9 @@
-"""What users would take in place of a generated server, each over the same texts and vectors.
+"""The alternatives to a generated server, each with the same texts and vectors.
 
-Each is built once, and opened by another process, which holds what searching needs and no more.
-Settings are those that the peer's own documentation gives for speed: bm25s compiled by numba, an
-approximate index where there is one, searched as deep as 99 % of the twenty nearest ask for
-(`tune`). Query vectors are made beforehand. All return ten passages with their text.
+Each peer is built once, and opened by another process, which only holds what searches need.
+Settings are those that the peer's documentation recommends for speed: bm25s compiled by numba, and
+an approximate index, if there is one, as deep as 99 % recall of the twenty nearest requires
+(`tune`). Query vectors are computed beforehand. All peers return ten passages with their text.
 """
 
 import json
@@ -26,38 +26,38 @@ NEAREST = 20
 DEPTH = 100
 RRF_CONSTANT = 60
 NEIGHBOURS, BUILD_DEPTH = 16, 200
-"""Of graphs: links of a node, and how far is looked for them."""
+"""Options of graphs: links per node, and the depth of the search for them."""
 
 SEARCH_DEPTHS = (32, 64, 128, 256, 512, 1_024, 2_048)
 RECALL = 0.99
 THREADS = 2
-"""While an index is built; searches use one."""
+"""Threads for building an index; searches use one."""
 
 MANY = 50_000
-"""Chunks above which LanceDB's documentation advises an index of vectors."""
+"""Chunks above which LanceDB's documentation recommends a vector index."""
 
 Vector = NDArray[np.float32]
 Ask = Callable[[str, Vector], Any]
-"""Of a query and its vector: ten passages."""
+"""Returns ten passages for a query and its vector."""
 
 Nearest = Callable[[Vector, int], Any]
-"""Of a vector: the numbers of the nearest chunks."""
+"""Returns the numbers of the nearest chunks for a vector."""
 
 Found = dict[str, Any]
-"""What a build says, for the table and for the one that opens it."""
+"""The results of a build, for the table and for opening the index."""
 
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """A peer, and the most chunks for which it is asked.
+    """A peer, and the largest corpus with which it is run.
 
     Attributes:
         packages: Distributions whose versions are printed, and whose size is measured.
-        module: What is imported to see whether it is there.
-        lanes: What it searches, by the name of our mode.
-        build: Builds it in a folder, with some queries' vectors to tune it by.
-        open: Opens it there.
-        most_chunks: With more, `limit` says why it is not run.
+        module: The module whose import shows whether the peer is installed.
+        lanes: The lanes that it searches, as the name of our mode.
+        build: Builds its index in a folder; the vectors of some queries are for tuning.
+        open: Opens that index.
+        most_chunks: Maximum number of chunks; `limit` is the reason.
     """
 
     packages: tuple[str, ...]
@@ -70,7 +70,7 @@ class Peer:
 
 
 def build_bm25s(corpus: "IndexedCorpus", folder: Path, _: Vector) -> Found:
-    """Keywords alone, with the stemmer of its documentation."""
+    """Build an index of keywords, with the stemmer from the library's documentation."""
     import bm25s
     import Stemmer
 
@@ -85,7 +85,7 @@ def build_bm25s(corpus: "IndexedCorpus", folder: Path, _: Vector) -> Found:
 
 
 def open_bm25s(folder: Path) -> Ask:
-    """In memory, scored by functions that numba has compiled."""
+    """Search in memory, with scoring functions compiled by numba."""
     import bm25s
     import Stemmer
 
@@ -106,7 +106,7 @@ def open_bm25s(folder: Path) -> Ask:
 
 
 def build_tantivy(corpus: "IndexedCorpus", folder: Path, _: Vector) -> Found:
-    """Keywords alone, on disk."""
+    """Build an index of keywords on disk."""
     import tantivy
 
     builder = tantivy.SchemaBuilder()
@@ -121,7 +121,7 @@ def build_tantivy(corpus: "IndexedCorpus", folder: Path, _: Vector) -> Found:
 
 
 def open_tantivy(folder: Path) -> Ask:
-    """Mapped from disk."""
+    """Search the mapped files."""
     import tantivy
 
     index = tantivy.Index.open(str(folder))
@@ -135,7 +135,7 @@ def open_tantivy(folder: Path) -> Ask:
 
 
 def build_sqlite(corpus: "IndexedCorpus", folder: Path, _: Vector) -> Found:
-    """FTS5 with Porter's stems."""
+    """Build an FTS5 table with Porter's stemmer."""
     connection = sqlite3.connect(folder / "index.sqlite")
     connection.execute("CREATE VIRTUAL TABLE texts USING fts5(text, tokenize='porter unicode61')")
     connection.executemany(
@@ -147,7 +147,7 @@ def build_sqlite(corpus: "IndexedCorpus", folder: Path, _: Vector) -> Found:
 
 
 def open_sqlite(folder: Path) -> Ask:
-    """Any of the words, by BM25."""
+    """Search for any of the words, ranked by BM25."""
     connection = sqlite3.connect(folder / "index.sqlite")
 
     def ask(query: str, _: Vector) -> Any:
@@ -159,7 +159,7 @@ def open_sqlite(folder: Path) -> Ask:
 
 
 def build_sqlite_vec(corpus: "IndexedCorpus", folder: Path, queries: Vector) -> Found:
-    """FTS5, and vectors beside it."""
+    """Build an FTS5 table, and a table of vectors."""
     build_sqlite(corpus, folder, queries)
     connection = _with_vectors(folder)
     connection.execute(
@@ -189,7 +189,7 @@ def _with_vectors(folder: Path) -> Any:
 
 
 def open_sqlite_vec(folder: Path) -> Ask:
-    """Both, joined by reciprocal ranks; vectors are scanned, as it has no index of them."""
+    """Search both, fused by reciprocal ranks; vectors are scanned, for lack of an index."""
     connection = _with_vectors(folder)
 
     def ask(query: str, vector: Vector) -> Any:
@@ -213,7 +213,7 @@ def open_sqlite_vec(folder: Path) -> Ask:
 
 
 def build_lancedb(corpus: "IndexedCorpus", folder: Path, _: Vector) -> Found:
-    """Its index of words, and of vectors where its documentation advises one."""
+    """Build its keyword index, and its vector index if its documentation recommends one."""
     import lancedb
     import pyarrow
 
@@ -235,7 +235,7 @@ def build_lancedb(corpus: "IndexedCorpus", folder: Path, _: Vector) -> Found:
 
 
 def open_lancedb(folder: Path) -> Ask:
-    """Its hybrid query with its default reranker."""
+    """Run its hybrid query with the default reranker."""
     import lancedb
 
     table = lancedb.connect(folder).open_table("chunks")
@@ -247,7 +247,7 @@ def open_lancedb(folder: Path) -> Ask:
 
 
 def write_texts(corpus: "IndexedCorpus", folder: Path) -> None:
-    """Keep texts for a library of vectors, which has none itself."""
+    """Store the texts for a vector library, which stores none itself."""
     ends = [0]
     with (folder / "texts").open("wb") as file:
         for text in corpus.texts():
@@ -256,7 +256,7 @@ def write_texts(corpus: "IndexedCorpus", folder: Path) -> None:
 
 
 def with_texts(folder: Path, nearest: Nearest) -> Ask:
-    """Return the texts of the nearest."""
+    """Return a function that adds texts to the nearest chunks."""
     ends = np.load(folder / "ends.npy")
     with (folder / "texts").open("rb") as file:
         texts = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
@@ -275,7 +275,7 @@ def tune(
     nearest: Nearest,
     deepen: Callable[[int], Any],
 ) -> Found:
-    """Search as deep as finds `RECALL` of the nearest, and keep that depth."""
+    """Find and store the search depth that reaches `RECALL`."""
     write_texts(corpus, folder)
     wanted = corpus.nearest(queries, NEAREST)
     for depth in SEARCH_DEPTHS:
@@ -311,7 +311,7 @@ def build_hnswlib(corpus: "IndexedCorpus", folder: Path, queries: Vector) -> Fou
 
 
 def open_hnswlib(folder: Path) -> Ask:
-    """In memory."""
+    """Search in memory."""
     import hnswlib
 
     said = json.loads((folder / "depth.json").read_bytes())
@@ -326,7 +326,7 @@ def _nearest_usearch(index: Any) -> Nearest:
 
 
 def build_usearch(corpus: "IndexedCorpus", folder: Path, queries: Vector) -> Found:
-    """Build a graph of the vectors, in its own default precision."""
+    """Build a graph of the vectors, in the library's default precision."""
     from usearch.index import Index
 
     index = Index(
@@ -346,7 +346,7 @@ def build_usearch(corpus: "IndexedCorpus", folder: Path, queries: Vector) -> Fou
 
 
 def open_usearch(folder: Path) -> Ask:
-    """Mapped from disk."""
+    """Search the mapped file."""
     from usearch.index import Index
 
     index = Index.restore(str(folder / "index"), view=True)
@@ -375,7 +375,7 @@ def build_faiss(corpus: "IndexedCorpus", folder: Path, queries: Vector) -> Found
 
 
 def open_faiss(folder: Path) -> Ask:
-    """In memory."""
+    """Search in memory."""
     import faiss
 
     faiss.omp_set_num_threads(1)

@@ -1,6 +1,6 @@
-"""Where the words of a document stand, found without Foundry: below which heading, in which cell.
+"""Finds, without Foundry, under which heading and in which cell the words of a document are.
 
-Used by `words.py`: `compare` counts the words that a reading has below another heading than the
+`compare`, for `words.py`, counts the words that a reading has under another heading than the
 document, and the cells that it has in another column.
 """
 
@@ -28,7 +28,7 @@ _SLACK = 2
 
 @dataclass
 class Outline:
-    """The sections of a document, each a title and its own text, and the cells of its tables."""
+    """The sections of a document, each with title and text, and the cells of its tables."""
 
     sections: list[tuple[str, list[str]]] = field(default_factory=lambda: [("", [])])
     tables: list[Grid] = field(default_factory=list)
@@ -38,14 +38,14 @@ class Outline:
         self.sections.append((title, [title]))
 
     def add(self, text: str) -> None:
-        """Add a text to the section that was begun last."""
+        """Add a text to the last section."""
         self.sections[-1][1].append(text)
 
 
 class Misplaced(NamedTuple):
-    """Words and cells that are elsewhere than in the document, and how many there are to compare.
+    """Misplaced words and cells, and the numbers of words and cells that were compared.
 
-    Words that were lost or left out are not among them.
+    Words that were lost or left out are not included.
     """
 
     words: int = 0
@@ -55,7 +55,7 @@ class Misplaced(NamedTuple):
 
 
 def compare(path: str, content: bytes, reading: Reading, title: str) -> Misplaced:
-    """Compare a document with what was read of it; nothing is counted for formats unknown here."""
+    """Compare a document with its reading; for unknown formats, nothing is counted."""
     outline = outline_of(path, content)
     if outline is None:
         return Misplaced()
@@ -123,7 +123,7 @@ def _differing(row: Sequence[Counter[str]], other: Sequence[Counter[str]]) -> in
 
 
 def _rows(grid: Grid) -> list[list[Counter[str]]]:
-    """The words of each cell, without columns that are empty throughout."""
+    """Return the words of each cell, without columns that are completely empty."""
     columns = [column for column in zip_longest(*grid, fillvalue="") if "".join(column).strip()]
     return [[count_words(cell) for cell in row] for row in zip(*columns, strict=True)]
 
@@ -138,7 +138,7 @@ def _pipe_tables(text: str) -> Iterator[Grid]:
 
 
 def outline_of(path: str, content: bytes) -> Outline | None:
-    """The outline of a document by its name's ending; None for formats that are not known here."""
+    """Return a document's outline by the suffix of its name; None for unknown formats."""
     ending = PurePosixPath(path).suffix.lower()
     text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n")
     try:
@@ -162,7 +162,7 @@ def outline_of(path: str, content: bytes) -> Outline | None:
 
 
 class _Page(HTMLParser):
-    """Headings and tables of a page; what is in an inner table belongs to the outer one's cell."""
+    """Headings and tables of a page; an inner table belongs to the cell that contains it."""
 
     _NO_TEXT = frozenset(("script", "style", "template", "svg", "title"))
     _WITHIN = frozenset("a abbr b bdi code em i kbd q s small span strong sub sup tt u var".split())
@@ -179,7 +179,7 @@ class _Page(HTMLParser):
 
     @classmethod
     def outline(cls, *pages: str) -> Outline:
-        """The outline of pages, one after the other."""
+        """Return the outline of consecutive pages."""
         outline = Outline()
         for page in pages:
             parser = cls(outline)
@@ -207,7 +207,7 @@ class _Page(HTMLParser):
             self.handle_data(" ")
 
     def handle_endtag(self, tag: str) -> None:
-        """End what has begun."""
+        """End the element."""
         self._silent = max(self._silent - (tag in self._NO_TEXT), 0)
         if re.fullmatch(r"h[1-6]", tag) and self._heading is not None:
             title, self._heading = " ".join("".join(self._heading).split()), None
@@ -246,7 +246,7 @@ def _number(written: str | None) -> int:
 def _place(
     grid: dict[tuple[int, int], str], row: int, text: str, columns: int = 1, rows: int = 1
 ) -> None:
-    """Put a text into the first free cell of a row, and into all that it spans."""
+    """Put a text into the first free cell of a row, and into all cells that it spans."""
     column = next(number for number in range(10_000) if (row, number) not in grid)
     for down in range(rows):
         for right in range(columns):
@@ -344,7 +344,7 @@ def _word_table(table: Element) -> Grid:
 
 
 def _xlsx(content: bytes) -> Outline:
-    """The texts of sheets; numbers are written in too many ways to be compared."""
+    """Return the texts of sheets; numbers have too many formats to be compared."""
     outline = Outline()
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = archive.namelist()

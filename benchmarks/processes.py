@@ -1,4 +1,4 @@
-"""Processes that are measured from outside: what they say, take and hold."""
+"""Measures processes from outside: their output, time and memory."""
 
 import json
 import os
@@ -18,27 +18,27 @@ SAMPLE_SECONDS = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Megabytes that a process and all below it hold.
+    """Megabytes of a process and its descendants.
 
     Attributes:
-        held: All pages, those that several processes share counted once (PSS). Pages of mapped
-            files count as far as they were read; the kernel takes them back when it needs them.
-        private: Of these, the ones that belong to no file.
+        held: All pages; shared pages are divided among their processes (PSS). Pages of mapped files
+            are included once they were read, although the kernel can reclaim them.
+        private: The pages of `held` that belong to no file.
     """
 
     held: float
     private: float
 
     def most(self, other: "Memory") -> "Memory":
-        """The larger of each."""
+        """Return the larger value of each."""
         return Memory(max(self.held, other.held), max(self.private, other.private))
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """A process that has ended: its last line as JSON, seconds of wall and of processor.
+    """A process that has ended: its last line as JSON, and seconds of wall and processor time.
 
-    `memory` is the most that it held, if that was asked for.
+    `memory` is its maximum, if it was watched.
     """
 
     said: dict[str, Any]
@@ -48,11 +48,11 @@ class Ended:
 
 
 class ProcessFailedError(Exception):
-    """A process ended badly; the message is the last line that it wrote to standard error."""
+    """A process failed; the message is the last line of its standard error."""
 
 
 def memory_of(pid: int) -> Memory:
-    """Return the memory of a process and all below it; one that has just ended counts nothing."""
+    """Return the memory of a process and its descendants; one that has just ended counts as 0."""
     held = private = 0
     for process in _family(pid):
         with suppress(OSError):
@@ -65,19 +65,19 @@ def memory_of(pid: int) -> Memory:
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process has used so far: on a busy machine, a steadier measure than its rate."""
+    """Return the processor time of a process so far, which is steadier than wall time."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def seconds_of_ended(pid: int) -> float:
-    """What the processes below one have used that have ended."""
+    """Return the processor time of the ended children of a process."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
 
 def scheduled_seconds(pid: int) -> float:
-    """What the threads of a process that are there have run so far, to the nanosecond."""
+    """Return the processor time of the current threads of a process, in nanosecond resolution."""
     tasks = Path(f"/proc/{pid}/task").glob("*/schedstat")
     return sum(int(task.read_text().split()[0]) for task in tasks) / 1e9
 
@@ -92,7 +92,7 @@ def _family(pid: int) -> list[int]:
 
 
 class MemoryWatch:
-    """The most that a process holds while this context lasts."""
+    """Records the maximum memory of a process while the context lasts."""
 
     def __init__(self, pid: int) -> None:
         self.most = Memory(0, 0)
@@ -118,10 +118,10 @@ class MemoryWatch:
 def run_script(
     script: Path, *arguments: str, variables: Mapping[str, str] | None = None, watched: bool = False
 ) -> Ended:
-    """Run a Python script in a process of its own, and wait for it.
+    """Run a Python script in a separate process, and wait for it.
 
-    Only if `watched`, its memory is: reading it halts a process for as long as its tables of pages
-    are walked, milliseconds where a gigabyte is mapped. Raises ProcessFailedError.
+    Memory is measured only if `watched`, because reading it stops a process while its page tables
+    are walked: for milliseconds, if a gigabyte is mapped. Raises ProcessFailedError.
     """
     before, begun = _processor(), time.perf_counter()
     with subprocess.Popen(
@@ -142,6 +142,6 @@ def run_script(
 
 
 def _processor() -> float:
-    """Seconds that all processes that have ended below this one took."""
+    """Return the processor time of all ended descendants of this process."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime

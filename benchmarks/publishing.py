@@ -1,10 +1,11 @@
-"""What a publication costs: `python benchmarks/publishing.py [--engine qdrant] [--chunks N ...]`.
+"""Measures publications: `python benchmarks/publishing.py [--engine qdrant] [--chunks N ...]`.
 
-A generated corpus (see `synthetic`) is built and published into an engine that runs here, then
-built and published again after one document has changed, one in a hundred, and all of them. A relay
-counts the bytes that go to the engine and come from it. Times are those of `publish` alone, and
-what it takes of processors here and in PostgreSQL, which ends the processes that worked for it.
-With `--engine qdrant`, all works here: Qdrant's native shard, behind the HTTP that the tests play.
+A generated corpus (see `synthetic`) is built and published into an engine that is started here. It
+is built and published again after a change of one document, of one in a hundred, and of all. A
+relay counts the bytes to and from the engine. Times are the wall time of `publish`, and the
+processor time in this process and in PostgreSQL, whose worker processes end with the publication.
+With `--engine qdrant`, everything runs in this process: Qdrant's native shard, behind the HTTP
+interface of the tests.
 """
 
 import argparse
@@ -37,14 +38,14 @@ TESTS = Path(__file__).resolve().parent.parent / "tests"
 Address = str | tuple[str, int]
 
 END_SECONDS = 0.5
-"""In which a process of PostgreSQL has ended whose connection was closed."""
+"""Time within which a process of PostgreSQL ends after its connection was closed."""
 
 
 class Counter:
-    """Passes an engine's bytes on, and counts those `sent` to it and those `received`."""
+    """Forwards an engine's bytes, and counts those `sent` to it and those `received`."""
 
     def __init__(self, target: Address) -> None:
-        """Listen for what is meant for `target`: the path of a socket, or a host and a port."""
+        """Listen for connections to `target`: the path of a socket, or a host and a port."""
         self._target = target
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listener.getsockname()[1]
@@ -70,8 +71,11 @@ class Counter:
 
 @contextmanager
 def running(engine: str, place: Path) -> Iterator[tuple[Counter, int | None]]:
-    """An engine of its own behind a counter that the environment names, and the process below which
-    it works if that is not this one."""
+    """Run a separate engine behind a counter, whose address is in the environment.
+
+    Yields the counter, and the id of the engine's parent process; None if the engine is in this
+    process.
+    """
     if engine == "pgvector":
         with running_postgres(place) as address:
             counter = Counter(f"{parse_qs(urlsplit(address).query)['host'][0]}/.s.PGSQL.5432")

@@ -1,13 +1,13 @@
-"""Quality on test collections, beside peers: `python benchmarks/quality.py FOLDER ...`.
+"""Compares search quality with peers: `python benchmarks/quality.py FOLDER ...`.
 
-A folder holds corpus.jsonl, queries.jsonl and qrels.tsv (BEIR). Each collection is built with the
-default configuration, in the language that its name ends in, and evaluated by `foundry eval`, so by
-rendered servers, judged by document.
+A folder contains corpus.jsonl, queries.jsonl and qrels.tsv (BEIR). Each collection is built with
+the default configuration, in the language at the end of its name, and evaluated by `foundry eval`,
+which uses rendered servers and judges documents.
 
-Peers work on the same chunks: `bm25s` is that library with its own tokens, stemmer and stop words;
+Peers search the same chunks. `bm25s` is that library with its own tokens, stemmer and stop words.
 `bm25s + dense` is what most hybrid systems do with it: reciprocal rank fusion (k = 60, 200
-candidates a lane, equal weights) with an exact scan of our vectors. `same tokens` is bm25s with our
-tokens, which must agree with our keyword lane but for ties and exact headings.
+candidates per lane, equal weights) with an exact scan of our vectors. `same tokens` is bm25s with
+our tokens, which must agree with our keyword lane except for ties and exact headings.
 """
 
 import argparse
@@ -50,7 +50,7 @@ STOP_WORDS = {"english": "en", "german": "de", "spanish": "es", "russian": "ru"}
 
 
 class Peers:
-    """What the peers rank: the chunks of an index, by their documents."""
+    """The data of the peers: the chunks of an index, by document."""
 
     def __init__(self, project: Path, collection: Collection, language: str) -> None:
         self._index = open_index(project / ".foundry" / "index", vectors=True)
@@ -60,7 +60,7 @@ class Peers:
         self._queries = list(collection.queries.values())
 
     def measure(self) -> dict[str, float]:
-        """Mean nDCG@10 of each."""
+        """Return the mean nDCG@10 of each peer."""
         texts = [" ".join([*chunk.headings(), chunk.text]) for chunk in self._chunks]
         plain = score_all(self._tokens(texts), self._tokens(self._queries))
         tokenizer = self._index.tokenizer
@@ -121,7 +121,7 @@ class Peers:
 
 
 def score_all(corpus: list[list[str]], queries: list[list[str]]) -> list[NDArray[np.float64]]:
-    """BM25 of every text for every query."""
+    """Return the BM25 scores of every text for every query."""
     peer = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
     peer.index(corpus, show_progress=False)
     scores = []
@@ -132,12 +132,12 @@ def score_all(corpus: list[list[str]], queries: list[list[str]]) -> list[NDArray
 
 
 def rank(scores: NDArray[np.float64], numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Some numbers by their scores, best first, equal ones in order."""
+    """Return numbers sorted by score, best first; ties stay in order."""
     return numbers[np.argsort(-scores[numbers], kind="stable")]
 
 
 def measure(folder: Path, work: Path) -> tuple[dict[str, float], EvaluationResult]:
-    """All columns for one collection."""
+    """Return all columns for one collection."""
     collection, language = read_collection(folder), language_of(folder)
     project = make_project(
         work / collection.name.replace("_", "-"),

@@ -1,16 +1,16 @@
-"""Searches of a corpus by all systems in one run: `python benchmarks/query.py CORPUS ...`.
+"""Compares searches of all systems in one run: `python benchmarks/query.py CORPUS ...`.
 
-A CORPUS is `shipped` (the docstrings of Python and numpy, see `shipped.py`), a folder of documents,
-a project that `foundry build` has built, or a number of chunks to generate. A log of mixed queries
-(`query_log.py`) is asked six times, each query once before any is asked again: of our three modes,
-of each peer that can be imported, and over HTTP with the default options of an export and of a
-server over tantivy (`peer_server.py`). Each is a process of its own; searches have one thread.
-Times are milliseconds of processor, which other work on the machine disturbs less, then of wall in
-brackets; of a repeated query the least of five. `cold` is the first search of a process when the
-page cache has nothing of the index: opening it, searching, and what was read from the disk.
+A CORPUS is `shipped` (the docstrings of Python and NumPy, see `shipped.py`), a folder of documents,
+a built project, or a number of chunks to generate. The queries of a log (`query_log.py`) are sent
+six times, all once before any is repeated: in our three modes, to each installed peer, and over
+HTTP, with default options, to an export and to a server with tantivy (`peer_server.py`). Each
+system is a separate process, and searches use one thread.
 
-`to ours` is the median of a repeated query over ours of the same lanes in the same run; below 1 the
-peer is faster. An approximate index of vectors is searched as deep as 99 % recall asks for.
+Times are milliseconds of processor time, on which other work has less effect, and in brackets wall
+time; for repeated queries, the smallest of five. `cold` is the first search of a process if no file
+of the index is in the page cache: opening, searching, and the data read from disk. `to ours` is the
+median of a repeated query divided by ours with the same lanes in the same run; below 1, the peer is
+faster. Approximate vector indexes are searched as deep as 99 % recall requires.
 """
 
 import argparse
@@ -49,13 +49,13 @@ from foundry import pipeline
 
 WARM = 20
 TUNED = 100
-"""Queries of another log that peers are tuned by."""
+"""Number of queries, from another log, for tuning peers."""
 
 ATTEMPTS = 600
-"""To reach a server that has just been started, ten a second."""
+"""Attempts to connect to a server that has just been started, ten per second."""
 
 PASSES = 5
-"""Over the log once it has been asked; of each query the least counts."""
+"""Passes over the log after the first one; for each query, the smallest time counts."""
 
 BOUND = dict.fromkeys(LIBRARY_THREADS, "1") | {"TOKENIZERS_PARALLELISM": "false"}
 COLUMNS = (
@@ -81,7 +81,7 @@ def project_of(corpus: str, work: Path) -> Path:
 
 
 def prepare(project: Path, work: Path, each: int) -> tuple[IndexedCorpus, list[str]]:
-    """Write what `asking.py` reads, and render the server; the corpus, and what is asked."""
+    """Write the files for `asking.py`, and render the server; returns corpus and queries."""
     index = project / ".foundry" / "index"
     corpus = IndexedCorpus(index)
     draws = kinds([*corpus.texts()])
@@ -98,7 +98,7 @@ def prepare(project: Path, work: Path, each: int) -> tuple[IndexedCorpus, list[s
 
 
 def build_peer(name: str, project: Path, work: Path) -> Figures:
-    """Build a peer here, unless it is there; how long it took, and what it says of itself."""
+    """Build a peer in this process, unless it exists; returns the duration and its results."""
     folder = work / "built" / name
     told = folder.with_suffix(".json")
     if told.exists():
@@ -116,13 +116,13 @@ def build_peer(name: str, project: Path, work: Path) -> Figures:
 
 
 def ask(work: Path, name: str) -> Figures:
-    """Ask a system that has been built."""
+    """Measure a system that has been built."""
     script = Path(__file__).with_name("asking.py")
     return run_script(script, str(work), name, str(WARM), str(PASSES), variables=BOUND).said
 
 
 def cells(found: Figures, ours: float | None) -> list[str]:
-    """Return the cells of a system's figures, `ours` being our median."""
+    """Return the cells of a system's figures; `ours` is our median."""
     first, again, cold, memory = (found[name] for name in ("first", "again", "cold", "memory"))
     return [
         *(f"{first[name]:.2f} ({first[wall]:.2f})" for name, wall in _MIDDLE_AND_LATE),
@@ -157,7 +157,7 @@ def report_peer(name: str, project: Path, work: Path, chunks: int, ours: dict[st
 
 @contextmanager
 def peer_running(folder: Path) -> Iterator[tuple[str, int]]:
-    """Run the server over tantivy; its address and process id."""
+    """Run the server with tantivy; yields its address and process id."""
     command = [sys.executable, str(Path(__file__).with_name("peer_server.py")), str(folder)]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -186,7 +186,7 @@ def post_query(connection: http.client.HTTPConnection, query: str) -> bytes:
 
 
 def ask_server(address: str, pid: int, queries: list[str]) -> Figures:
-    """Ask a server over one connection, one query after the other, all of them twice."""
+    """Send all queries twice over one connection, one after the other."""
     connection = connect(address)
 
     def search(query: str) -> None:
@@ -212,7 +212,7 @@ def ask_server(address: str, pid: int, queries: list[str]) -> Figures:
 
 
 def _timed(search: Callable[[str], None], pid: int, queries: list[str]) -> NDArray[np.float64]:
-    """Milliseconds of wall and of processor for each query (2, q)."""
+    """Return milliseconds of wall and of processor time for each query (2, q)."""
     wall, used = [], []
     before = scheduled_seconds(pid)
     for query in queries:
@@ -233,7 +233,7 @@ def _told(times: NDArray[np.float64]) -> dict[str, float]:
 
 
 def report_servers(project: Path, work: Path, queries: list[str]) -> None:
-    """Print rows of both servers, and how many answers each gives for a second of processor."""
+    """Print rows of both servers, and their answers per second of processor time."""
     shutil.rmtree(work / "export", ignore_errors=True)
     export = pipeline.export(project, work / "export", say_nothing, force=False, trust=False)
     with running(export, LOG_LEVEL="warning") as (address, pid):
@@ -253,7 +253,7 @@ def report_servers(project: Path, work: Path, queries: list[str]) -> None:
 
 
 def say_nothing(_label: str, _text: str) -> None:
-    """Leave out what an export says, as tables are kept."""
+    """Suppress an export's messages."""
 
 
 def report(name: str, project: Path, place: Path, peers: list[str], each: int) -> None:
@@ -280,7 +280,7 @@ def report(name: str, project: Path, place: Path, peers: list[str], each: int) -
 
 
 def versions(peers: list[str]) -> str:
-    """The versions of the peers that are installed."""
+    """Return the versions of the installed peers."""
     found = []
     for package in dict.fromkeys(package for name in peers for package in PEERS[name].packages):
         try:

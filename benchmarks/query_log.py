@@ -1,6 +1,6 @@
-"""A log of queries of mixed shapes over any texts, the same for a seed, no two alike.
+"""Makes a log of different queries of several kinds over any texts, determined by a seed.
 
-Of each kind there are as many queries of one word as of two, and so on to twelve.
+Each kind has equally many queries of one word, of two words, and so on to twelve.
 """
 
 import random
@@ -11,13 +11,13 @@ from hostile_queries import LETTERS, Words
 SEED = 31
 LENGTHS = range(1, 13)
 EACH = 5
-"""Queries of each kind and length."""
+"""Number of queries of each kind and length."""
 
 Draw = Callable[[random.Random, int], str]
 
 
 def kinds(texts: Sequence[str]) -> dict[str, Draw]:
-    """Return what draws a query of some words, by kind."""
+    """Return by kind the function that draws a query of a number of words."""
     words = Words.of(texts)
 
     def span(chooser: random.Random, length: int) -> str:
@@ -34,13 +34,13 @@ def kinds(texts: Sequence[str]) -> dict[str, Draw]:
         return " ".join(chooser.choice(words.rare) for _ in range(length))
 
     def new(chooser: random.Random, length: int) -> str:
-        """Write a word that no text has into a span."""
+        """Replace a word of a span by one that no text has."""
         said = span(chooser, length).split()
         said[chooser.randrange(length)] = "".join(chooser.choices(LETTERS, k=8))
         return " ".join(said)
 
     def misspelt(chooser: random.Random, length: int) -> str:
-        """Exchange two letters of the longest word of a span."""
+        """Swap two letters of the longest word of a span."""
         said = span(chooser, length).split()
         place = max(range(length), key=lambda number: len(said[number]))
         word = said[place]
@@ -49,7 +49,7 @@ def kinds(texts: Sequence[str]) -> dict[str, Draw]:
         return " ".join(said)
 
     def question(chooser: random.Random, length: int) -> str:
-        """Ask for words that are neither frequent nor rare, with stop words around them."""
+        """Make a question from words that are neither frequent nor rare, with stop words."""
         begun = chooser.choice(("what is the", "how do I", "where can I find", "why does the"))
         asked = begun.split()[: length - 1]
         asked += [chooser.choice(words.frequent) for _ in range(length - len(asked))]
@@ -62,7 +62,7 @@ def kinds(texts: Sequence[str]) -> dict[str, Draw]:
 
 
 def make_log(draws: Mapping[str, Draw], each: int = EACH, seed: int = SEED) -> list[str]:
-    """Return `each` queries of each kind and length, in a drawn order."""
+    """Return `each` queries of each kind and length, in random order."""
     chooser = random.Random(seed)
     log: dict[str, None] = {}
     for draw in draws.values():

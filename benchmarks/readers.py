@@ -1,15 +1,16 @@
-"""What becomes of every file of a folder: `python benchmarks/readers.py FOLDER ...`.
+"""Measures how completely files are read: `python benchmarks/readers.py FOLDER ...`.
 
-Each FOLDER is built with the default configuration; with `--ocr`, pictures are read too. A line a
-file says whether it was read or why not, and how many of its words were found: for Office files
-against all the text of their XML, for PDF against the words that pypdf and pdfminer.six
-(`pip install pypdf[crypto] pdfminer.six`) both find, or against `expected_outputs/NAME.md` where
-that lies beside the PDF.
-Words are counted once each; recall is the share of the expected ones that were read, precision the
-share of those read that were expected. Order is the share of the expected words that come in the
-expected order; cells are the pairs of cells, side by side or one above the other, of the tables
-expected, with their recall and precision (Göbel et al. 2012, ICDAR 2013's measure). Last comes how
-many tags of HTML and of components are left in chunks of Markdown, outside code.
+Each FOLDER is built with the default configuration; with `--ocr`, pictures are read too. Each file
+gets a line with the result of reading, and the share of its words that were found. Expected words
+are: for Office files, all text of their XML; for PDF, the words that both pypdf and pdfminer.six
+(`pip install pypdf[crypto] pdfminer.six`) find, or those of `expected_outputs/NAME.md` beside the
+PDF, if it exists.
+
+Repeated words count once. Recall is the share of the expected words that were read, precision the
+share of the words read that were expected. Order is the share of the expected words in the expected
+order. Cells are pairs of neighbouring cells of the expected tables, with recall and precision
+(Göbel et al. 2012, the measure of ICDAR 2013). The last column counts HTML and component tags that
+remain in chunks of Markdown, outside code.
 """
 
 import argparse
@@ -124,7 +125,7 @@ def _tables_row(path: Path, chunks: list[dict[str, Any]]) -> str:
 
 
 def _neighbours(text: str) -> Counter[tuple[str, str, str]]:
-    """Return the pairs of cells that are neighbours in a table, empty ones passed over."""
+    """Return the pairs of neighbouring cells in tables, skipping empty cells."""
     pairs: Counter[tuple[str, str, str]] = Counter()
     for table in re.findall(r"(?:^\|.*\|[ \t]*\n?)+", text, re.MULTILINE):
         rows = [
@@ -140,7 +141,7 @@ def _neighbours(text: str) -> Counter[tuple[str, str, str]]:
 
 
 def _count_tags(chunks: list[dict[str, Any]]) -> int:
-    """Return how many tags are outside code in a document that is put together of its chunks."""
+    """Return the number of tags outside code in a document, which is joined from its chunks."""
     lines: list[str] = []
     for chunk in chunks:
         first = chunk["position"]["line_start"]
@@ -167,7 +168,7 @@ def _expected_words(path: Path) -> set[str]:
 
 
 def _office_text(path: Path) -> str:
-    """The text of every paragraph or cell, with nothing between runs of one."""
+    """Return the text of every paragraph or cell, joining runs without a separator."""
     pattern, tag = _OFFICE_TEXT[path.suffix]
     parts = []
     with zipfile.ZipFile(path) as archive:

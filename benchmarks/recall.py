@@ -1,12 +1,13 @@
-"""Does the dense lane find what an exact scan finds? `python benchmarks/recall.py FOLDER ...`.
+"""Compares the dense lane with an exact scan: `python benchmarks/recall.py FOLDER ...`.
 
-Each FOLDER of documents is built with the default configuration; one that holds a `foundry.toml` is
-a project that has been built. Queries are spans of one word to twelve, drawn from the texts by a
-seed that the build does not know, as many of each length. The first table has the share of the
-twenty nearest chunks that the lane finds, by length, that of the worst tenth of the queries, and
-what a search of the lane costs. The second compares hybrid searches with those whose dense lane
-scans everything: on how many of their first pages (ten results) the same chunks stand, and which
-share of all results is the same.
+Each FOLDER of documents is built with the default configuration; one with a `foundry.toml` is a
+project that has been built. Queries are spans of one to twelve words, equally many of each length,
+drawn from the texts by a seed that the build does not use.
+
+The first table has, by length, the share of the twenty nearest chunks that the lane finds, that
+share for the worst tenth of the queries, and the cost of a search in the lane. The second compares
+hybrid searches with hybrid searches whose dense lane scans everything: how many first pages (ten
+results) have the same chunks, and the share of equal results.
 """
 
 import argparse
@@ -55,7 +56,7 @@ def least_milliseconds(lane: Any, vector: NDArray[np.float32]) -> float:
 
 
 def measure(project: Path, count: int) -> None:
-    """Print both tables of a built project."""
+    """Print both tables for a built project."""
     server = load_server(project, "recalled")
     index = import_module("recalled.opening").current_index()
     lane = index.dense_lane

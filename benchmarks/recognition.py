@@ -1,7 +1,8 @@
-"""How much of a page is read from its picture: `python benchmarks/recognition.py FILE.pdf ...`.
+"""Measures text recognition: `python benchmarks/recognition.py FILE.pdf ...`.
 
-Pages that have a text layer are rendered at several resolutions, skewed, and packed as JPEG. Recall
-and precision are of the words of that layer, counted once each. Seconds are of one processor.
+Pages with a text layer are rendered at several resolutions, skewed, and compressed as JPEG. Recall
+and precision compare the recognised words with those of the text layer; repeated words count once.
+Times are seconds of processor time.
 """
 
 import argparse
@@ -22,7 +23,7 @@ from PIL import Image
 from foundry.readers.formats.pictures import open_pictures, see
 
 PAGES = 2
-"""Of each file."""
+"""Pages of each file."""
 MIN_WORDS = 30
 _WORD = re.compile(r"\w{2,}")
 

@@ -1,11 +1,14 @@
-"""Records of a server or of its engine, compared: `python benchmarks/records.py [FOLDER] ...`.
+"""Compares records in a server with records in its engine: `python benchmarks/records.py`.
 
-A folder of documents, asked for the headings of its chunks, or with `--chunks` a generated corpus,
-asked for what belongs to it (see `synthetic`), is built and published into a PostgreSQL that runs
-here. Each server is a process of its own with what its export has of the index; it shows ten hits
-of each query, and asks the engine through a relay that counts bytes. Figures are megabytes of the
-index on disk, of memory after all searches (all pages read, and those that belong to no file),
-milliseconds of processors, and exchanges with the engine and kilobytes from it, of a search.
+Each FOLDER of documents, or a generated corpus of `--chunks`, is built and published into a
+PostgreSQL that is started here. Queries are headings of a folder's chunks, or the generated
+corpus's own (see `synthetic`). Each server is a separate process with the part of the index that
+its export has. It returns ten hits for each query, and reaches the engine through a relay that
+counts bytes.
+
+Figures are megabytes of the index on disk, and of memory after all searches (all pages read, and
+those that belong to no file). For a search, they are milliseconds of processor time, exchanges with
+the engine, and kilobytes from it.
 """
 
 import argparse
@@ -40,7 +43,7 @@ COLUMNS = "records|MB of index|MB held|private|ms of server|ms of PostgreSQL|exc
 
 
 def publish_counted(content: Content, *, exact: bool) -> str:
-    """Publish with records; say what that takes, and how large their table is."""
+    """Publish with records; returns the cost, and the size of the table of records."""
     import psycopg
 
     begun = time.perf_counter()
@@ -55,7 +58,7 @@ def publish_counted(content: Content, *, exact: bool) -> str:
 
 
 def serve(folder: Path, package: str, index: Path) -> None:
-    """Ask one server, in this process, and print what that took."""
+    """Search one server in this process, and print the cost."""
     sys.path.insert(0, str(folder))
     server = importlib.import_module(package)
     server.load(index, verify=False)
@@ -82,7 +85,7 @@ def serve(folder: Path, package: str, index: Path) -> None:
 
 
 def headings_of(content: Content) -> list[str]:
-    """The last headings above chunks that are drawn."""
+    """Return the last headings of randomly drawn chunks."""
     chooser = random.Random(SEED)
     numbers = [chooser.randrange(len(content.scales)) for _ in range(QUERIES)]
     chunks = content.index.chunks(numbers)

@@ -1,11 +1,11 @@
-"""What grows with a corpus, from a thousand chunks to a million: `python benchmarks/scale.py`.
+"""Measures corpora of a thousand to a million chunks: `python benchmarks/scale.py`.
 
-For each of `--chunks` a generated corpus (see `synthetic`) is built end to end by `foundry build`'s
-own code, then searched by the server rendered for it, then built again unchanged and with one of
-its records changed, each in a process of its own. What is measured is added to `--results`, a line
-of JSON a size and part, at once: what is there already is not measured again, so a run that was
-stopped goes on, and a size is measured anew once its lines are deleted. The tables, and the plots
-in an SVG beside the results, are made from these lines; `--draw` does nothing else.
+For each of `--chunks`, a generated corpus (see `synthetic`) is built by the code of `foundry
+build`, searched by the server rendered for it, and built again without a change and with one record
+changed, each in a separate process. Results are appended to `--results` at once, one line of JSON
+per size and part. Existing results are not measured again, so an interrupted run can be continued;
+to repeat a size, delete its lines. The tables, and the plots in an SVG beside the results, are made
+from these lines. `--draw` only makes them.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from timed_build import TimedBuild, timed_build
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 RESULTS = Path(__file__).parent / "scale.jsonl"
 STAMP_SECONDS = 2.5
-"""After which the stamp of a file that was written is trusted."""
+"""Time after which the stamp of a written file is trusted."""
 
 BUILD_TARGET = 1_500.0
 OPEN_TARGET = 20.0
@@ -38,7 +38,7 @@ Found = dict[str, Any]
 
 
 def measure_build(folder: Path, chunks: int) -> Found:
-    """The first build, and the bytes of the index by part."""
+    """Measure the first build, and the bytes of the index by part."""
     project = generated_project(folder, chunks)
     shutil.rmtree(project / ".foundry", ignore_errors=True)
     found = _figures(timed_build(project))
@@ -46,16 +46,16 @@ def measure_build(folder: Path, chunks: int) -> Found:
 
 
 def measure_search(folder: Path, chunks: int) -> Found:
-    """Opening and searching the index."""
+    """Measure opening and searching the index."""
     project = built_project(folder, chunks)
     rendered = render_server(project, "benchmark_scale")
     return measure_searches(rendered, project / ".foundry" / "index", project / "queries.json")
 
 
 def measure_rebuilds(folder: Path, chunks: int) -> Found:
-    """A build with nothing changed, and one with a word more in the middle of the corpus.
+    """Measure a build without a change, and one with another word in the middle of the corpus.
 
-    The corpus is as it was afterwards; the index has the word.
+    Afterwards, the corpus is restored, but the index contains the word.
     """
     project = built_project(folder, chunks)
     corpus = project / "corpus.jsonl"
@@ -103,7 +103,7 @@ def read_results(path: Path) -> dict[int, dict[str, Found]]:
 
 
 def measure(sizes: list[int], folder: Path, results: Path) -> None:
-    """Measure what is not in the results yet, and add it to them."""
+    """Measure what the results lack, and add it."""
     for size in sizes:
         for part, measure_part in PARTS.items():
             if part in read_results(results).get(size, {}):
@@ -118,7 +118,7 @@ def measure(sizes: list[int], folder: Path, results: Path) -> None:
 
 
 def print_tables(results: dict[int, dict[str, Found]]) -> None:
-    """The tables of builds, of searches and of the index."""
+    """Print the tables of builds, searches and index sizes."""
     columns = "chunks|build, s|by stage|processor, s|chunks/s|most MB|nothing changed, s"
     row(*f"{columns}|one record changed, s|processor of the parent, s".split("|"))
     row(*["---"] * 9)
@@ -165,7 +165,7 @@ _MIDDLE_LAST = ("p50", "p99")
 
 
 def draw_plots(results: dict[int, dict[str, Found]]) -> str:
-    """The plots as SVG."""
+    """Return the plots as SVG."""
 
     def series(name: str, part: str, value: Callable[[Found], float]) -> Series:
         points = [

@@ -1,8 +1,8 @@
-"""Searches of a rendered server, in a process of its own.
+"""Measures searches of a rendered server in a separate process.
 
-`python searching.py FOLDER PACKAGE INDEX QUERIES` prints JSON: how long opening the index takes,
-the latency of each mode and of two threads, and memory. Nothing but the server and numpy is
-imported, so that the memory is that of a process that only searches.
+`python searching.py FOLDER PACKAGE INDEX QUERIES` prints JSON: the time of opening the index, the
+latency of each mode and of two threads, and the memory. Only the server and NumPy are imported, so
+that the memory is that of a process that only searches.
 """
 
 import importlib
@@ -33,7 +33,7 @@ LIBRARY_THREADS = (
 def measure_searches(
     rendered: Path, index: Path, queries: Path, threads: int = 1
 ) -> dict[str, Any]:
-    """Start this script for a server rendered as the package that `rendered` is named after."""
+    """Run this script for a server whose package is named like the folder `rendered`."""
     limits = dict.fromkeys(LIBRARY_THREADS, str(threads))
     arguments = (str(rendered), rendered.name, str(index), str(queries))
     return run_script(Path(__file__), *arguments, variables=limits).said
@@ -62,7 +62,7 @@ def _measure(server: Any, index: Path, queries: list[str]) -> dict[str, Any]:
 
 
 def _open_again(server: Any, index: Path) -> tuple[float, float]:
-    """Milliseconds of wall and of processor that opening takes, median."""
+    """Return the median milliseconds of wall and processor time of opening."""
     open_index = importlib.import_module(f"{server.__name__}.opening").open_index
     wall, used = [], []
     for _ in range(OPENINGS):
@@ -74,7 +74,7 @@ def _open_again(server: Any, index: Path) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Measure here, and print JSON."""
+    """Measure in this process, and print JSON."""
     folder, package, index, queries = sys.argv[1:]
     sys.path.insert(0, folder)
     server = importlib.import_module(package)

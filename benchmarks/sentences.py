@@ -1,9 +1,9 @@
-"""Are sentences marked that their passages do not support? `python benchmarks/sentences.py FILE`.
+"""Measures whether unsupported sentences are marked: `python benchmarks/sentences.py FILE`.
 
-Each line of the file is a sentence as a language model may write it, with its passages: `{"id",
-"question", "passages": [{"title", "path", "text"}], "sentence", "supported", "kind"}`. It should be
-written by somebody who has not read the check. All passages of the file become the index; the
-exported server's own check reads each sentence without a citation, so against all its passages.
+Each line of the file is a sentence like those of a language model, with its passages: `{"id",
+"question", "passages": [{"title", "path", "text"}], "sentence", "supported", "kind"}`. Its author
+should not know the check. All passages of the file are indexed. The exported server's own check
+judges each sentence without a citation, so against all of its passages.
 """
 
 import argparse
@@ -21,10 +21,10 @@ CONFIGURATION = '[chunking]\nstrategy = "none"\n\n[server]\nlanguage_model = tru
 
 
 class Checker:
-    """A server over all passages, and its check."""
+    """A server that has indexed all passages, and its check."""
 
     def __init__(self, entries: list[dict[str, Any]], folder: Path, provider: str) -> None:
-        """Build and render it."""
+        """Build the index and render the server."""
         passages = {json.dumps(one): one for entry in entries for one in entry["passages"]}
         self._numbers = {text: number for number, text in enumerate(passages)}
         lines = (
@@ -40,14 +40,14 @@ class Checker:
         self._index = self._server.load(project / ".foundry" / "index")
 
     def lacks(self, entry: dict[str, Any]) -> list[str]:
-        """Return what the passages lack of a sentence, and the words that show it."""
+        """Return the kinds of support that a sentence lacks, and the words that show it."""
         found = self._module("support").find_unsupported(
             entry["sentence"], self._passages(entry), entry["question"], self._index
         )
         return [" ".join([one.lacks, *one.missing]) for one in found]
 
     def measure(self, entry: dict[str, Any]) -> dict[str, float]:
-        """Return how much of each kind the passages lack of a sentence."""
+        """Return, for each kind, how much support a sentence lacks."""
         check = self._module("support").Check(self._passages(entry), entry["question"], self._index)
         for claim in self._module("claims").read_claims(entry["sentence"]):
             if lacks := check.measure(claim):

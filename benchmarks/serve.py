@@ -1,9 +1,9 @@
-"""Throughput, overload, memory, reloads and start-up of a server: `python benchmarks/serve.py`.
+"""Measures throughput, overload, memory, reloads and start-up: `python benchmarks/serve.py`.
 
 Generated corpora (see `synthetic`) of `--chunks` chunks are built, or taken from `--folder` if they
-are there, and exported; the export runs as a process of the interpreter that runs this, and is
-loaded over loopback with wrk (`apt-get install wrk`). With one core for the server and one for wrk
-the figures are those of one worker. Starts are timed from spawning the process.
+are there, and exported. The export runs in a process of this interpreter, and gets requests over
+loopback by wrk (`apt-get install wrk`). With one core for the server and one for wrk, the figures
+are those of one worker. Start-up is measured from the start of the process.
 """
 
 import argparse
@@ -52,13 +52,13 @@ INITIALIZE = {
 
 
 def command(export: Path) -> list[str]:
-    """What runs an export."""
+    """Return the command that runs an export."""
     return [sys.executable, "-c", START.format(folder=str(export))]
 
 
 @contextmanager
 def running(export: Path, *arguments: str, **variables: str) -> Iterator[tuple[str, int]]:
-    """Run an export's server; its address and process id."""
+    """Run an export's server; yields its address and process id."""
     process = subprocess.Popen(
         [*command(export), "serve", "--port", "0", *arguments],
         stderr=subprocess.PIPE,
@@ -82,7 +82,7 @@ def running(export: Path, *arguments: str, **variables: str) -> Iterator[tuple[s
 def measure_loads(
     chunks: int, export: Path, queries: list[str], seconds: float, work: Path
 ) -> None:
-    """Rows for the empty endpoint, and for searches at each load."""
+    """Print rows for an empty endpoint, and for searches at each load."""
     script = work / "search.lua"
     write_script(script, queries)
     with running(export, LOG_LEVEL="warning") as (address, pid):
@@ -100,7 +100,7 @@ def measure_loads(
 def measure_load(
     url: str, pid: int, connections: int, seconds: float, script: Path | None = None
 ) -> tuple[Load, float, Memory]:
-    """A load, the milliseconds of processor for an answer, and the most memory meanwhile."""
+    """Return a load, the processor milliseconds per answer, and the maximum memory."""
     before = cpu_seconds(pid)
     with MemoryWatch(pid) as watch:
         found = load(url, connections, seconds, script)
@@ -129,7 +129,7 @@ def print_load(
 
 @contextmanager
 def health_checks(address: str) -> Iterator[list[float]]:
-    """Ask /healthz five times a second; how long each answer took, in milliseconds."""
+    """Request /healthz five times a second; yields the list of response times in milliseconds."""
     waits: list[float] = []
     stop = threading.Event()
 
@@ -150,7 +150,7 @@ def health_checks(address: str) -> Iterator[list[float]]:
 
 
 def measure_reloads(project: Path, export: Path, work: Path) -> None:
-    """Publish again and again while the server is under load: no answer may fail."""
+    """Publish repeatedly while the server is under load; no response may fail."""
     published = work / "published"
     shutil.copytree(project / ".foundry" / "index", published)
     names = [(published / "CURRENT").read_text().strip()]
@@ -194,7 +194,7 @@ def _version(address: str) -> str:
 
 
 def measure_starts(chunks: int, export: Path) -> None:
-    """A row: from spawning a process to its first answers, over HTTP and over stdio; memory."""
+    """Print a row: time from start to first response, over HTTP and over stdio, and memory."""
     found: dict[str, list[float]] = {}
     for _ in range(STARTS):
         begun = time.perf_counter()
@@ -227,7 +227,7 @@ def _since(begun: float) -> float:
 
 
 def time_stdio(export: Path) -> float:
-    """Milliseconds from spawning `mcp` to its answer to `initialize`."""
+    """Return the milliseconds from the start of `mcp` to its response to `initialize`."""
     begun = time.perf_counter()
     with subprocess.Popen(
         [*command(export), "mcp"],

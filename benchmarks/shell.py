@@ -1,8 +1,8 @@
-"""What one query costs from the shell: `python benchmarks/shell.py PROJECT QUERY`.
+"""Measures a query from the shell: `python benchmarks/shell.py PROJECT QUERY`.
 
-`foundry query` is compared with the `search` of the project's export, and with sqlite-utils that
-only starts (`pip install sqlite-utils`). The project is built and exported first. Milliseconds are
-of processor, the least of the runs, in turns.
+`foundry query` is compared with the `search` of the project's export, and with the start of
+sqlite-utils (`pip install sqlite-utils`). The project is built and exported first. Figures are
+milliseconds of processor time, the smallest of the runs, which alternate.
 """
 
 import argparse
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _run(command: list[str], folder: str) -> float:
-    """Run a command and return its seconds of processor."""
+    """Run a command and return its processor time in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,9 +1,9 @@
-"""Real texts that everybody has: the docstrings of Python and of libraries that Foundry installs.
+"""Real texts that everybody has: the docstrings of Python and of Foundry's dependencies.
 
-`python benchmarks/shipped.py FOLDER` writes them as a folder of Markdown, a page for each module
-that says enough: its docstring, then a heading for each class and function with theirs. The same
-interpreter and the same versions of the libraries (`uv.lock`) give the same pages. Nothing of it is
-part of this repository.
+`python benchmarks/shipped.py FOLDER` writes them as a folder of Markdown, with a page for each
+module with enough docstrings: its own, then a heading for each class and function with theirs. The
+same interpreter and the same versions of the libraries (`uv.lock`) give the same pages. They are
+not part of this repository.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 
 LIBRARIES = ("numpy",)
 LEAST_CHARS = 400
-"""Of all docstrings of a module; those with less say what its name says."""
+"""Minimum size of all docstrings of a module; shorter ones hardly say more than its name."""
 
 LEFT_OUT = {"test", "tests", "testing", "idlelib", "lib2to3", "site-packages", "turtledemo"}
 
@@ -26,7 +26,7 @@ Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def write_shipped(folder: Path) -> Path:
-    """Write the pages below `folder`, unless they are there; return it."""
+    """Write the pages below `folder`, unless they exist; returns the folder."""
     done = folder / ".complete"
     if not done.exists():
         for name, module in modules():
@@ -82,7 +82,7 @@ def _joined(sections: list[tuple[str, str]]) -> str:
 
 
 def main() -> int:
-    """Write the pages, and say how many there are."""
+    """Write the pages, and print their number."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     pages = [*write_shipped(parser.parse_args().folder).rglob("*.md")]

@@ -1,14 +1,14 @@
-"""How large an index and an installation are: `python benchmarks/size.py [FOLDER ...]`.
+"""Measures the sizes of indexes and installations: `python benchmarks/size.py [FOLDER ...]`.
 
 Each FOLDER, and a generated corpus of `--chunks` chunks, is built and exported with the default
-configuration: bytes a chunk of the index, by part.
+configuration; the table has the bytes per chunk by part of the index.
 
-With `--installed` only the megabytes are measured that pip leaves in a new environment each for an
-exported server of the default configuration, for Foundry and for each peer: the files of its
-distribution and of all that it requires, with the modules that pip compiles.
+With `--installed`, the table only has the megabytes that pip installs into a new environment for an
+exported server of the default configuration, for Foundry, and for each peer: the files of the
+distribution and of all its requirements, with the modules that pip compiles.
 
-With `--exports` only the modules, lines and statements of Python that an owner has to read are
-counted, of golden `minimal`, whose configuration is the default.
+With `--exports`, the table only has the modules, lines and statements of Python that an owner has
+to read, of golden `minimal`, whose configuration is the default.
 """
 
 import argparse
@@ -52,7 +52,7 @@ COLUMNS = (*dict.fromkeys(PARTS.values()), OTHERS)
 
 
 def index_parts(index: Path) -> dict[str, int]:
-    """Bytes of the published index by part."""
+    """Return the bytes of the published index by part."""
     root = resolve_version(index)
     sizes = dict.fromkeys(COLUMNS, 0)
     for path in root.rglob("*"):
@@ -63,9 +63,9 @@ def index_parts(index: Path) -> dict[str, int]:
 
 
 def installed(requirements: Sequence[str]) -> dict[str, int]:
-    """Bytes that pip leaves of each distribution in a new environment, by name.
+    """Return the bytes of each distribution that pip installs into a new environment, by name.
 
-    Raises ProcessFailedError if it cannot install them.
+    Raises ProcessFailedError if pip fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=False)
@@ -92,7 +92,7 @@ def _folder_bytes(*folders: Path) -> int:
 
 
 def report_index(name: str, project: Path, export: Path) -> None:
-    """Print the row of a project that was built and exported."""
+    """Print the row of a built and exported project."""
     index = project / ".foundry" / "index"
     parts = index_parts(index)
     chunks = Manifest.read(resolve_version(index) / "manifest.json").chunks
@@ -108,7 +108,7 @@ def report_index(name: str, project: Path, export: Path) -> None:
 
 
 def report_installation(work: Path) -> None:
-    """Print a row each for Foundry, a server of the default configuration and the peers."""
+    """Print rows for Foundry, for a server of the default configuration, and for the peers."""
     project = make_project(work / "installed", f'type = "folder"\npath = "{MINIMAL / "sources"}"')
     build(project)
     server = render_server(project, "server")
@@ -143,7 +143,7 @@ class Module:
 
     @classmethod
     def of(cls, path: Path) -> "Module":
-        """Count the lines of a file and the statements in it, docstrings not among them."""
+        """Count the lines and statements of a file, without docstrings."""
         text = path.read_text(encoding="utf-8")
         nodes = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.stmt)]
         return cls(len(text.splitlines()), sum(not _is_docstring(node) for node in nodes))

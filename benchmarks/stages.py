@@ -1,8 +1,8 @@
-"""What each optional stage changes: `python benchmarks/stages.py [FOLDER ...]`.
+"""Measures the effect of each optional stage: `python benchmarks/stages.py [FOLDER ...]`.
 
-Every collection is built once and asked through servers rendered with one stage each, with default
-constants. Collections are the examples of this repository, three corpora made by a seeded generator
-(see `stages_corpora`), and any folders in BEIR's layout. Hits count for their documents.
+Every collection is built once, and searched through servers with one stage each, with default
+values. Collections are the examples of this repository, three corpora made by a seeded generator
+(see `stages_corpora`), and folders in BEIR's layout. Hits are judged by document.
 """
 
 import argparse
@@ -36,7 +36,7 @@ Questions = list[tuple[str, dict[str, float]]]
 
 
 def evaluate(search: Search, questions: Questions) -> tuple[float, float]:
-    """Mean nDCG@10 and mean recall@20."""
+    """Return mean nDCG@10 and mean recall@20."""
     figures = []
     for query, grades in questions:
         # Examples identify documents by path, and collections by id.
@@ -50,7 +50,7 @@ def evaluate(search: Search, questions: Questions) -> tuple[float, float]:
 
 
 def collections(work: Path, folders: list[Path]) -> list[tuple[str, str, Questions]]:
-    """Name, source and questions of each collection."""
+    """Return name, source and questions of each collection."""
     found: list[tuple[str, str, Questions]] = []
     for name in ("handbook", "robotics"):
         asked = read_questions(EXAMPLES / name / "questions.jsonl")
@@ -69,7 +69,7 @@ def collections(work: Path, folders: list[Path]) -> list[tuple[str, str, Questio
 
 
 def main() -> int:
-    """Print one row per collection and stage that differs from no stage."""
+    """Print a row for each collection and stage whose figures differ from those without a stage."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
     folders = parser.parse_args().folders

@@ -1,4 +1,4 @@
-"""Small corpora made by a seeded generator, each with questions that one kind of stage is for."""
+"""Makes small corpora by a seed, each with questions for one kind of stage."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ _PARTS = (
 _ACTIONS = "inspect replace clean adjust lubricate calibrate tighten drain refill label".split()
 _REASONS = "heat dust damp wear vibration corrosion leakage overload freezing noise".split()
 _VERSIONS = (("2026-01-28", 3), ("2026-01-05", 26), ("2025-08-01", 183), ("2023-02-01", 1095))
-"""Days of modification and the ages on the reference date."""
+"""Modification dates, and their ages in days on the reference date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Made:
 
 
 def make_codes(random: Random) -> Made:
-    """300 fault codes with a page each, among logs that repeat many codes; asked in sentences."""
+    """Return 300 pages about fault codes, and logs that repeat codes; queries are sentences."""
     rows, questions = [], []
     codes = [f"E{number}" for number in random.sample(range(1000, 9999), 300)]
     for code in codes:
@@ -62,7 +62,7 @@ def make_codes(random: Random) -> Made:
 
 
 def make_versions(random: Random) -> Made:
-    """Every subject in four versions that differ in date and detail; the newest is the answer."""
+    """Return each subject in four versions with other dates and details; the newest is relevant."""
     rows, questions = [], []
     for number, (part, action) in enumerate((p, a) for p in _PARTS for a in _ACTIONS[:3]):
         versions = list(_VERSIONS)
@@ -81,7 +81,7 @@ def make_versions(random: Random) -> Made:
 
 
 def make_linked(random: Random) -> Made:
-    """Manuals that link to data sheets without a word in common; both are the answer."""
+    """Return manuals that link to data sheets without a common word; both are relevant."""
     rows, questions = [], []
     for number, part in enumerate(_PARTS):
         sheet = f"sheet-{number}"
@@ -115,7 +115,7 @@ def _sentences(random: Random, count: int) -> Iterator[str]:
 
 
 def make_all() -> Sequence[Made]:
-    """The three corpora, the same every time."""
+    """Return the three corpora, which are always the same."""
     return [make(Random(f"stages-{make.__name__}")) for make in _MAKERS]
 
 

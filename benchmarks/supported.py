@@ -1,15 +1,16 @@
-"""Are sentences marked that no passage supports? `python benchmarks/supported.py [--misses]`.
+"""Measures whether unsupported sentences are marked: `python benchmarks/supported.py [--misses]`.
 
-With `--no-vectors` the examples are built without an encoder.
+With `--no-vectors`, the examples are built without an encoder.
 
-`supported.jsonl` has sentences as a language model may write them, each written for this from a
-passage of an example, before its half was asked: some that the passage supports, some that it does
-not. Rules and thresholds were chosen by the development half (handbook); of the other (robotics)
-only figures were looked at, one of which decided a threshold. Each example is built with one chunk
-for each document, six of which are found for the question, and the exported server's own check
-reads the sentence with a citation of the passage. To these come, by themselves: each sentence of
-the passage as it is (verbatim), paraphrases without a citation, and those that cite the last
-passage instead.
+`supported.jsonl` has sentences like those of a language model, each written from a passage of an
+example, before its half was evaluated: some are supported by the passage, some are not. Rules and
+thresholds were chosen with the development half (handbook). Of the other half (robotics), only
+figures were looked at, one of which decided a threshold.
+
+Each example is built with one chunk per document, and a search finds six of them for each question.
+The exported server's own check judges the sentence with a citation of its passage. Further cases
+are added automatically: each sentence of the passage itself (verbatim), paraphrases without a
+citation, and paraphrases that cite the last passage instead.
 """
 
 import argparse
@@ -33,7 +34,7 @@ PASSAGES = 6
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A sentence with citations, of a kind that is supported or is not."""
+    """A sentence with citations, and its kind, which is supported or not."""
 
     kind: str
     is_supported: bool
@@ -42,10 +43,10 @@ class Case:
 
 
 class Example:
-    """The server of an example, whose chat can ask a language model."""
+    """The server of an example, whose chat may use a language model."""
 
     def __init__(self, name: str, folder: Path, *, has_vectors: bool = True) -> None:
-        """Build and render it."""
+        """Build the index and render the server."""
         source = f'type = "folder"\npath = {json.dumps(str(EXAMPLES / name / "sources"))}'
         provider = "" if has_vectors else '[embedding]\nprovider = "none"\n\n'
         project = make_project(folder / name, source, provider + CONFIGURATION)
@@ -54,7 +55,7 @@ class Example:
         self._index = self._server.load(project / ".foundry" / "index")
 
     def module(self, name: str) -> ModuleType:
-        """Return a module of its chat."""
+        """Return a module of the server's chat."""
         return importlib.import_module(f"{self._server.__name__}.chat.{name}")
 
     def passages(self, question: str) -> Any:
@@ -63,7 +64,7 @@ class Example:
         return self.module("answer").number_passages(hits)
 
     def lacks(self, case: Case, question: str, passages: Any) -> list[str]:
-        """Return what the sentence of a case lacks support in."""
+        """Return the kinds of support that a sentence lacks."""
         citations = "".join(f"[{number}]" for number in case.cited)
         found = self.module("support").find_unsupported(
             f"{case.text} {citations}", passages, question, self._index
@@ -72,7 +73,7 @@ class Example:
 
 
 def cases_of(entry: dict[str, Any], example: Example, passages: Any) -> Iterator[Case]:
-    """Yield the sentences of a line, and those that are made of its passage."""
+    """Yield the sentences of a line, and those made from its passage."""
     fragments, numbers = entry["cites"], [passage.source.number for passage in passages]
     cited = [p.source.number for p in passages if any(part in p.text for part in fragments)]
     if len(cited) < len(fragments):
@@ -92,7 +93,7 @@ def cases_of(entry: dict[str, Any], example: Example, passages: Any) -> Iterator
 
 
 def main() -> None:
-    """Print how many sentences of each kind are marked, by half."""
+    """Print, by half, how many sentences of each kind are marked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--misses", action="store_true", help="print those of the development half as well"

@@ -1,10 +1,10 @@
-"""A generated corpus of any size, the same for a seed, as a project that can be built.
+"""Generates a corpus of any size, determined by a seed, as a project that can be built.
 
-Words are as frequent as in a text without its stop words (Zipf and Mandelbrot: the word of rank r
-in proportion to 1 / (r + 20)). A topic is a word with those nearest to it in meaning, by the
-built-in encoder. A chunk has the dozen words of its topic, twice, a dozen words that the chunks of
-its document share, and two dozen of its own: some 450 characters, and vectors that lie in clusters
-as embeddings do. A query is three words of a topic and two of one of its chunks.
+Word frequencies are those of a text without stop words (Zipf and Mandelbrot: the word of rank r is
+proportional to 1 / (r + 20)). A topic is a word with its nearest neighbours by the built-in
+encoder. A chunk contains the twelve words of its topic, twice, twelve words that the chunks of its
+document share, and 24 words of its own: about 450 characters. Its vectors form clusters, like real
+embeddings. A query is three words of a topic and two other words of one of its chunks.
 """
 
 import json
@@ -33,15 +33,15 @@ CHUNKS_OF_DOCUMENT = 8
 QUERIES = 300
 
 MAX_CHARS = 640
-"""More than any one paragraph has, and less than two of them: each becomes a chunk."""
+"""More than any paragraph, and less than any two, so that each paragraph becomes a chunk."""
 
 BLOCK = 1_024
-"""Documents drawn at a time."""
+"""Documents generated at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class GeneratedDocument:
-    """A title, and the texts of its chunks."""
+    """A title, and the texts of the chunks."""
 
     title: str
     topic: int
@@ -64,7 +64,7 @@ class Corpus:
         self._topics = _neighbours(vectors - vectors.mean(axis=0), chooser)
 
     def documents(self) -> Iterator[GeneratedDocument]:
-        """All documents, one after the other; the same each time."""
+        """Yield all documents in order; they are the same each time."""
         chooser = np.random.default_rng([SEED, self.chunks])
         for start in range(0, self.chunks, CHUNKS_OF_DOCUMENT * BLOCK):
             yield from self._block(chooser, min(CHUNKS_OF_DOCUMENT * BLOCK, self.chunks - start))
@@ -88,7 +88,7 @@ class Corpus:
         return np.searchsorted(self._sums[:-1], chooser.random(shape))
 
     def queries(self, count: int) -> list[str]:
-        """Queries for the first documents of the corpus, one each."""
+        """Return queries for the first documents of the corpus, one each."""
         chooser = np.random.default_rng([SEED, 1])
         queries = []
         for document in islice(self.documents(), count):
@@ -99,9 +99,10 @@ class Corpus:
 
 
 def generated_project(folder: Path, chunks: int) -> Path:
-    """The project of a corpus under `folder`; written, but not built, if it is not there yet.
+    """Return the project of a corpus under `folder`, which is written if it does not exist.
 
-    `corpus.jsonl` has a record for each document, `queries.json` the queries.
+    `corpus.jsonl` has a record for each document, `queries.json` the queries. The project is not
+    built.
     """
     project = folder / f"generated-{chunks}"
     if not (project / "foundry.toml").exists():
@@ -119,7 +120,7 @@ def generated_project(folder: Path, chunks: int) -> Path:
 
 
 def built_project(folder: Path, chunks: int) -> Path:
-    """The project of a corpus, built; one that has been built already is taken as it is."""
+    """Return the project of a corpus; build it if it has not been built."""
     project = generated_project(folder, chunks)
     if not (project / ".foundry" / "index" / "CURRENT").exists():
         timed_build(project)
@@ -127,7 +128,7 @@ def built_project(folder: Path, chunks: int) -> Path:
 
 
 def queries_of(project: Path) -> list[str]:
-    """The queries that belong to a generated corpus."""
+    """Return the queries of a generated corpus."""
     queries: list[str] = json.loads((project / "queries.json").read_bytes())
     return queries
 
@@ -140,7 +141,7 @@ def _words(chooser: np.random.Generator) -> list[str]:
 
 
 def _neighbours(vectors: NDArray[np.float32], chooser: np.random.Generator) -> NDArray[np.int64]:
-    """The topics (t, w): for each of t words the w nearest by cosine, itself the first."""
+    """Return the topics (t, w): the w nearest words to each of t words, beginning with itself."""
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     chosen = chooser.choice(len(unit), TOPICS, replace=False)
     blocks = np.split(chosen, 20)

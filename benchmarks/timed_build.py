@@ -1,4 +1,4 @@
-"""`foundry build` by stage, in a process of its own: `python timed_build.py PROJECT [JOBS]`."""
+"""Times `foundry build` by stage in a separate process: `python timed_build.py PROJECT [JOBS]`."""
 
 import json
 import sys
@@ -15,9 +15,9 @@ from foundry.progress import Progress, Reporter
 
 @dataclass(frozen=True, slots=True)
 class TimedBuild:
-    """A build: what came of it, seconds of each stage, of all of it by wall and by processor.
+    """A build: its result, the seconds of each stage, and its wall and processor time.
 
-    `parent` is the processor time of the build's own process, without its workers.
+    `parent` is the processor time of the build's main process, without its workers.
     """
 
     index: Path
@@ -32,7 +32,7 @@ class TimedBuild:
 
 
 class _TimedSteps(Reporter):
-    """Says nothing, and notes when each step began."""
+    """Prints nothing, and records when each step began."""
 
     def __init__(self) -> None:
         super().__init__(quiet=True)
@@ -45,7 +45,7 @@ class _TimedSteps(Reporter):
 
 
 def timed_build(project: Path, jobs: int | None = None) -> TimedBuild:
-    """Build a project in a process of its own, which is started, and measured, from outside."""
+    """Build a project in a separate process, and measure it from outside."""
     ended = run_script(Path(__file__), str(project), *([str(jobs)] if jobs else []), watched=True)
     said = ended.said
     return TimedBuild(
@@ -62,7 +62,7 @@ def timed_build(project: Path, jobs: int | None = None) -> TimedBuild:
 
 
 def main() -> int:
-    """Build here, and print what came of it as JSON."""
+    """Build in this process, and print the result as JSON."""
     project, *jobs = sys.argv[1:]
     steps = _TimedSteps()
     begun = time.monotonic()

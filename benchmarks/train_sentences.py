@@ -1,11 +1,14 @@
-"""How much does each lack of a sentence tell? `python benchmarks/train_sentences.py [--write]`.
+"""Learns how much each kind of missing support counts: `python benchmarks/train_sentences.py`.
 
-Fits what `foundry/runtime/chat/comparing/coefficients.py` holds, which `--write` writes: a logistic
-regression without negative coefficients, since no lack makes a sentence better. It learns from
-`sentences.jsonl` (by somebody who had not read the check), from `supported.jsonl`, and from the
-supported sentences of both with a passage of the same document that does not say them. Of all
-supported sentences, at most FALSE are marked in cross-validation by documents, which decides how
-much is enough. `--also FILE` prints what is marked of other sentences, which are not learnt from.
+This fits the coefficients of `foundry/runtime/chat/comparing/coefficients.py`, and writes them with
+`--write`: a logistic regression without negative coefficients, because missing support never makes
+a sentence better. It learns from `sentences.jsonl` (by an author who did not know the check), from
+`supported.jsonl`, and from the supported sentences of both, combined with another passage of the
+same document that does not support them.
+
+In cross-validation by document, at most FALSE of the supported sentences may be marked, which
+determines the threshold. `--also FILE` prints which of other sentences are marked, without learning
+from them.
 """
 
 import argparse
@@ -41,7 +44,7 @@ def read_lines(path: Path) -> list[Entry]:
 
 
 def read_written() -> list[Entry]:
-    """Read the sentences by somebody who had not read the check."""
+    """Read the sentences by the author who did not know the check."""
     entries = read_lines(HERE / "sentences.jsonl")
     return [
         {**entry, "set": "strangers", "document": entry["passages"][0]["path"]} for entry in entries
@@ -83,7 +86,7 @@ def _cited(line: Entry) -> list[dict[str, str]]:
 
 
 def misplace(entries: list[Entry]) -> list[Entry]:
-    """Return supported sentences with a passage that does not say them, of their document."""
+    """Return supported sentences, each with a passage of its document that does not support it."""
     chooser, moved = random.Random(5), []
     for entry in filter(lambda one: one["supported"], entries):
         texts = {one["text"] for one in entry["passages"]}
@@ -95,7 +98,7 @@ def misplace(entries: list[Entry]) -> list[Entry]:
 
 
 def fit(lacks: Numbers, unsupported: Numbers, weights: Numbers) -> Numbers:
-    """Return the intercept and the coefficients, none of them negative, by Newton's method."""
+    """Return the intercept and the coefficients, none negative, by Newton's method."""
     active = np.ones(lacks.shape[1], dtype=bool)
     while True:
         design = np.column_stack([np.ones(len(lacks)), lacks[:, active]])
@@ -117,7 +120,7 @@ def fit(lacks: Numbers, unsupported: Numbers, weights: Numbers) -> Numbers:
 def cross_validate(
     lacks: Numbers, unsupported: Numbers, weights: Numbers, documents: list[str]
 ) -> Numbers:
-    """Return the score of each sentence by coefficients that have not seen its document."""
+    """Return the score of each sentence, by coefficients that were fitted without its document."""
     names, scores = np.array(documents), np.zeros(len(lacks))
     for turn in range(ROUNDS):
         order = np.unique(names)
@@ -130,7 +133,7 @@ def cross_validate(
 
 
 def limit_of(scores: Numbers, supported: NDArray[np.bool_], share: float) -> float:
-    """Return the score from which on at most this share of the supported is marked."""
+    """Return the score above which at most this share of the supported sentences is marked."""
     ordered = np.sort(scores[supported])[::-1]
     return float(ordered[int(share * len(ordered))]) + 1e-6
 
@@ -148,7 +151,7 @@ def show(entries: list[Entry], marked: NDArray[np.bool_]) -> None:
 
 
 def learn(entries: list[Entry], others: list[Entry]) -> dict[str, float]:
-    """Print what cross-validation marks, and return the coefficients; from 1 on is enough."""
+    """Print the results of cross-validation; returns coefficients scaled to a threshold of 1."""
     with tempfile.TemporaryDirectory() as scratch:
         checker = Checker([*entries, *others], Path(scratch), PROVIDER)
         measured = [checker.measure(entry) for entry in [*entries, *others]]
@@ -171,7 +174,7 @@ def learn(entries: list[Entry], others: list[Entry]) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print what is learnt, and write it if told so."""
+    """Print the results, and write the coefficients with `--write`."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--also", type=Path, action="append", default=[])

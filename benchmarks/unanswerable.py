@@ -1,13 +1,15 @@
-"""Is what is not there said not to be there? `python benchmarks/unanswerable.py FOLDER FOLDER ...`.
+"""Are missing answers recognised? `python benchmarks/unanswerable.py FOLDER FOLDER ...`.
 
-A folder holds corpus.jsonl, queries.jsonl and qrels.tsv (BEIR). Each collection is built with the
-default configuration and asked its own questions and those of every other, 200 of each at most, in
-each mode. A row says how many of them had no strong match: few of a collection's own should, and
-most of the others'. Then the harder cases, of one subject. A name or a number of a question is
-changed into one that no document has (its digits raised by three, or its letters reversed). Up to
-half of the documents that answer questions are taken out, and a row says how many of the questions
-that lost all of theirs have no strong match, and how many of those that lost none. Each table has
-its worst row for a hybrid search first.
+A folder contains corpus.jsonl, queries.jsonl and qrels.tsv (BEIR). Each collection is built with
+the default configuration, and gets its own questions and those of every other collection, at most
+200 of each, in each mode. A row has the share of questions without a strong match: low for a
+collection's own, high for those of others.
+
+Further tables have harder cases, on the collection's own subject. In one, a name or a number of a
+question is changed into one that no document has (its digits raised by three, or its letters
+reversed). In another, up to half of the documents that answer questions are removed. Its rows have
+the shares of questions without a strong match: of those that lost all their documents, and of those
+that lost none. Each table begins with its worst row for hybrid search.
 """
 
 import argparse
@@ -48,7 +50,7 @@ def shares_of(search: Search, questions: Sequence[str]) -> Shares:
 
 
 def print_rows(rows: Iterable[tuple[bool, Sequence[object], Shares]]) -> None:
-    """Print rows, the worst first: of questions that are answered, the highest shares are worst."""
+    """Print rows, worst first; for answered questions, the highest shares are the worst."""
     for answered, cells, shares in sorted(
         rows, key=lambda one: (one[0], -one[2]["hybrid"] if one[0] else one[2]["hybrid"])
     ):
@@ -56,7 +58,7 @@ def print_rows(rows: Iterable[tuple[bool, Sequence[object], Shares]]) -> None:
 
 
 def change_name(question: str, known: set[str], tokenizer: Tokenizer) -> str | None:
-    """Change a question's first name or number into one that is not `known`; None without any."""
+    """Return a question with its first name or number replaced by an unknown one, if any."""
     for place, token in enumerate(tokenizer.tokenize(question)):
         text = token.text
         is_name = place > 0 and text[:1].isupper() and len(text) > 2
@@ -92,10 +94,9 @@ def open_search(root: Path, corpus: Path, language: str) -> Search:
 
 
 def take_out(collection: Collection, corpus: Path) -> tuple[list[str], list[str]]:
-    """Write a corpus without the documents of every second question, until half of them are gone.
+    """Write a corpus without the documents of every second question, down to half its size.
 
-    Returns:
-        The questions whose documents were all taken out, and those that lost none.
+    Returns: The questions whose documents were all removed, and those that lost none.
     """
     gone: set[str] = set()
     most = len({name for names in collection.relevant.values() for name in names}) // 2
@@ -114,7 +115,7 @@ def take_out(collection: Collection, corpus: Path) -> tuple[list[str], list[str]
 def ask_what_is_gone(
     collections: Iterable[Collection], scratch: Path
 ) -> Iterator[tuple[bool, Sequence[object], Shares]]:
-    """Yield rows for questions of a collection's subject that are no longer answered."""
+    """Yield rows for questions whose answers were removed."""
     for collection in collections:
         corpus = scratch / f"{collection.name}.jsonl"
         lists = take_out(collection, corpus)

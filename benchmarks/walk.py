@@ -1,8 +1,8 @@
-"""The modules that an export passes in the builder: `python benchmarks/walk.py PROJECT`.
+"""The builder's modules that an export passes through: `python benchmarks/walk.py PROJECT`.
 
-Exports a built project into a folder that is deleted again, and prints each module that was called
-from another one, how often, and which of its functions were given the whole configuration more than
-once: what is decided there is decided anew each time.
+This exports a built project into a temporary folder. It prints each module that was called from
+another one, how often, and which of its functions got the whole configuration more than once,
+because those may decide the same thing repeatedly.
 """
 
 import argparse
@@ -22,13 +22,13 @@ PACKAGE = Path(foundry.__file__).parent
 
 @dataclass(slots=True)
 class Walk:
-    """What was called while something ran: modules in the order of visits, and functions."""
+    """Calls during a run: modules in order of visits, and functions."""
 
     visits: list[str] = field(default_factory=list)
     asked: Counter[str] = field(default_factory=Counter)
 
     def note(self, frame: FrameType, event: str, _argument: object) -> None:
-        """Note a call, as `sys.setprofile` reports it."""
+        """Record a call, as reported by `sys.setprofile`."""
         module = module_of(frame)
         if event != "call" or module is None:
             return
@@ -46,7 +46,7 @@ class Walk:
 
 
 def module_of(frame: FrameType) -> str | None:
-    """Return the module of the builder that a call is in, None for what ships and for others."""
+    """Return the builder's module that a call is in; None for shipped and other modules."""
     file = Path(frame.f_code.co_filename)
     if not file.is_relative_to(PACKAGE) or frame.f_code.co_name.startswith("<"):
         return None
@@ -55,7 +55,7 @@ def module_of(frame: FrameType) -> str | None:
 
 
 def walk_export(project: Path) -> Walk:
-    """Export a project, a second time so that nothing is imported any more, and note the way."""
+    """Export a project, and record a second export, when everything has been imported."""
     walk = Walk()
     with tempfile.TemporaryDirectory() as scratch:
         for place in ("first", "second"):

@@ -1,13 +1,14 @@
-"""Which words of documents are in no text? `python benchmarks/words.py FOLDER ...`.
+"""Finds words of documents that no text contains: `python benchmarks/words.py FOLDER ...`.
 
-Each FOLDER is read as a build reads it, or the corpus.jsonl in it as a table; with `--collections`
-every folder below the one given. Each gets a row, the worst first: documents, the words of their
-containers, the shares that are read, left out for a reason and unaccounted, the words that are read
-below another heading than in the document and the cells that are in another column (where the
-format tells: see `places.py`). `--worst N` lists the N documents that lost the most with the words
-they lost, `--kinds` has a row for each ending of names, and `--cost` says which part of the time of
-reading the accounting adds, by ending. `--save` writes all counts as JSON, and `--before` compares
-with such a file.
+Each FOLDER is read like a build reads it; a corpus.jsonl in it is read as a table. With
+`--collections`, every subfolder is read. The rows, worst first, have: documents; words of their
+containers; the shares that are read, left out for a reason, and unaccounted; and, for formats that
+show this (see `places.py`), words read under another heading than in the document, and cells in
+another column.
+
+`--worst N` lists the N documents that lost the most words, with these words. `--kinds` has a row
+for each suffix. `--cost` prints, by suffix, how much of the reading time the accounting takes.
+`--save` writes all counts as JSON, and `--before` compares with such a file.
 """
 
 import argparse
@@ -41,7 +42,7 @@ SHOWN_WORDS = 12
 
 @dataclass
 class Sums:
-    """The counts of one collection, or of one ending of names in it."""
+    """The counts of one collection, or of one suffix in it."""
 
     documents: int = 0
     source: int = 0
@@ -75,11 +76,11 @@ class Sums:
 
     @property
     def share(self) -> float:
-        """Which share of the words is unaccounted."""
+        """The share of the words that is unaccounted."""
         return self.unaccounted / max(self.source, 1)
 
     def cells_of_table(self, name: str) -> list[str]:
-        """The row of a table."""
+        """Return the row of a table."""
         left_out = self.left_out.total()
         read = self.source - left_out - self.unaccounted
         reasons = ", ".join(f"{reason} {n:,}" for reason, n in self.left_out.most_common(4))
@@ -117,7 +118,7 @@ def _percent(count: int, of: int) -> str:
 
 
 def deliver(root: Path) -> Iterator[RawDocument | str]:
-    """What a folder has, or the reason why a file is not among it."""
+    """Yield the documents of a folder, and the reasons why other files are left out."""
     table = root / "corpus.jsonl"
     with tempfile.TemporaryDirectory() as work:
         if table.exists():
@@ -137,7 +138,7 @@ def deliver(root: Path) -> Iterator[RawDocument | str]:
 
 
 def measure(root: Path, sandbox: Sandbox) -> tuple[Sums, dict[str, Sums]]:
-    """Read a folder; the sums of all, and of each ending."""
+    """Read a folder; returns the counts of all documents, and of each suffix."""
     total, kinds = Sums(), defaultdict[str, Sums](Sums)
     for raw in deliver(root):
         if isinstance(raw, str):
@@ -156,7 +157,7 @@ def measure(root: Path, sandbox: Sandbox) -> tuple[Sums, dict[str, Sums]]:
 
 
 def show_cost(root: Path) -> None:
-    """Print what accounting adds to reading, by ending: the least of five times for both."""
+    """Print the time that accounting adds to reading, by suffix: the smallest of five for both."""
     reading, accounting = defaultdict[str, float](float), defaultdict[str, float](float)
     for raw in deliver(root):
         if isinstance(raw, str):

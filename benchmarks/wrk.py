@@ -1,4 +1,4 @@
-"""wrk, which loads a server over loopback (`apt-get install wrk`)."""
+"""Runs wrk, which sends requests to a server over loopback (`apt-get install wrk`)."""
 
 import json
 import re
@@ -19,7 +19,7 @@ end
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """Figures of wrk: answers a second, those of them that were refused or failed, milliseconds."""
+    """Figures of wrk: answers per second, those refused or failed, and milliseconds."""
 
     rate: float
     refused: float
@@ -29,19 +29,19 @@ class Load:
 
 
 def write_script(path: Path, queries: Sequence[str]) -> None:
-    """Write what makes wrk search for these, one after the other."""
+    """Write a script that makes wrk search for these queries in turn."""
     bodies = ", ".join(f"[[{json.dumps({'query': query})}]]" for query in queries)
     path.write_text(SCRIPT.format(queries=bodies), encoding="utf-8")
 
 
 def version() -> str:
-    """Its name and version."""
+    """Return the name and version of wrk."""
     said = subprocess.run(["wrk", "-v"], capture_output=True, text=True, check=False).stdout
     return said.partition(" [")[0]
 
 
 def load(url: str, connections: int, seconds: float, script: Path | None = None) -> Load:
-    """Ask for `seconds` over `connections`, each with one request at a time."""
+    """Send requests for `seconds` over `connections`, each with one request at a time."""
     wrk = ["wrk", "--latency", "-t1", f"-c{connections}", f"-d{seconds:.0f}s", "--timeout=10s"]
     if script:
         wrk += ["-s", str(script)]

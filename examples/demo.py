@@ -1,7 +1,7 @@
-"""The main job, end to end: build an example, export it, install the export, ask it questions.
+"""Foundry's main task: builds an example, exports it, installs the export, and queries it.
 
-Run by `make demo`. The export is installed into an environment of its own, which has nothing of
-Foundry in it, and is asked the example's golden questions over HTTP.
+Run by `make demo`. The export is installed into a separate environment without Foundry, and gets
+the example's golden questions over HTTP.
 """
 
 import json
@@ -25,14 +25,14 @@ SHOWN_RESULTS = 2
 
 
 def run(*command: str | Path) -> None:
-    """Show a command and run it."""
+    """Print a command and run it."""
     words = [os.path.relpath(word) if isinstance(word, Path) else word for word in command]
     print("$", *words, flush=True)
     subprocess.run([str(word) for word in command], check=True)
 
 
 def install_export() -> Path:
-    """Put the export into its own environment; returns the command it installed."""
+    """Install the export into a separate environment; returns its command."""
     wheels = WORK / "wheels"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
     run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", wheels, EXPORT)
@@ -69,7 +69,7 @@ def serving(command: Path) -> Iterator[str]:
 
 
 def ask(address: str, question: dict[str, object]) -> bool:
-    """Ask one golden question, print the answer, and say whether it is the expected one."""
+    """Ask one golden question, print the answer, and return whether it is the expected one."""
     parameters = urllib.parse.urlencode({"q": question["query"], "top_k": 5})
     with urllib.request.urlopen(f"{address}/search?{parameters}", timeout=30) as reply:
         answer = json.load(reply)
@@ -90,14 +90,14 @@ def ask(address: str, question: dict[str, object]) -> bool:
 
 
 def is_relevant(result: dict[str, object], question: dict[str, object]) -> bool:
-    """Does a result belong to one of the documents that answer the question?"""
+    """Return whether a result belongs to one of the documents that answer the question."""
     relevant = question["relevant"]
     assert isinstance(relevant, list)
     return any(result[key] in relevant for key in ("path", "document_id", "id"))
 
 
 def main() -> int:
-    """Run everything; exit code 1 if a golden question got a wrong answer."""
+    """Run everything; the exit code is 1 if a golden question got a wrong answer."""
     foundry = [sys.executable, "-m", "foundry"]
     WORK.mkdir(exist_ok=True)
     run(*foundry, "build", PROJECT)

@@ -108,7 +108,7 @@ def postgres() -> Iterator[str]:
         yield address
 
 
-# Qdrant's client, on a folder, needs no server.
+# Qdrant's client can use a folder, without a server.
 @pytest.fixture(
     params=[
         kind if kind == "qdrant" else pytest.param(kind, marks=pytest.mark.slow) for kind in KINDS

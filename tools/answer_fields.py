@@ -1,7 +1,7 @@
-"""Describe the Python interface of a server and the fields of its answers, for docs/.
+"""Documents the Python interface of a server and the fields of its answers, for docs/.
 
-Names and types come from the records themselves, meanings from `MEANINGS`: a field without one, or
-a meaning without a field, is an error.
+Names and types come from the records, meanings from `MEANINGS`. A field without a meaning, or a
+meaning without a field, is an error.
 """
 
 import ast
@@ -143,7 +143,7 @@ def rows_of(record: type[Record]) -> Iterator[tuple[str, str, str]]:
 
 
 def rows_of_python() -> Iterator[tuple[str, str]]:
-    """Yield the names of a server's package, each with what it does."""
+    """Yield the names of a server's package, each with its purpose."""
     written = {
         "search_hybrid": _arguments(PACKAGE / "search.py", "search_hybrid"),
         "load": _arguments(PACKAGE / "index" / "reader.py", "load").replace("self, ", ""),
@@ -157,7 +157,7 @@ def rows_of_python() -> Iterator[tuple[str, str]]:
 
 
 def _arguments(module: Path, name: str) -> str:
-    """Return the arguments of a function as they are written, without their types."""
+    """Return the arguments of a function as written, without their types."""
     tree = ast.parse(module.read_text("utf-8"))
     found = next(
         each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef) and each.name == name
@@ -168,7 +168,7 @@ def _arguments(module: Path, name: str) -> str:
 
 
 def _in_words(annotation: Any) -> str:
-    """Return a type as JSON has it, in words."""
+    """Return the JSON type for an annotation, in words."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal:
         return ", ".join(f"`{choice}`" for choice in arguments)

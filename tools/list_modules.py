@@ -1,9 +1,9 @@
-"""Write foundry/config/stdlib_modules.toml: modules of Python itself, of every supported version.
+"""Writes foundry/config/stdlib_modules.toml: modules of every supported version of Python.
 
     python tools/list_modules.py python3.11 python3.12 python3.13 python3.14
 
-Each argument is an interpreter, or a file with a name a line, such as the lists of the package
-`stdlib-list` for a version that is not installed here. Names that no package can have are left out.
+Each argument is an interpreter, or a file with one name per line, such as the lists of the package
+`stdlib-list`, for versions that are not installed. Names that no package can have are left out.
 """
 
 import re
@@ -24,7 +24,7 @@ WIDTH = 100
 
 
 def names_of(argument: str) -> set[str]:
-    """Return the top-level modules that an interpreter has, or a file lists."""
+    """Return the top-level modules of an interpreter, or the names in a file."""
     if argument.endswith(".txt"):
         listed = Path(argument).read_text("utf-8")
     else:
@@ -34,7 +34,7 @@ def names_of(argument: str) -> set[str]:
 
 
 def main() -> None:
-    """Write the union of what the arguments have."""
+    """Write the union of all names."""
     found = set().union(*map(names_of, sys.argv[1:]))
     names = sorted(name for name in found if re.fullmatch(PACKAGE_PATTERN, name))
     lines, line = [], "   "

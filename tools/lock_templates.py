@@ -1,7 +1,7 @@
 """Resolves everything that a server may depend on into templates/uv.lock: `make locks`.
 
-The templates are rendered with every choice that decides a dependency; what any of them asks for is
-resolved together by uv, from PyPI. Run it when a template's bounds change, and before a release.
+The templates are rendered with every choice that affects dependencies, and uv resolves all
+requirements together, from PyPI. Run this when a bound in a template changes, and before a release.
 """
 
 import shutil
@@ -23,7 +23,7 @@ LOCK = "uv.lock"
 
 
 def combinations() -> list[dict[str, object]]:
-    """The values of templates/server/pyproject.toml.jinja, once for every set of dependencies."""
+    """Yield the values of the template of pyproject.toml, once for every set of dependencies."""
     sets = {frozenset(HTTP.dependencies)}
     sets = {each | {*provider.dependencies} for each in sets for provider in PROVIDERS.values()}
     sets = {each | {*store.dependencies} for each in sets for store in STORES.values()}
@@ -38,7 +38,7 @@ def combinations() -> list[dict[str, object]]:
 
 
 def all_requirements() -> dict[str, list[str]]:
-    """Requirements of any combination, sorted, by extra; "" for those that are always needed."""
+    """Return the sorted requirements of all combinations by extra; "" for required ones."""
     found: dict[str, set[str]] = {}
     for values in combinations():
         project = tomllib.loads(render("server/pyproject.toml.jinja", values))["project"]
@@ -49,7 +49,7 @@ def all_requirements() -> dict[str, list[str]]:
 
 
 def main() -> None:
-    """Write templates/uv.lock; what is locked already stays, unless --upgrade is given."""
+    """Write templates/uv.lock; locked versions are kept, unless --upgrade is given."""
     requirements = all_requirements()
     lines = ["[project]", 'name = "server"', 'version = "0"', 'requires-python = ">=3.11"']
     lines += [f"dependencies = {requirements.pop('')}", "[project.optional-dependencies]"]

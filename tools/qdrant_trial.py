@@ -1,4 +1,4 @@
-"""The steps in which a Qdrant is tried."""
+"""The steps of a trial of a Qdrant server."""
 
 import json
 import os
@@ -54,7 +54,7 @@ WORDS = (
 
 
 class Trial:
-    """All steps, in their order, on one server."""
+    """All steps in order, on one server."""
 
     def __init__(self, folder: Path, documents: int, wire: Wire) -> None:
         self.name = f"foundry_trial_{uuid4().hex[:8]}"
@@ -64,7 +64,7 @@ class Trial:
 
     @property
     def steps(self) -> tuple[tuple[str, Callable[[], str]], ...]:
-        """The steps with their names; each returns what it saw, or raises what went wrong."""
+        """Return the steps with their names; each returns its result, or raises an error."""
         return (
             ("indexes are built, here", self.build),
             ("a first version is published", self.publish_first),
@@ -81,7 +81,7 @@ class Trial:
         )
 
     def build(self) -> str:
-        """Build three indexes; the second has one other document than the first, the third all."""
+        """Build three indexes, the second with one changed document, the third with new ones."""
         (self._folder / "foundry.toml").write_text(CONFIG, encoding="utf-8")
         for number, changed in enumerate(({}, {3: "second"}, None)):
             for place, source in enumerate(("pumps", "valves")):
@@ -99,7 +99,7 @@ class Trial:
         return f"{len(self._contents[0].scales):,} chunks each"
 
     def publish_first(self) -> str:
-        """Publish into a server that has nothing yet."""
+        """Publish to an empty server."""
         found = self._publish(0)
         self._expect(found.loaded, "it was said to be there already")
         return f"scores differ by {found.agreement.difference:.1e} at the most"
@@ -115,7 +115,7 @@ class Trial:
             return compare(engine, self._contents[0], are_filtered=True)
 
     def publish_step(self) -> str:
-        """Publish another version, of which one document is new."""
+        """Publish another version, with one new document."""
         before = self.wire.rows
         self._publish(1)
         sent = self.wire.rows - before
@@ -127,7 +127,7 @@ class Trial:
         return f"rows sent: {sent}"
 
     def go_back(self) -> str:
-        """Publish a version that is still there."""
+        """Publish a version that still exists."""
         before = self.wire.rows
         self._expect(not self._publish(0).loaded, "it was loaded again")
         self._expect(self.wire.rows == before, "rows were sent")
@@ -135,7 +135,7 @@ class Trial:
         return "rows sent: none"
 
     def interrupt(self) -> str:
-        """Stop a publication while it loads, look whether anybody notices, and go on."""
+        """Interrupt a publication; check that searches do not notice, and continue it."""
         before, make = self.wire.rows, Points.make
 
         def stop(points: Points, *asked: Any) -> Iterator[Any]:
@@ -160,7 +160,7 @@ class Trial:
         return f"rows sent: {first:,}, then the other {sent - first:,}"
 
     def overtake(self) -> str:
-        """Begin a publication while another is under way."""
+        """Start a publication during another."""
         make = Points.make
 
         def overtaken(points: Points, *asked: Any) -> Iterator[Any]:
@@ -177,7 +177,7 @@ class Trial:
         raise DifferError("neither did")
 
     def load_again(self) -> str:
-        """Load a version again: it has other rows, and is the same to those who search."""
+        """Load a version again: its rows change, but the results do not."""
         with self._engine() as engine:
             compare(engine, self._contents[1], are_filtered=False)
             self._publish(1, again=True)
@@ -185,7 +185,7 @@ class Trial:
         return ""
 
     def link(self) -> str:
-        """Have the server make a graph, and search in it."""
+        """Build a graph, and search in it."""
         found = self._publish(1, exact=False)
         with self._engine(exact=False) as engine:
             for are_filtered in (True, False):
@@ -197,7 +197,7 @@ class Trial:
         return f"{linked:,} vectors in graphs or postings; recall@100 {found.agreement.recall:.3f}"
 
     def remove(self) -> str:
-        """Drop the versions that were replaced, and their rows."""
+        """Drop the replaced versions, and their rows."""
         dropped = self._publish(1, grace=0.0).dropped
         # The leftovers of an interrupted publication are removed when something is loaded.
         self._publish(1, again=True, grace=0.0)
@@ -215,7 +215,7 @@ class Trial:
         raise DifferError("a version that was dropped is still found")
 
     def miss(self) -> str:
-        """Ask for a collection that is not there, and with a key that is none."""
+        """Use a collection that does not exist, and a wrong key."""
         with self._engine(name=f"{self.name}_none") as engine:
             try:
                 engine.check(self._contents[0].edition)
@@ -253,7 +253,7 @@ class Trial:
 
     @contextmanager
     def client(self) -> Iterator[QdrantClient]:
-        """Open a client, and close it."""
+        """Yield a client, and close it."""
         client = open_client(StoreSettings(self.name, True, TIMEOUT))
         try:
             yield client
@@ -275,7 +275,7 @@ class Trial:
 
 
 def _row(number: int, edition: str) -> dict[str, Any]:
-    """Return a document with whatever can be filtered by; of some it is not known."""
+    """Return a document with values for every filter; some documents lack some of them."""
     first, second, third = (WORDS[(number * step + step) % len(WORDS)] for step in (1, 5, 7))
     return {
         "id": f"{first}/{number}",

@@ -1,4 +1,4 @@
-"""What goes over the wire to a Qdrant, and whether it is as Qdrant's schema says."""
+"""Records the requests to a Qdrant server, and validates them and the responses."""
 
 import json
 import sys
@@ -17,13 +17,13 @@ TESTS = Path(__file__).resolve().parent.parent / "tests"
 
 @dataclass
 class Wire:
-    """What all clients of this process send and get.
+    """The exchanges of all clients in this process.
 
     Attributes:
-        requests: How many were sent.
-        rows: How many rows of chunks they brought.
-        faults: What the schema does not allow, without repetitions.
-        schema: The module that knows it; None where its library is not installed.
+        requests: The number of requests.
+        rows: The number of rows of chunks in them.
+        faults: Distinct violations of the schema.
+        schema: The module that validates; None if its library is not installed.
     """
 
     requests: int = 0
@@ -32,7 +32,7 @@ class Wire:
     schema: Any = None
 
     def note(self, request: Any, response: Any) -> None:
-        """Count a request, and compare it and its answer with the schema."""
+        """Count a request, and validate it and its response."""
         self.requests += 1
         asked: Any = json.loads(request.content) if request.content else None
         target = request.url.raw_path.decode()
@@ -53,7 +53,7 @@ class Wire:
 
 @contextmanager
 def tapped() -> Iterator[Wire]:
-    """Note whatever clients of Qdrant send and get."""
+    """Record all exchanges of Qdrant clients while the context lasts."""
     wire, send = Wire(), ApiClient.send_inner
     try:
         sys.path.append(str(TESTS))

@@ -1,6 +1,7 @@
-"""Print the tests of a room: `python tools/room_tests.py stores`.
+"""Prints the tests of a room: `python tools/room_tests.py stores`.
 
-They are what benchmarks/mutants.toml maps to its modules, and tests/ROOM if there is such a folder.
+These are the tests that benchmarks/mutants.toml assigns to the room's modules, and tests/ROOM, if
+that folder exists.
 """
 
 import argparse
@@ -14,7 +15,7 @@ DATA = ROOT / "benchmarks" / "mutants.toml"
 
 
 def find_tests(room: str, mapped: Mapping[str, Sequence[str]], root: Path = ROOT) -> list[str]:
-    """Return the test files of a room, such as `stores` or `runtime/chat`; none if it has none."""
+    """Return the test files of a room, such as `stores` or `runtime/chat`; [] if unknown."""
     name = room.strip("/").replace("/", ".")
     found = {
         test
@@ -31,7 +32,7 @@ def find_tests(room: str, mapped: Mapping[str, Sequence[str]], root: Path = ROOT
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print them; return 2 for what is no room, with the names of rooms."""
+    """Print the tests; return 2 for an unknown room, and print the names of rooms."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("room", help="such as stores, runtime or runtime/chat")
     room = parser.parse_args(arguments).room

@@ -1,6 +1,6 @@
-"""Make the pictures of docs/pictures/: the pages of a server over `examples/handbook`, in Chromium.
+"""Makes the pictures in docs/pictures/: pages of a server for `examples/handbook`, in Chromium.
 
-Nothing compares them: run the script again when the pages have changed, and look at what it made.
+No test compares them: run the script again when the pages have changed, and look at the result.
 """
 
 import re
@@ -25,7 +25,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDE = ViewportSize(width=1100, height=760)
 NARROW = ViewportSize(width=390, height=844)
 CHOSEN = "\n[search.facets]\n\n[server]\nfolders = true\n"
-"""What new projects have, and the example does not."""
+"""Settings that new projects have, but the example does not."""
 QUESTION = "How many cubic feet of air must reach a working face?"
 
 
@@ -66,13 +66,13 @@ def serving() -> Iterator[str]:
 
 
 def show_results(page: Page, address: str) -> None:
-    """Search."""
+    """Search for the question."""
     page.goto(f"{address}/?q={quote_plus(QUESTION)}")
     page.locator("#results > li").first.wait_for()
 
 
 def show_explanation(page: Page, address: str) -> None:
-    """Open what explains the results."""
+    """Open the explanation of the results."""
     show_results(page, address)
     page.click("#explanation summary")
 
@@ -85,7 +85,7 @@ def show_folder(page: Page, address: str) -> None:
 
 
 def show_document(page: Page, address: str) -> None:
-    """Follow the first result into its document."""
+    """Follow the first result to its document."""
     show_results(page, address)
     page.click("#results h2 a")
     page.locator(".passage[aria-current]").wait_for()
@@ -93,7 +93,7 @@ def show_document(page: Page, address: str) -> None:
 
 
 def show_answer(page: Page, address: str) -> None:
-    """Ask the chat, which answers from the passages alone without a language model."""
+    """Ask the chat, which has no language model and quotes passages."""
     page.goto(f"{address}/chat")
     page.fill("#question", "What is an aboleth thrall?")
     page.keyboard.press("Enter")

@@ -1,4 +1,4 @@
-"""Adds to the site of docs/ what its pages link to elsewhere in the repository.
+"""Adds pages from outside docs/ to the site, if pages of docs/ link to them.
 
 mkdocs calls these functions; see `hooks` in tools/mkdocs.yml.
 """
@@ -16,7 +16,7 @@ OUTSIDE = ("benchmarks/README.md", "benchmarks/scale.svg", *RESULTS, CARD)
 
 
 def on_files(files: Files, *, config: Any) -> Files:
-    """Add pages and pictures from outside docs/ under their own paths, and the README in front."""
+    """Add pages and pictures from outside docs/ under their paths, and the README as home page."""
     for path in OUTSIDE:
         files.append(File.generated(config, path, abs_src_path=str(ROOT / path)))
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -25,7 +25,7 @@ def on_files(files: Files, *, config: Any) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Lead links between docs/ and the rest of the repository to where those files are."""
+    """Adapt links between docs/ and the rest of the repository to the paths on the site."""
     if page.file.src_uri in OUTSIDE:
         markdown = re.sub(r"(?<=\]\()((?:\.\./)+)docs/", r"\1", markdown)
         # GitHub keeps each hyphen of a heading in its anchor; Python-Markdown joins several to one.

@@ -1,11 +1,11 @@
-"""Try what Foundry asks of Qdrant on a live server, and print a report that fits into an issue.
+"""Tests a live Qdrant server as Foundry uses it, and prints a report for an issue.
 
     python tools/try_qdrant.py http://localhost:6333
 
-QDRANT_API_KEY is used if it is set. The server gets a collection named `foundry_trial_` and eight
-digits, which is deleted at the end; nothing else is touched. A checkout with
-`pip install -e '.[qdrant]' jsonschema` is enough; without jsonschema, answers are not compared with
-Qdrant's schema. Few documents need no graph, and get none: `--documents 15000` takes some minutes.
+QDRANT_API_KEY is used if it is set. The trial creates a collection named `foundry_trial_` and eight
+digits, deletes it at the end, and changes nothing else. It needs a checkout with
+`pip install -e '.[qdrant]' jsonschema`; without jsonschema, responses are not validated. A graph is
+only built for many documents: `--documents 15000` takes some minutes.
 """
 
 import argparse
@@ -28,16 +28,16 @@ from foundry.errors import FoundryError
 from foundry.runtime.errors import ServerError
 
 NEEDED = 2
-"""The first steps, without which no other can be taken."""
+"""The number of first steps without which no other can run."""
 
 MOST_LINES = 40
 MOST_OF_ONE = 3
-"""Lines of a report that say what differed, altogether and in one step."""
+"""Maximum number of lines of each step among a report's differences."""
 
 
 @dataclass
 class Step:
-    """One row of the report."""
+    """A row of the report."""
 
     name: str
     seconds: float = 0.0
@@ -46,7 +46,7 @@ class Step:
 
 
 def try_all(trial: Trial) -> list[Step]:
-    """Take all steps, and clean up whatever happens; only those NEEDED end the others."""
+    """Run all steps, and always clean up; only a failure of the first NEEDED ends the trial."""
     done: list[Step] = []
     try:
         for name, act in trial.steps:
@@ -59,7 +59,7 @@ def try_all(trial: Trial) -> list[Step]:
 
 
 def take(name: str, act: Callable[[], str]) -> Step:
-    """Take a step, and say how it went."""
+    """Run a step, and print its result."""
     print(f"{name} ...", end=" ", file=sys.stderr, flush=True)
     step, begun = Step(name), time.monotonic()
     try:
@@ -74,7 +74,7 @@ def take(name: str, act: Callable[[], str]) -> Step:
 
 
 def report(server: str, trial: Trial, steps: Sequence[Step], address: str) -> str:
-    """Return the report in Markdown."""
+    """Return the report as Markdown."""
     failed = [step for step in steps if step.failure]
     passed, planned = len(steps) - len(failed), len(trial.steps) + 1
     lines = [

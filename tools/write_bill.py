@@ -1,8 +1,8 @@
-"""What is released? `python tools/write_bill.py dist` prints a bill of materials, CycloneDX 1.6.
+"""Prints the bill of materials of a release (CycloneDX 1.6): `python tools/write_bill.py dist`.
 
 It has the SHA-256 of each file in the folder, and every package that Foundry may be installed with,
-as uv.lock resolves them: the required ones and those of each extra for users, with the hashes of
-their wheels.
+as resolved in uv.lock: required ones and those of each extra for users, with the hashes of their
+wheels.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ FOR_DEVELOPERS = {"dev", "docs", "train"}
 
 
 def make_bill(released: list[Path]) -> bytes:
-    """Return the bill of materials of these files."""
+    """Return the bill of materials for these files."""
     resolution = Resolution(LOCK.read_text(encoding="utf-8"))
     asked = [
         edge

@@ -1,8 +1,8 @@
-"""Write the reference tables of docs/: configuration, commands, interfaces and answers.
+"""Writes the reference tables of docs/: configuration, commands, interfaces and answers.
 
-They lie between `<!-- reference: NAME -->` and `<!-- end -->`. Keys come from the models of
-foundry.toml, commands from the command line, endpoints and tools from a server that is built of
-`golden/minimal`. Run with --check, the script writes nothing and fails where a page differs.
+Tables are between `<!-- reference: NAME -->` and `<!-- end -->`. Keys come from the models of
+foundry.toml, commands from the command line, and endpoints and tools from a server built from
+`golden/minimal`. With --check, the script writes nothing, and fails if a page differs.
 """
 
 import inspect
@@ -57,7 +57,7 @@ ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "golden" / "minimal"
 BLOCK = re.compile(r"(?s)(<!-- reference: ([\w-]+) -->\n).*?(<!-- end -->)")
 UNNAMED = {"type"}
-"""Keys that are said in the text: each section has its own."""
+"""Keys that are explained in the text instead, because each section has its own."""
 
 DESCRIBE_SERVER = """
 import asyncio, json
@@ -75,14 +75,14 @@ print(json.dumps([create_app().openapi(), asyncio.run(tools())]))
 
 
 def table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
-    """Return a table of Markdown."""
+    """Return a Markdown table."""
     lines = [head, ("---",) * len(head), *rows]
     escaped = (" | ".join(cell.replace("|", "\\|") for cell in cells) for cells in lines)
     return "\n".join(f"| {line} |" for line in escaped).replace("| --- ", "|---")
 
 
 def described_keys(*models: type[BaseModel]) -> str:
-    """Return a table of the keys of a section: default, what is allowed, and what each means."""
+    """Return a table of a section's keys: default, allowed values, and meaning."""
     fields = {key: field for model in models for key, field in model.model_fields.items()}
     meanings = {key: text for model in models for key, text in _attributes(model).items()}
     rows = (
@@ -94,7 +94,7 @@ def described_keys(*models: type[BaseModel]) -> str:
 
 
 def _attributes(model: type[BaseModel]) -> dict[str, str]:
-    """Return what the docstrings of a model and its bases say of each attribute."""
+    """Return the descriptions of attributes in the docstrings of a model and its bases."""
     found: dict[str, str] = {}
     for each in reversed(model.__mro__):
         _, _, listed = (inspect.cleandoc(each.__doc__ or "")).partition("Attributes:\n")
@@ -120,7 +120,7 @@ def _default(field: FieldInfo) -> str:
 
 
 def _allowed(key: str, field: FieldInfo) -> str:
-    """Return which values a key may have, in words."""
+    """Return the allowed values of a key, in words."""
     if key == "language":
         return ", ".join(f"`{name}`" for name in sorted(LANGUAGES))
     choices = _choices(field.annotation)
@@ -161,7 +161,7 @@ def _nested_metadata(annotation: Any) -> list[Any]:
 
 
 def described_stages() -> str:
-    """Return a section for each optional stage: what it does, its keys, before and after."""
+    """Return a section for each optional stage: description, keys, and an example."""
     parts = []
     examples = tomllib.loads((ROOT / "docs" / "stage-examples.toml").read_text(encoding="utf-8"))
     by_stage = {example["stage"]: example for example in examples["examples"]}
@@ -191,7 +191,7 @@ def _before_and_after(example: Mapping[str, Any]) -> Iterator[str]:
 
 
 def described_commands() -> str:
-    """Return a section for each command: how it is called, what it does, its options."""
+    """Return a section for each command: usage, description and options."""
     parts = []
     for commands in GROUPS.values():
         for command in map(load_command, commands):
@@ -245,7 +245,7 @@ def _arguments(document: Mapping[str, Any], operation: Mapping[str, Any]) -> str
 
 
 def described_tools() -> str:
-    """Return the table of the tools that a server offers over MCP."""
+    """Return the table of a server's MCP tools."""
     _, tools = described_server()
     rows = (
         (
@@ -265,7 +265,7 @@ def _schema(tool: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @cache
 def described_server() -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the OpenAPI document and the MCP tools of a server that is built of a golden."""
+    """Return the OpenAPI document and the MCP tools of a server built from a golden project."""
     with TemporaryDirectory() as folder:
         project = Path(folder) / "minimal"
         project.mkdir()
@@ -295,7 +295,7 @@ def described_fields(record: type[Record]) -> str:
 
 
 def described_python() -> str:
-    """Return the table of the names that a server's package has."""
+    """Return the table of the names in a server's package."""
     return table(("name", "what it does"), rows_of_python())
 
 
@@ -329,12 +329,12 @@ BLOCKS: dict[str, Callable[[], str]] = {
 
 
 def write(text: str) -> str:
-    """Return a page with its blocks as they should be; nothing outside them changes."""
+    """Return a page with updated blocks; nothing else changes."""
     return BLOCK.sub(lambda match: f"{match[1]}{BLOCKS[match[2]]()}\n{match[3]}", text)
 
 
 def main() -> None:
-    """Write every page, or with --check name those that differ."""
+    """Write all pages, or with --check print the names of those that differ."""
     differing = []
     for page in sorted((ROOT / "docs").glob("*.md")):
         text = page.read_text(encoding="utf-8")

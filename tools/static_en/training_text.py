@@ -1,8 +1,9 @@
-"""English text to train the default encoder on, read out of a few named Debian packages.
+"""English text to train the default encoder on, read from a few named Debian packages.
 
-Each source yields `Passage`s: a heading (or a defined word) and the text below it, at most about a
-thousand characters. `training_texts` turns passages into what a retrieval system embeds: whole
-passages under their titles, sentences, definitions, titles alone, and question-shaped texts.
+Each source yields `Passage`s: a heading (or a defined word) and the text below it, of at most about
+a thousand characters. `training_texts` converts passages to texts like those that a search embeds:
+whole passages under their titles, sentences, definitions, single titles, and texts that look like
+questions.
 """
 
 import gzip
@@ -42,14 +43,14 @@ SPACES = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Some running text below a title, which may be empty."""
+    """Running text below a title, which may be empty."""
 
     title: str
     text: str
 
 
 class _Blocks(HTMLParser):
-    """Collects (is heading, text) from HTML, DocBook or Mallard."""
+    """Collects (is_heading, text) from HTML, DocBook or Mallard."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -84,7 +85,7 @@ class _Blocks(HTMLParser):
 
 
 def marked_up_passages(path: Path) -> Iterator[Passage]:
-    """Passages of one HTML, DocBook or Mallard file: consecutive paragraphs below one heading."""
+    """Yield consecutive paragraphs below one heading of an HTML, DocBook or Mallard file."""
     parser = _Blocks()
     parser.feed(path.read_text(encoding="utf-8", errors="replace"))
     parser.close()
@@ -101,7 +102,7 @@ def marked_up_passages(path: Path) -> Iterator[Passage]:
 
 
 def wordnet_passages(folder: Path) -> Iterator[Passage]:
-    """One passage a synset: its words, and the gloss with its examples."""
+    """Yield a passage for each synset: its words, and the gloss with its examples."""
     for name in ("noun", "verb", "adj", "adv"):
         for path in sorted(folder.rglob(f"data.{name}")):
             for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -115,7 +116,7 @@ def wordnet_passages(folder: Path) -> Iterator[Passage]:
 
 
 def dictionary_passages(folder: Path) -> Iterator[Passage]:
-    """One passage an entry of a dictd dictionary, without labels, sources and reference marks."""
+    """Yield the entries of a dictd dictionary, without labels, sources and reference marks."""
     for path in sorted(folder.rglob("*.dict.dz")):
         title, lines = "", list[str]()
         body = gzip.decompress(path.read_bytes()).decode("utf-8", errors="replace")
@@ -145,7 +146,7 @@ def _entry(title: str, lines: Sequence[str]) -> Iterator[Passage]:
 
 
 def description_passages(path: Path) -> Iterator[Passage]:
-    """Long descriptions of packages, from apt's Translation-en file as plain text."""
+    """Yield long descriptions of packages, from apt's Translation-en file as plain text."""
     for stanza in path.read_text(encoding="utf-8").split("\n\n"):
         match = re.search(r"^Description-en: (.*)\n((?: .*\n?)*)", stanza, flags=re.MULTILINE)
         if match is None or "debug symbols" in stanza or "transitional" in stanza:
@@ -167,7 +168,7 @@ def _marked_up(pattern: str) -> Callable[[Path], Iterator[Passage]]:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One package: how to read it and at most how many of its passages to take."""
+    """A package: how to read it, and the maximum number of its passages."""
 
     package: str
     licence: str
@@ -220,11 +221,10 @@ def _order(seed: int, text: str) -> bytes:
 
 
 def read_passages(packages: Path, descriptions: Path) -> dict[str, list[Passage]]:
-    """All passages by source, in the order of its files, none twice.
+    """Return all passages by source, in the order of its files, without repetitions.
 
-    Args:
-        packages: A folder with one unpacked package a subfolder.
-        descriptions: apt's Translation-en list, uncompressed.
+    Args: packages: A folder with one unpacked package per subfolder. descriptions: apt's
+    Translation-en list, uncompressed.
     """
     seen: set[str] = set()
     passages: dict[str, list[Passage]] = {}
@@ -239,7 +239,7 @@ def read_passages(packages: Path, descriptions: Path) -> dict[str, list[Passage]
 
 
 def draw_passages(passages: dict[str, list[Passage]], seed: int) -> dict[str, list[Passage]]:
-    """At most `Source.most` passages of each source, drawn by hash."""
+    """Return at most `Source.most` passages of each source, selected by hash."""
     drawn = {}
     for source in SOURCES:
         group = passages[source.package]
@@ -249,7 +249,7 @@ def draw_passages(passages: dict[str, list[Passage]], seed: int) -> dict[str, li
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a passage; very short ones stay with the one before."""
+    """Return the sentences of a passage; very short ones are joined to the previous one."""
     found: list[str] = []
     for sentence in SENTENCE_END.split(text):
         if found and len(found[-1]) < SHORTEST_PARAGRAPH:
@@ -260,10 +260,10 @@ def sentences(text: str) -> list[str]:
 
 
 def training_texts(passages: dict[str, list[Passage]], seed: int) -> list[str]:
-    """Return the texts that the student learns from, each once, in an order that mixes all sources.
+    """Return the distinct texts that the student learns from, in an order that mixes all sources.
 
     A quarter of the long passages stay whole below their titles, as chunks are embedded; the others
-    give a sentence or two each. Titles, and questions framed around them, stand for queries.
+    give a sentence or two each. Titles, and questions made from them, represent queries.
     """
     texts: dict[str, None] = {}
     titles: list[str] = []

@@ -72,7 +72,7 @@ def chunk_text(chunk: ChunkRecord) -> str:
 
 
 def embedded_text(heading: str, text: str) -> str:
-    """Return the text that a model embeds for a text below its heading, which may be empty."""
+    """Return what a model embeds for a text: its heading, if there is one, and the text."""
     return f"{heading}\n{text}" if heading else text
 
 

@@ -91,10 +91,7 @@ class HeadingsBuilder:
         ]
 
     def number_by_rank(self, ranks: NDArray[np.uint32]) -> None:
-        """Renumber the terms kept for the next build by their ranks (v,) in the vocabulary.
-
-        These are their numbers in the next build.
-        """
+        """Renumber the terms kept for the next build by their ranks (v,) in the vocabulary."""
         terms = self._headings.stored().columns[2]
         ranked = np.append(ranks, NO_TERM)[np.minimum(terms, len(ranks))]
         self._headings.replace(2, ranked.astype(np.uint32))

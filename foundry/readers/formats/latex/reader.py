@@ -53,7 +53,7 @@ def read(text: str) -> Reading:
 
 
 class _Writer(Environments):
-    """Converts a source for the composer of a document, or to one string (`inline`)."""
+    """Writes LaTeX source to the composer of a document, or returns it as one string (`inline`)."""
 
     def flush(self) -> None:
         """Add the pending paragraphs to the document."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...errors import ServerError
 
 SHORTEST = 1e-12
-"""A vector whose largest absolute value is smaller has no direction."""
+"""A vector counts as zero, without a direction, if all its absolute values are smaller."""
 
 
 class EmbeddingFailure(ServerError):
