@@ -26,7 +26,7 @@ _META_CHARSET = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-# A folded line of a calendar, if it is folded between the bytes of a character.
+# A folded line of a calendar or contact, if it is folded between the bytes of a character.
 _FOLD_IN_CHARACTER = re.compile(rb"\r?\n[ \t](?=[\x80-\xbf])")
 # Characters that do not compose with preceding ones, so normalisation can be split there.
 _STARTER = re.compile("[\x00-\u02ff\u3041-\u3098\u30a0-\u30fe\u3400-\u9fff\uac00-\ud7a3]")

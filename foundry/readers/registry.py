@@ -13,6 +13,7 @@ from foundry.readers.code import source as code
 from foundry.readers.contract import FileReader, Reader
 from foundry.readers.formats import (
     calendar,
+    contacts,
     epub,
     html,
     notebook,
@@ -21,6 +22,7 @@ from foundry.readers.formats import (
     saved_page,
     structured,
     subtitles,
+    timed_text,
     wikitext,
 )
 from foundry.readers.formats.asciidoc import reader as asciidoc
@@ -53,6 +55,7 @@ READERS: tuple[Reader, ...] = (
     notebook.READER,
     subtitles.READER,
     calendar.READER,
+    contacts.READER,
     *structured.READERS,
 )
 FILE_READERS: tuple[FileReader, ...] = (
@@ -70,6 +73,7 @@ FILE_READERS: tuple[FileReader, ...] = (
     rst.READER,
     saved_page.READER,
     wikitext.READER,
+    timed_text.READER,
 )
 NAMED_BY_FILE = (*code.READERS, *structured.READERS, delimited.TEXT_READER)
 """Formats without titles; the whole file name becomes the title of such documents."""

@@ -169,12 +169,20 @@ _CUE = re.compile(
 )
 
 
-# Tags may be times, or formats in braces.
+# Tags may be times; SubStation writes tags in braces.
 _CUE_TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}\n]*\}")
+
+
+# The tenth field of SubStation Alpha's events is the text; braces hold formats.
+_DIALOGUE = re.compile(r"(?m)^Dialogue:(?:[^,\n]*,){9}(.*)$")
+_OVERRIDE = re.compile(r"\{[^{}]*\}")
 
 
 def subtitle_texts(source: str) -> list[str]:
     """Return the words of subtitles, without numbers, times and tags."""
+    if "[Events]" in source:
+        shown = "\n".join(_DIALOGUE.findall(source))
+        return [_OVERRIDE.sub("", re.sub(r"\\[Nnh]", " ", shown))]
     return [html.unescape(_CUE_TAG.sub(" ", _CUE.sub("", source)))]
 
 

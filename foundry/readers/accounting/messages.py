@@ -1,6 +1,7 @@
 """Extracts the words of mail and of Rich Text Format."""
 
 import io
+import quopri
 import re
 from bisect import bisect
 from collections.abc import Iterator
@@ -45,6 +46,13 @@ def _decode(part: Message) -> str:
 def calendar_texts(text: str) -> Iterator[str]:
     """Yield the lines of a calendar, unfolded and with line breaks unescaped."""
     yield re.sub(r"\n[ \t]", "", text).replace("\\n", "\n").replace("\\N", "\n")
+
+
+def contact_texts(text: str) -> Iterator[str]:
+    """Yield the lines of contacts, unfolded and decoded."""
+    if "QUOTED-PRINTABLE" in text.upper():
+        text = quopri.decodestring(text.encode()).decode("utf-8", "replace")
+    yield from calendar_texts(text)
 
 
 def outlook_texts(content: bytes) -> Iterator[str]:

@@ -1,4 +1,7 @@
-"""Reads subtitles (SubRip, WebVTT, YouTube's .sbv): text and speakers, with their times."""
+"""Reads subtitles: text and speakers, with the time of each paragraph.
+
+SubRip, WebVTT, YouTube's .sbv and SubStation Alpha are read here, TTML by `timed_text`.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,6 +21,7 @@ PAUSE = 4.0
 """Seconds of silence that start a new paragraph."""
 
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})(?:[.,:](\d{1,3}))?"
+_TIMED = re.compile(_TIME)
 _CUE = re.compile(rf"^[ \t]*{_TIME}[ \t]*-->[ \t]*{_TIME}([^\n]*)$", re.MULTILINE)
 # YouTube's .sbv has both times of a cue on one line, separated by a comma.
 _SBV = re.compile(
@@ -33,7 +37,15 @@ _HEADER = re.compile(r"^(?:Kind|Language):.*$", re.MULTILINE)
 _BLOCK = re.compile(r"^(NOTE|STYLE|REGION)\b[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
 
 
-class _Cue(NamedTuple):
+_DIALOGUE = re.compile(r"(Dialogue|Comment):[ \t]*(.*)")
+_FORMAT = re.compile(r"(?m)^\[Events\][^\[]{0,2000}?^Format:[ \t]*(.*)$")
+_SCRIPT_TITLE = re.compile(r"(?m)^Title:[ \t]*(.*)$")
+# Drawings are commands after such a format; other braces are formats or remarks.
+_DRAWN = re.compile(r"\{[^{}]{0,500}\\p[1-9][^{}]{0,500}\}([^{}]*)")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+class Cue(NamedTuple):
     """Lines that are shown together, with their speakers, and start and end in seconds."""
 
     start: float
@@ -46,21 +58,52 @@ def read(text: str) -> Reading:
 
     The speaker's name precedes the text. Raises UnreadableError for a file without cues.
     """
+    if events := _FORMAT.search(text):
+        found = _SCRIPT_TITLE.search(text, 0, events.start())
+        cues = sorted(_events(text, events[1]), key=lambda cue: cue.start)
+        return compose(cues, found[1] if found else "")
     text = _SBV.sub(r"\1 --> \2", text)
     written = list(_CUE.finditer(text))
     title = _title(text[: written[0].start()]) if written else ""
-    return _compose([*_cues(text, written, is_web=text.startswith("WEBVTT"))], title)
+    return compose([*_cues(text, written, is_web=text.startswith("WEBVTT"))], title)
 
 
-def _cues(text: str, cues: list[re.Match[str]], *, is_web: bool) -> Iterator[_Cue]:
+def _cues(text: str, cues: list[re.Match[str]], *, is_web: bool) -> Iterator[Cue]:
     for cue, following in zip(cues, [*cues[1:], None], strict=False):
         leave_out(Omission.ATTRIBUTE, cue[9])
         block = text[cue.end() : following.start() if following else len(text)]
         lines = [*_lines(block, is_last=following is None, is_web=is_web)]
-        yield _Cue(_seconds(cue.groups()[:4]), _seconds(cue.groups()[4:8]), lines)
+        yield Cue(_seconds(cue.groups()[:4]), _seconds(cue.groups()[4:8]), lines)
 
 
-def _compose(cues: Sequence[_Cue], title: str) -> Reading:
+def _events(text: str, order: str) -> Iterator[Cue]:
+    """Yield the events of SubStation Alpha, whose fields are in this order."""
+    names = [name.strip().lower() for name in order.split(",")]
+    for line in text.split("\n"):
+        event = _DIALOGUE.match(line)
+        if event is None:
+            leave_out(Omission.ATTRIBUTE, line)
+            continue
+        fields = dict(zip(names, event[2].split(",", len(names) - 1), strict=False))
+        start, end = (_TIMED.match(fields.get(name, "").strip()) for name in ("start", "end"))
+        if event[1] == "Comment" or start is None or end is None:
+            leave_out(Omission.COMMENT, line)
+            continue
+        text_of = fields.get("text", "")
+        for drawn in _DRAWN.finditer(text_of):
+            leave_out(Omission.SCRIPT, drawn[1])
+        text_of = _DRAWN.sub("", text_of)
+        for braces in _BRACES.finditer(text_of):
+            leave_out(Omission.COMMENT, "" if "\\" in braces[1] else braces[1])
+        shown = _BRACES.sub("", text_of).replace("\\h", " ").replace("\\n", "\\N")
+        voice = (fields.get("name") or fields.get("actor") or "").strip()
+        lines = (" ".join(each.split()) for each in shown.split("\\N"))
+        times = _seconds(start.groups()), _seconds(end.groups())
+        yield Cue(*times, [(voice, each) for each in lines if each])
+
+
+def compose(cues: Sequence[Cue], title: str) -> Reading:
+    """Return the reading of cues. Raises UnreadableError if there are none."""
     if not cues:
         raise UnreadableError(Reason.NO_SUBTITLES)
     composer = Composer()
@@ -131,5 +174,8 @@ def _seconds(parts: tuple[str | None, ...]) -> float:
     return 3600 * hours + 60 * minutes + seconds + int((parts[3] or "0").ljust(3, "0")) / 1000
 
 
-_TYPES = {".srt": "application/x-subrip", ".vtt": "text/vtt", ".sbv": "text/x-sbv"}
-READER = Reader("subtitles/6", _TYPES, read, texts=subtitle_texts)
+_TYPES = {
+    **{".srt": "application/x-subrip", ".vtt": "text/vtt", ".sbv": "text/x-sbv"},
+    **dict.fromkeys((".ass", ".ssa"), "text/x-ssa"),
+}
+READER = Reader("subtitles/5", _TYPES, read, texts=subtitle_texts)

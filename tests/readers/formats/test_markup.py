@@ -1,6 +1,7 @@
 """Mail, XML, reStructuredText, AsciiDoc, LaTeX, notebooks, subtitles, JSON, YAML and TOML."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 
@@ -8,6 +9,12 @@ from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import read
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox() as shared:
+        yield shared
 
 
 def read_file(content: str | bytes, path: str, sandbox: Sandbox | None = None) -> Document:
@@ -306,6 +313,42 @@ def test_subtitles_say_who_speaks_and_what_is_escaped() -> None:
     assert {each.text for each in document.reading.left_out} == {
         *("STYLE\n::cue { color: red }", "NOTE a remark")
     }
+
+
+def test_subtitles_of_substation_alpha() -> None:
+    ass = (
+        "[Script Info]\nTitle: The talk\n\n[V4+ Styles]\nFormat: Name\nStyle: A,Arial\n\n"
+        "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect,"
+        " Text\n"
+        "Dialogue: 0,0:00:03.50,0:00:05.00,A,Pim,0,0,0,,Then {\\i1}I{\\i0} do, too.\n"
+        "Dialogue: 0,0:00:01.00,0:00:03.00,A,Orla,0,0,0,,I agree\\Nwith {sic} you.\n"
+        "Comment: 0,0:00:01.00,0:00:03.00,A,,0,0,0,,check\n"
+        "Dialogue: 0,0:00:06.00,0:00:07.00,A,,0,0,0,,{\\an7\\p1}m 0 0 l 9 9{\\p0}\n"
+    )
+    document = read_file(ass, "a.ass")
+    assert document.reading.text == (
+        "The talk\n\n[00:00:01] Orla: I agree with you. Pim: Then I do, too."
+    )
+    told = {each.text for each in document.reading.left_out}
+    assert {"sic", "m 0 0 l 9 9"} <= told and document.reading.unaccounted == ()
+
+
+def test_timed_text_has_speakers_and_lines(sandbox: Sandbox) -> None:
+    ttml = (
+        '<?xml version="1.0"?><tt xmlns="http://www.w3.org/ns/ttml"'
+        ' xmlns:m="http://www.w3.org/ns/ttml#metadata"><head><metadata><m:title>The talk</m:title>'
+        '<m:agent xml:id="o"><m:name>Orla Kay</m:name></m:agent></metadata></head><body>'
+        '<div m:agent="o"><p begin="00:00:01.000" end="00:00:03.000">I <span>ag</span>ree<br/>'
+        'with you.</p></div><div><p begin="70s" dur="2s"><span m:agent="pim">I do.</span></p>'
+        '<p><span begin="1200ms">So</span></p></div></body></tt>'
+    )
+    document = read_file(ttml, "a.ttml", sandbox)
+    assert document.reading.text == (
+        "The talk\n\n[00:00:01] Orla Kay: I agree with you. So\n\n[00:01:10] pim: I do."
+    )
+    assert document.reading.unaccounted == ()
+    other = RawDocument("s", "b.ttml", "b.ttml", b"<plums/>")
+    assert isinstance(read_apart(other, sandbox), Skipped)
 
 
 def test_empty_lines_in_subtitles() -> None:

@@ -1,0 +1,74 @@
+"""Reads contacts (vCard 2.1 to 4.0, RFC 6350): a section for each person or organisation."""
+
+import quopri
+import re
+from collections.abc import Iterator
+
+from foundry.documents import Reading
+from foundry.documents.left_out import Omission
+from foundry.documents.reasons import Reason
+from foundry.readers.accounting.messages import contact_texts
+from foundry.readers.composing import Composer
+from foundry.readers.contract import Reader, UnreadableError
+from foundry.readers.decoding import decode
+from foundry.readers.notes import leave_out
+
+_FOLD = re.compile(r"\n[ \t]")
+_SOFT_BREAK = re.compile(r"(?mi)(^[^\n:]*QUOTED-PRINTABLE[^\n]*)=\n")
+_LINE = re.compile(r"(?:[\w-]+\.)?([A-Za-z0-9-]+)((?:;(?:\"[^\"\n]*\"|[^:\"\n])*)?):(.*)")
+_ESCAPED = re.compile(r"\\([\\;,nN])")
+_LABELS = {
+    **{"ORG": "Organization", "TITLE": "Title", "ROLE": "Role", "NICKNAME": "Nickname"},
+    **{"TEL": "Telephone", "EMAIL": "E-mail", "ADR": "Address", "LABEL": "Address", "URL": "Page"},
+    **{"BDAY": "Birthday", "CATEGORIES": "Categories", "NOTE": "Note", "IMPP": "Chat"},
+}
+
+
+def read(text: str) -> Reading:
+    """Read the contacts of a file. Raises UnreadableError for other text."""
+    if "BEGIN:VCARD" not in text[:1_000].upper():
+        raise UnreadableError(Reason.NOT_AS_NAMED)
+    composer = Composer()
+    for named, lines in _contacts(_unfold(text)):
+        composer.heading(2, named)
+        composer.text("\n".join(lines), is_block=True)
+    return composer.finish()
+
+
+def _unfold(text: str) -> str:
+    while (joined := _SOFT_BREAK.sub(r"\1", text)) != text:
+        text = joined
+    return _FOLD.sub("", text)
+
+
+def _contacts(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield names and lines, without the properties that only programs use."""
+    names: dict[str, str] = {}
+    lines: list[str] = []
+    for line in map(str.strip, text.split("\n")):
+        match = _LINE.fullmatch(line)
+        name, value = (match[1].upper(), match[3]) if match else ("", "")
+        if match and "QUOTED-PRINTABLE" in match[2].upper():
+            value = decode(quopri.decodestring(value.encode()))[0]
+        is_read = bool(value.strip(";"))
+        if name in {"FN", "N"} and is_read:
+            names[name] = _show(value)
+        elif name in _LABELS and is_read:
+            lines.append(f"{_LABELS[name]}: {_show(value)}")
+        else:
+            is_read = False
+        leave_out(Omission.ATTRIBUTE, line[: match.start(3)] if match and is_read else line)
+        if name == "END" and (names or lines):
+            if "FN" in names:
+                leave_out(Omission.DUPLICATE, names.get("N", ""))
+            yield names.get("FN") or names.get("N") or "Contact", lines
+            names, lines = {}, []
+
+
+def _show(value: str) -> str:
+    parts = re.split(r"(?<!\\);", value)
+    shown = ", ".join(filter(None, map(str.strip, parts)))
+    return _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], shown)
+
+
+READER = Reader("contacts/1", {".vcf": "text/vcard"}, read, texts=contact_texts)
