@@ -104,12 +104,17 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 def is_formatted(test: bytes, package: str) -> bool:
     """Return whether a copied test still has black's format.
 
-    It does if only its imports name the package, and these lines are not too long.
+    It does if only imports and statements of one line name the package, and these lines are not too
+    long.
     """
     naming = re.compile(rb"\b%s\b" % package.encode())
-    named = [line for line in test.splitlines() if naming.search(line)]
+    named = [item for item in enumerate(test.splitlines(), 1) if naming.search(item[1])]
     begin = b"from " + package.encode()
-    return all(line.startswith(begin) and len(line) <= LINE_LENGTH for line in named)
+    others = {number for number, line in named if not line.startswith(begin)}
+    if others:
+        nodes = (node for node in ast.walk(ast.parse(test)) if isinstance(node, ast.stmt))
+        others -= {node.lineno for node in nodes if node.lineno == node.end_lineno}
+    return not others and all(len(line) <= LINE_LENGTH for _, line in named)
 
 
 def module_of(name: str, package: str) -> str:
