@@ -6,7 +6,7 @@ new ones added. All texts are read again only if counts are missing.
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,16 +76,20 @@ class CorpusWords:
             return np.empty(0, dtype=np.uint32)
         return open_stored(RIGHT_WORDS)
 
-    @cached_property
-    def of_language(self) -> list[str]:
+    @property
+    def of_language(self) -> tuple[str, ...]:
         """The whole words in the vocabulary of the built-in encoder, and their stems."""
-        tokenizer = self._tokenizer
-        if tokenizer.language != "english":
-            return []
-        pieces = EncoderLayout(MODEL_FOLDER).pieces.read_text(encoding="utf-8").split("\n")
-        words = [each for each in pieces if each.isalpha() and not each.startswith(CONTINUATION)]
-        stems = [term for word in words for term in tokenizer.terms(word)]
-        return [word for word in (*words, *stems) if MIN_LENGTH <= len(word) <= MAX_LENGTH]
+        return _english_words() if self._tokenizer.language == "english" else ()
+
+
+# A command that watches its sources builds often.
+@cache
+def _english_words() -> tuple[str, ...]:
+    tokenizer = Tokenizer("english")
+    pieces = EncoderLayout(MODEL_FOLDER).pieces.read_text(encoding="utf-8").split("\n")
+    words = [each for each in pieces if each.isalpha() and not each.startswith(CONTINUATION)]
+    stems = [term for word in words for term in tokenizer.terms(word)]
+    return tuple(word for word in (*words, *stems) if MIN_LENGTH <= len(word) <= MAX_LENGTH)
 
 
 class WordsBuilder:
