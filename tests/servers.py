@@ -39,6 +39,9 @@ LIBRARIES = (
 TYPES = Path(sys.prefix) / "types-of-exports"
 """Folder of mypy's cache for libraries and for modules that all exports have."""
 
+UNPACKED = Path(sys.prefix) / "unpacked-wheels"
+"""Folder of uv's cache, kept between runs."""
+
 
 def wheelhouse(export: Path) -> Path:
     """The wheels that an export needs to be built and run, by the hashes in its lock."""
@@ -81,7 +84,8 @@ def installed_packages(environment: Path) -> dict[str, str]:
 
 def run_uv(*arguments: str | Path) -> str:
     """Run uv without this machine's settings; returns its output."""
-    command = [sys.executable, "-m", "uv", "--quiet", "--no-config", *arguments]
+    options = ["--quiet", "--no-config", "--cache-dir", UNPACKED]
+    command = [sys.executable, "-m", "uv", *options, *arguments]
     done = subprocess.run(
         command, capture_output=True, text=True, check=False, timeout=TOOL_SECONDS
     )
@@ -112,15 +116,14 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
     assert process.returncode == 0
 
 
-def check_with_own_tools(export: Path, *, copied: bool = False, **variables: str) -> None:
-    """Run the formatter, linter, type checker and tests that an export names, in its folder.
-
-    `copied` asks for the tests of the runtime too; see `run_tests`.
-    """
+def check_with_own_tools(export: Path) -> None:
+    """Run the formatter, linter, type checker and tests that an export names, in its folder."""
     check_format(export)
     run_tool(export, "ruff", "check", "--no-cache", ".")
     check_types(export)
-    run_tests(export, copied=copied, **variables)
+    run_tests(export)
+    # The tests of its modules are those of this repository under another name.
+    run_tests(export, "*", "--collect-only")
 
 
 def check_format(export: Path) -> None:
@@ -132,15 +135,9 @@ def check_format(export: Path) -> None:
     run_tool(export, "black", "--check", *own)
 
 
-def run_tests(
-    export: Path, names: str = "test_*.py", *options: str, copied: bool = False, **variables: str
-) -> str:
-    """Run an export's rendered tests, without the plugins that happen to be installed here.
-
-    `copied` also runs the copied tests: they test the modules in templates/server/tests,
-    independently of a server's configuration.
-    """
-    tests = [export / "tests"] if copied else sorted((export / "tests").glob(names))
+def run_tests(export: Path, names: str = "test_*.py", *options: str, **variables: str) -> str:
+    """Run an export's rendered tests, without the plugins that happen to be installed here."""
+    tests = sorted((export / "tests").glob(names))
     assert tests
     # These tests start processes, so bytecode is written, as in an owner's Python.
     begin = (
@@ -154,11 +151,11 @@ def run_tests(
     )
 
 
-def check_types(export: Path) -> None:
-    """Run mypy with an export's configuration."""
+def check_types(export: Path, *folders: str) -> None:
+    """Run mypy with an export's configuration, on everything or on some folders."""
     TYPES.mkdir(exist_ok=True)
     with FileLock(TYPES / "lock"):
-        run_tool(export, "mypy", "--cache-dir", TYPES)
+        run_tool(export, "mypy", "--cache-dir", TYPES, *folders)
 
 
 def run_tool(export: Path, tool: str, *arguments: str | Path, **variables: str) -> None:

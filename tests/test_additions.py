@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import CONFIG
+from servers import check_types
 
 import foundry
 from foundry.files import templates_folder
@@ -122,4 +123,4 @@ def test_what_recipes_add_is_in_a_server_that_answers(checkout: Path, tmp_path: 
     assert "Use: keeps water in" in said and "shed" not in said
     assert said.endswith("\nnotes\n")
     assert 'job "notes" {' in (export / "nomad.hcl").read_text()
-    run("-m", "mypy", "--strict", "notes", folder=export)
+    check_types(export, "notes")

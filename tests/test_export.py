@@ -367,30 +367,25 @@ def test_export_without_vectors_answers(make_project: MakeProject) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "copied"),
+    "options",
     # The tests of an export without options still pass after its owner has changed scores.
     [
-        (
-            '[search]\nfusion = "rrf"\nidentifier_fallback = false\n[search.adaptive_weights]\n'
-            "[search.anchors]\n[search.recency]\n[search.links]\n[search.expansion]\n"
-            "[search.operators]\n[search.correction]\n[search.synonyms]\n[search.suggestions]\n"
-            "[search.heuristics]\n[search.near_duplicates]\n"
-            "[search.document_cap]\nhits = 2\n[server]\nlanguage_model = true\nopenai = true\n"
-            "assistants = true\n",
-            True,
-        ),
-        ('[embedding]\nprovider = "none"\n', False),
+        '[search]\nfusion = "rrf"\nidentifier_fallback = false\n[search.adaptive_weights]\n'
+        "[search.anchors]\n[search.recency]\n[search.links]\n[search.expansion]\n"
+        "[search.operators]\n[search.correction]\n[search.synonyms]\n[search.suggestions]\n"
+        "[search.heuristics]\n[search.near_duplicates]\n"
+        "[search.document_cap]\nhits = 2\n[server]\nlanguage_model = true\nopenai = true\n"
+        "assistants = true\n",
+        '[embedding]\nprovider = "none"\n',
     ],
 )
-def test_export_passes_its_own_checks(
-    options: str, copied: bool, make_project: MakeProject
-) -> None:
+def test_export_passes_its_own_checks(options: str, make_project: MakeProject) -> None:
     project = make_project(NOTE, config=CONFIG + options)
     question = '{"query": "which seal is replaced", "relevant": ["note.md"]}\n'
     (project.root / "questions.jsonl").write_text(question)
     project.succeed("build", "--quiet")
     exported = project.export()
-    check_with_own_tools(exported, copied=copied)
+    check_with_own_tools(exported)
 
 
 def test_index_of_other_options_is_not_exported(built: Project) -> None:

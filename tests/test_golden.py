@@ -33,7 +33,6 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 CASES = sorted(path.parent.name for path in GOLDEN.glob("*/foundry.toml"))
 SERVICE_KEY = "key-of-the-golden-service"
 INPUTS = ("foundry.toml", "sources", "questions.jsonl")
-INSTALLED = ("minimal", "store")
 WHOLE = "minimal"
 """The case whose export can be read from top to bottom."""
 
@@ -147,20 +146,14 @@ def test_reviews_show_what_is_rendered_and_hide_what_is_copied() -> None:
     assert {name for name, value in found if value == "set"} == copied
 
 
-@pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment reused for one export after another, so that libraries are compiled once."""
-    return tmp_path_factory.mktemp("installed") / "environment"
-
-
 @pytest.mark.slow
-def test_export_answers_in_a_clean_environment(case: str, export: Path, environment: Path) -> None:
-    """Two exports are installed, with an engine and without; the others use the tests' packages."""
+def test_export_answers_in_a_clean_environment(case: str, export: Path, tmp_path: Path) -> None:
+    """One export is installed, with an engine; the others use the tests' packages."""
     from servers import get, in_checkout, install, installed_packages, serving
 
     command = in_checkout(export)
-    if case in INSTALLED:
-        command = [install(export, environment)]
+    if case == "store":
+        command = [install(export, environment := tmp_path / "environment")]
         bill = json.loads((export / "sbom.cdx.json").read_bytes())
         assert installed_packages(environment) == packages_here(bill)
     lines = (GOLDEN / case / "questions.jsonl").read_text(encoding="utf-8").splitlines()

@@ -17,7 +17,7 @@ from node_packages import NODE, node_modules
 from servers import in_checkout, serving
 from test_mcp_export import QUERY, make_export
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 
 SCENARIOS: dict[str, set[str]] = {
     "server-initialize": set(),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import CONFIG, MakeProject, Project
+from conftest import CONFIG, MakeProject, Project, write_project
 from processes import foundry, snapshot
 from systems import as_another_user
 
@@ -34,15 +34,6 @@ path = "sources/table.jsonl"
 """
 
 ROOT = Path(__file__).parent.parent
-WORLDS = {
-    "one": {
-        "LC_ALL": "C",
-        "TZ": "Asia/Kolkata",
-        "PYTHONHASHSEED": "0",
-        "SOURCE_DATE_EPOCH": "1",
-    },
-    "two": {"LC_ALL": "C.UTF-8", "TZ": "America/St_Johns", "PYTHONHASHSEED": "1"},
-}
 
 
 def index_and_export(project: Project) -> dict[str, str]:
@@ -66,46 +57,48 @@ def turkish_locale(folder: Path) -> dict[str, str]:
     return {"LOCPATH": str(folder), "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8"}
 
 
+@pytest.fixture(scope="module")
+def wanted(tmp_path_factory: pytest.TempPathFactory, formatted_once: None) -> dict[str, str]:
+    """What is built and exported in this process."""
+    del formatted_once
+    project = write_project(tmp_path_factory.mktemp("here") / "one", FILES, CONFIG + TABLE)
+    project.succeed("build", "--quiet")
+    project.export()
+    return index_and_export(project)
+
+
 @pytest.mark.slow
 def test_other_world_gives_the_same_bytes_and_modes(
-    make_project: MakeProject, tmp_path: Path
+    make_project: MakeProject, wanted: dict[str, str], tmp_path: Path
 ) -> None:
-    first = make_project(FILES, config=CONFIG + TABLE, name="one")
-    second = make_project(
+    other = make_project(
         dict(reversed(FILES.items())), config=CONFIG + TABLE, name="a longer name/two"
     )
-    for number, path in enumerate(sorted((second.root / "sources").rglob("*"))):
+    for number, path in enumerate(sorted((other.root / "sources").rglob("*"))):
         os.utime(path, (1e9 + number, 1e9 + number))
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    for project, world, umask, cwd in (
-        (first, WORLDS["one"], 0o077, None),
-        (second, {**WORLDS["two"], **turkish_locale(tmp_path)}, 0o000, elsewhere),
-    ):
-        for command in ("build", "export"):
-            done = foundry(command, project.root, umask=umask, cwd=cwd, variables=world)
-            assert done.returncode == 0, done.stderr
-    one, two = index_and_export(first), index_and_export(second)
-    assert one == two
-    assert len(one) > 80
-    modes = {what.split()[0] for what in one.values()}
+    world = {"TZ": "America/St_Johns", "PYTHONHASHSEED": "1", "LC_ALL": "C.UTF-8"}
+    world |= turkish_locale(tmp_path)
+    for command in ("build", "export"):
+        done = foundry(command, other.root, umask=0o000, cwd=elsewhere, variables=world)
+        assert done.returncode == 0, done.stderr
+    assert index_and_export(other) == wanted
+    assert len(wanted) > 80
+    modes = {what.split()[0] for what in wanted.values()}
     assert modes == {"100644", "40755"}
 
 
 @pytest.mark.slow
-def test_export_from_a_folder_that_is_gone_writes_the_same(make_project: MakeProject) -> None:
-    """Also runs as another user if the system permits that."""
+def test_another_user_writes_the_same_from_a_folder_that_is_gone(wanted: dict[str, str]) -> None:
+    """The same user, if the system does not permit that."""
     prefix: tuple[str, ...] = ()
     with suppress(pytest.skip.Exception):
         prefix = as_another_user()
-    project = make_project(FILES, config=CONFIG + TABLE)
-    project.succeed("build", "--quiet")
-    wanted = snapshot(project.export())
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         place.chmod(0o777)
-        ignored = shutil.ignore_patterns("dist", ".foundry")
-        shutil.copytree(project.root, place / "project", ignore=ignored)
+        project = write_project(place / "project", FILES, CONFIG + TABLE)
         subprocess.run(["chmod", "-R", "a+rwX", place], check=True)
         gone = place / "gone"
         shell = 'cd "$0" && rmdir "$0" && exec "$@"'
@@ -113,9 +106,14 @@ def test_export_from_a_folder_that_is_gone_writes_the_same(make_project: MakePro
             gone.mkdir()
             done = foundry(
                 command,
-                place / "project",
+                project.root,
+                umask=0o077,
                 prefix=[*prefix, "sh", "-c", shell, gone],
                 variables={
+                    "LC_ALL": "C",
+                    "TZ": "Asia/Kolkata",
+                    "PYTHONHASHSEED": "0",
+                    "SOURCE_DATE_EPOCH": "1",
                     "HOME": "/nonexistent",
                     "XDG_CACHE_HOME": str(place / "cache"),
                     "PYTHONPATH": str(ROOT),
@@ -123,7 +121,8 @@ def test_export_from_a_folder_that_is_gone_writes_the_same(make_project: MakePro
                 },
             )
             assert done.returncode == 0, done.stderr
-        assert snapshot(place / "project" / "dist" / "notes") == wanted
+        assert index_and_export(project) == wanted
+        assert stat.S_IMODE((project.root / ".foundry").stat().st_mode) == 0o700
 
 
 def test_second_build_publishes_nothing(make_project: MakeProject) -> None:
@@ -139,24 +138,16 @@ def test_second_build_publishes_nothing(make_project: MakeProject) -> None:
     assert "(unchanged)" not in project.succeed("build", "--quiet").output
 
 
-def test_moved_project_is_unchanged(make_project: MakeProject, tmp_path: Path) -> None:
+def test_moved_project_is_unchanged(
+    make_project: MakeProject, wanted: dict[str, str], tmp_path: Path
+) -> None:
     project = make_project(FILES, config=CONFIG + TABLE)
     project.succeed("build", "--quiet")
-    exported = snapshot(project.export())
     moved = Project(tmp_path / "moved")
     shutil.move(project.root, moved.root)
     assert "(unchanged)" in moved.succeed("build", "--quiet").output
-    assert snapshot(moved.export()) == exported
-
-
-def test_export_without_state_is_the_same(make_project: MakeProject) -> None:
-    project = make_project(FILES, config=CONFIG + TABLE)
-    project.succeed("build", "--quiet")
-    exported = snapshot(project.export())
-    shutil.rmtree(project.root / ".foundry")
-    shutil.rmtree(project.root / "dist")
-    project.succeed("build", "--quiet")
-    assert snapshot(project.export()) == exported
+    moved.export()
+    assert index_and_export(moved) == wanted
 
 
 @pytest.mark.slow
@@ -167,10 +158,3 @@ def test_query_prints_utf_8_whatever_the_locale(make_project: MakeProject) -> No
     done = foundry("query", project.root, "Maß", "--json", variables=variables)
     assert done.returncode == 0, done.stderr
     assert '"title":"Größe"' in done.stdout
-
-
-def test_modes_do_not_open_more_than_needed(make_project: MakeProject) -> None:
-    project = make_project(FILES)
-    assert foundry("build", project.root, umask=0o077).returncode == 0
-    state = (project.root / ".foundry").stat()
-    assert stat.S_IMODE(state.st_mode) == 0o700

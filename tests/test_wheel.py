@@ -11,6 +11,7 @@ import pytest
 from conftest import Project
 from processes import is_possible, snapshot
 from servers import alone, run_uv
+from sharing import formatted_once
 
 ROOT = Path(__file__).parent.parent
 pytestmark = pytest.mark.slow
@@ -108,4 +109,5 @@ def test_installed_wheel_does_everything_without_a_network_as_the_checkout_does(
     shutil.rmtree(project.root / "dist")
     shutil.rmtree(project.root / ".foundry")
     project.succeed("build", "--quiet")
-    assert snapshot(project.export()) == of_wheel
+    with formatted_once():
+        assert snapshot(project.export()) == of_wheel

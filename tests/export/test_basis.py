@@ -1,5 +1,6 @@
 """An export uses the index it started with, even if another one is published in between."""
 
+import pytest
 from conftest import MakeProject
 
 from foundry.config.project import load_config
@@ -8,6 +9,7 @@ from foundry.export.compose import compose_export, explain_export
 from foundry.runtime.index.layout import Manifest
 
 
+@pytest.mark.usefixtures("formatted_once")
 def test_an_export_has_the_version_that_was_decided(make_project: MakeProject) -> None:
     project = make_project({"a.md": "# Seals\nEvery 400 hours."})
     project.succeed("build")

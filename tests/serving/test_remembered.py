@@ -15,7 +15,7 @@ from foundry import pipeline
 from foundry.serving import remembered
 from foundry.serving.remembered import recall
 
-pytestmark = pytest.mark.usefixtures("formatted_once")
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 FILES = {"seals.md": "# Seals\n\nReplace the seal yearly."}
 

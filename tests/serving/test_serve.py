@@ -35,6 +35,8 @@ NO_ENGINE = CONFIG + '[store]\nengine = "qdrant"\n'
 NOT_RELOADING = CONFIG + "[server]\nreloading = false\n"
 ANY_PORT = ServeOptions(port=0)
 
+pytestmark = pytest.mark.usefixtures("forked_servers")
+
 
 @pytest.fixture(autouse=True)
 def quick_servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
