@@ -17,10 +17,9 @@ from foundry.documents.prepared import unpack
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.versions import open_index
-from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.tokens import Tokenizer
-from foundry.runtime.retrieval.filters import FilterColumns, parse_filters, read_pairs
+from foundry.runtime.retrieval.filters import FilterColumns, read_pairs
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
@@ -238,18 +237,3 @@ def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> Non
             tracemalloc.stop()
         # A mask per value would take a million bytes; the values and a few masks take far less.
         assert most < 500_000
-
-
-@pytest.mark.parametrize("name", ["source", "tags", "path", "media_type", "team"])
-def test_a_filter_has_at_most_256_values(name: str) -> None:
-    values = [f"v{number}" for number in range(256)]
-    assert len(parse_filters({name: values})[name]) == 256
-    with pytest.raises(
-        InvalidRequestError, match=f"'{name}' must have at most 256 values"
-    ) as caught:
-        parse_filters({name: [*values, "v0"]})
-    assert caught.value.field == f"filters.{name}"
-
-
-def test_values_that_stand_twice_are_one() -> None:
-    assert parse_filters({"tags": ["b", "a", "b"]}) == {"tags": ("b", "a")}

@@ -6,9 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import asdict
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,13 +14,13 @@ from embedding_services import FakeService, Fault, Refusal, embed_text, fake_ser
 from waiting import wait_until
 
 from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.index.layout import IndexFiles, IndexLayout
+from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.retrieval import calls as circuit_breaker
 from foundry.runtime.retrieval.calls import call_within
 from foundry.runtime.retrieval.embedding import live as live_query_encoder
 from foundry.runtime.retrieval.embedding.live import LiveQueryEncoder
 from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings
-from foundry.runtime.retrieval.embedding.probe import DenseManifest, find_difference, require_model
+from foundry.runtime.retrieval.embedding.probe import DenseManifest
 from foundry.runtime.retrieval.embedding.recent import RecentVectors
 from foundry.runtime.retrieval.embedding.replies import EmbeddingFailure
 
@@ -51,10 +49,6 @@ def make_manifest(provider: str = "openai", encoder: str = "same") -> DenseManif
         probe_text=PROBE,
         probe_vector=[round(float(value), 6) for value in unit(PROBE)],
     )
-
-
-def files_of(manifest: DenseManifest) -> IndexFiles:
-    return IndexFiles(LAYOUT, SimpleNamespace(dense=asdict(manifest)))  # type: ignore[arg-type]
 
 
 MakeEncoder = Callable[..., LiveQueryEncoder]
@@ -305,20 +299,6 @@ def test_key_is_sent_and_never_logged(
     assert "the API key was rejected" in caplog.text
     assert key not in caplog.text
     assert "sk-other-77aa" not in caplog.text
-
-
-def test_index_of_another_encoder_is_refused() -> None:
-    require_model(files_of(make_manifest()), "openai")
-    for manifest in (make_manifest("cohere"), make_manifest("openai", "distilled")):
-        with pytest.raises(IndexUnusableError, match="this server uses provider"):
-            require_model(files_of(manifest), "openai")
-
-
-def test_difference_to_the_probe_is_put_into_words() -> None:
-    manifest = make_manifest()
-    assert find_difference(unit(PROBE), manifest) is None
-    assert find_difference(unit(PROBE)[:10], manifest) == "has 10 numbers instead of 64"
-    assert "below 0.99" in (find_difference(unit("other words"), manifest) or "")
 
 
 def test_recent_vectors_forget_what_was_not_asked_for_longest() -> None:

@@ -3,11 +3,9 @@
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -20,7 +18,7 @@ from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.retrieval.candidates import Candidates, distance_from
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
-from foundry.runtime.retrieval.hybrid import complete_lanes, judge
+from foundry.runtime.retrieval.hybrid import complete_lanes
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.retrieval.results import compare_with_terms
 
@@ -70,14 +68,6 @@ def test_a_build_measures_the_spread_of_enough_chunks(count: int, tmp_path: Path
     assert lane.spread == (round(spread, 3) if count == 50 else None)
 
 
-def test_distance_counts_spreads_from_what_chunks_have_in_common(index: OpenedIndex) -> None:
-    mean = np.array([0.6, 0.0], dtype=np.float32)
-    along, across = np.array([[1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
-    assert distance_from(mean, 0.1, along) == 0.0
-    assert distance_from(mean, 0.1, across) == pytest.approx(3.6)
-    assert distance_from(mean, None, across) is None
-
-
 def test_a_hybrid_search_knows_the_distance_of_its_query(index: OpenedIndex) -> None:
     lane, query = index.dense_lane, index.encoder.encode("interest rates")
     assert isinstance(lane, DenseLane)
@@ -100,35 +90,6 @@ def test_distance_is_known_to_tell_something_of_english_alone(
     project.succeed("build", "--quiet")
     dense = json.loads((project.index / "manifest.json").read_bytes())["dense"]
     assert (dense["spread"] is not None) == (language == "english")
-
-
-@pytest.mark.parametrize(
-    ("cosine", "coverage", "distance", "match"),
-    [
-        # 3.2 x 0.1 - 0.12 x 2.5 is 0.02, and 3.2 x 0.05 - 0.12 x 3.5 is -0.26.
-        (0.5, 0.1, 2.5, "weak"),
-        (0.5, 0.05, 3.5, "none"),
-        (0.7, 0.05, 3.5, "weak"),
-        # Without a distance 1.8 x 0.06 is 0.108; nearness is at least 0.
-        (0.2, 0.06, None, "weak"),
-        (0.2, 0.05, None, "none"),
-        # For semantic search only, nearness is (0.48 - 0.5) / 0.5 and (0.46 - 0.5) / 0.5.
-        (0.48, None, None, "weak"),
-        (0.46, None, None, "none"),
-        # The coverage alone decides in keyword search.
-        (None, 0.06, None, "weak"),
-        (None, 0.05, None, "none"),
-    ],
-)
-def test_what_has_some_evidence_is_not_denied(
-    cosine: float | None, coverage: float | None, distance: float | None, match: str
-) -> None:
-    """Paraphrased questions have as little evidence as these."""
-    index: Any = SimpleNamespace(manifest=SimpleNamespace(dense={"background": 0.5}))
-    ranks, scores = np.array([1]), np.array([cosine or 0.0])
-    semantic = None if cosine is None else scores
-    found = Candidates(np.array([0]), semantic, scores, ranks, ranks, scores, coverage=coverage)
-    assert judge(index, replace(found, distance=distance)) == match
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Self, cast
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from small_indexes import chunk_record
@@ -15,8 +14,6 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.mcp.tools import TOOLS, read_beginning
 from foundry.runtime.retrieval.results import SearchResponse
-from foundry.runtime.web import citations
-from foundry.runtime.web.citations import announce, document_url
 
 CHUNK = chunk_record(id="guide/ä #1", document_id="a b/guide?.md")
 DOCUMENT = DocumentRecord(
@@ -55,51 +52,6 @@ def test_document_is_whole_again_if_its_passages_leave_nothing_out(
         for start, end in pairwise(cuts)
     ]
     assert "".join(join_chunks(passages)) == text
-
-
-@pytest.fixture(autouse=True)
-def unserved(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server that is not running yet."""
-    monkeypatch.delenv("PUBLIC_URL", raising=False)
-    monkeypatch.setattr(citations, "_served_at", "")
-
-
-def test_url_of_the_source_comes_first() -> None:
-    assert document_url(replace(CHUNK, url="https://example.com/a")) == "https://example.com/a"
-
-
-def test_minted_url_is_percent_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = "/d/a%20b%2Fguide%3F.md"
-    monkeypatch.setenv("PUBLIC_URL", "https://docs.example.com/help")
-    assert document_url(DOCUMENT) == f"https://docs.example.com/help{page}"
-    assert document_url(CHUNK) == f"https://docs.example.com/help{page}#guide%2F%C3%A4%20%231"
-
-
-@pytest.mark.parametrize(
-    ("address", "base"),
-    [
-        ("127.0.0.1", "http://127.0.0.1:9000"),
-        ("0.0.0.0", "http://127.0.0.1:9000"),
-        ("::", "http://127.0.0.1:9000"),
-        ("::1", "http://[::1]:9000"),
-        ("fe80::1%eth0", "http://[fe80::1]:9000"),
-        ("192.0.2.7", "http://192.0.2.7:9000"),
-    ],
-)
-def test_minted_url_leads_to_where_the_server_listens(
-    monkeypatch: pytest.MonkeyPatch, address: str, base: str
-) -> None:
-    announce(address, 9000)
-    assert document_url(DOCUMENT).startswith(f"{base}/d/")
-    monkeypatch.setenv("PUBLIC_URL", "https://docs.example.com")
-    assert document_url(DOCUMENT).startswith("https://docs.example.com/d/")
-
-
-def test_a_server_that_does_not_listen_cites_by_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert (document_url(DOCUMENT), document_url(CHUNK)) == (DOCUMENT.path, CHUNK.path)
-    assert document_url(replace(CHUNK, url="https://example.com/a")) == "https://example.com/a"
-    monkeypatch.setenv("PUBLIC_URL", "https://docs.example.com")
-    assert document_url(DOCUMENT).startswith("https://docs.example.com/d/")
 
 
 class HugeIndex:

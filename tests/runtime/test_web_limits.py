@@ -130,43 +130,6 @@ def test_1000_idle_connections_do_not_starve_health(server: Server, many_files: 
         connection.close()
 
 
-def test_beyond_the_cap_the_connection_that_is_idle_longest_is_closed() -> None:
-    server = Server(connections=20)
-    with server.connect() as stream:
-        stream.sendall(chat("/chat"))
-        assert stream.recv(100)
-        idle = [server.connect() for _ in range(60)]
-        assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
-        assert read_all(idle[0]) == b""
-        idle[-1].sendall(HEALTH)
-        assert statuses(idle[-1].recv(65536)) == [200]
-        # Active connections are not closed.
-        assert statuses(server.exchange(get("/end"))) == [200]
-        assert read_all(stream).endswith(b"0\r\n\r\n")
-    for connection in idle:
-        connection.close()
-    server.stop()
-    assert server.wait() == 0
-
-
-def test_beyond_the_cap_with_every_connection_at_work_new_ones_are_refused() -> None:
-    server = Server(connections=8, chats=100)
-    streams = [server.connect() for _ in range(8)]
-    for stream in streams:
-        stream.sendall(chat("/chat"))
-        assert stream.recv(100)
-    assert statuses(server.exchange(HEALTH)) == [503]
-    streams.pop().close()
-    wait_until(lambda: statuses(server.exchange(get("/end"))) == [200])
-    for stream in streams:
-        assert read_all(stream).endswith(b"0\r\n\r\n")
-        stream.close()
-    assert statuses(server.exchange(HEALTH[:-2] + b"Connection: close\r\n\r\n")) == [200]
-    server.stop()
-    assert server.wait() == 0
-    assert [line["status"] for line in server.log if line["message"] == "connection refused"]
-
-
 def test_few_open_files_are_enough() -> None:
     server = Server(prefix=("sh", "-c", 'ulimit -n 64; exec "$@"', "sh"), connections=2000)
     idle = [server.connect() for _ in range(100)]

@@ -5,9 +5,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 from raw_http import Server, get
 
-from foundry.runtime.retrieval.candidates import stage
-from foundry.runtime.retrieval.results import SearchResponse
-from foundry.runtime.web.observing import REGISTRY, STAGE_SECONDS, observe_search
+from foundry.runtime.web.observing import REGISTRY, STAGE_SECONDS
 
 
 def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -31,24 +29,6 @@ def test_times_are_counted_in_buckets() -> None:
     assert found[f"{name}_bucket", ("30.0", "buckets")] == 3
     assert found[f"{name}_bucket", ("+Inf", "buckets")] == 4
     assert found[f"{name}_sum", ("buckets",)] == pytest.approx(99.3015)
-
-
-def test_searches_and_their_stages_are_counted() -> None:
-    @stage("test")
-    def work(number: int) -> int:
-        return number + 1
-
-    def search(query: str) -> SearchResponse:
-        assert work(1) == 2
-        return SearchResponse(query, "keyword", "identifier", True, "strong", (), 0.1, {}, ())
-
-    observed = observe_search(search)
-    key = ("searches_total", ("true", "strong", "keyword", "identifier"))
-    before = samples(generate_latest(REGISTRY).decode()).get(key, 0)
-    observed("q")
-    after = samples(generate_latest(REGISTRY).decode())
-    assert after[key] == before + 1
-    assert after["search_stage_seconds_count", ("test",)] >= 1
 
 
 def test_a_server_shows_its_metrics() -> None:

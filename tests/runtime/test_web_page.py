@@ -30,7 +30,6 @@ from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import Documents, join_chunks
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.settings import Limits
 from foundry.runtime.web import page as web_page
 from foundry.runtime.web.access import token_check
@@ -306,19 +305,6 @@ def passages(client: TestClient, **asked: Any) -> DocumentPassages:
     return TypeAdapter(DocumentPassages).validate_json(answer.content, strict=True)
 
 
-def test_about(client: TestClient, index: Index) -> None:
-    about = client.get("/about").json()
-    assert (about["documents"], about["chunks"]) == (3, index.chunk_count)
-    assert about["title"] == "Notes *on* [things]"
-    assert about["sources"] == ["records"]
-    assert (about["newest"], about["columns"]) == (None, [])
-    assert (
-        about["media_types"] == index.part(FilterColumns.open).known_values("media_type", 10) != []
-    )
-    assert about["semantic"] and about["chat"]
-    assert about["examples"] == ["Where is it?", "And when?"]
-
-
 def test_passages_come_in_pages(client: TestClient, index: Index) -> None:
     record = index.part(Documents.open).find("guide/a b.md")
     assert record is not None
@@ -391,15 +377,6 @@ def test_document_as_markdown(client: TestClient) -> None:
     assert client.get("/d/plain", headers=wanted).text == "A plain document.\n"
     assert client.get("/d/nowhere").status_code == 404
     assert client.get("/d/nowhere.md").status_code == 404
-
-
-def test_browser_gets_the_page_of_a_document(client: TestClient) -> None:
-    page = Page.read("document.html")
-    for path, status in ((place("plain"), 200), (place("plain", ".md"), 200), ("/d/nowhere", 404)):
-        answer = client.get(path, headers=BROWSER)
-        assert (answer.status_code, answer.content) == (status, page.body)
-        assert answer.headers["content-security-policy"] == page.policy
-        assert answer.headers["vary"] == "Accept"
 
 
 def test_browser_gets_a_page_of_what_is_not_there(client: TestClient) -> None:
