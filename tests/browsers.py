@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chromium import REMEDY, find_chromiums
+from node_packages import node_modules
 from playwright import sync_api as playwright
 from waiting import wait_until
 
@@ -96,6 +97,17 @@ class Visit:
     def holds(self, selector: str, value: str) -> None:
         """Wait until a field has this value."""
         playwright.expect(self.page.locator(selector)).to_have_value(value)
+
+    def violations(self) -> list[tuple[str, list[str]]]:
+        """Return the rules of accessibility that axe finds violated, each with the elements."""
+        axe = node_modules("axe-core") / "axe-core" / "axe.min.js"
+        self.page.evaluate(axe.read_text(encoding="utf-8"))
+        # Without this option, axe would describe every element that satisfies a rule.
+        found = self.page.evaluate("axe.run({resultTypes: ['violations']})")
+        assert len(found["passes"]) > 10
+        return [
+            (each["id"], [node["html"] for node in each["nodes"]]) for each in found["violations"]
+        ]
 
 
 @contextmanager

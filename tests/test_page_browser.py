@@ -11,7 +11,6 @@ import pytest
 from browsers import PATIENCE_MS, Visit, browser, playwright, visit
 from conftest import Project
 from language_models import Call, Reply, answer, language_model
-from node_packages import node_modules
 from servers import get, in_checkout, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
@@ -21,8 +20,6 @@ HOSTILE = (
     "<img src='http://evil.example/i.png' onerror=\"fetch('http://evil.example')\">"
     "<script>document.title = 'taken'</script>"
 )
-RUN_AXE = "axe.run({resultTypes: ['violations']})"
-"""Without this option, axe would describe every element that satisfies a rule."""
 LANES = {"meaning": "semantic", "words": "keyword"}
 BIDI = "invoice\u202efdp.exe"
 CONFIG = """
@@ -953,26 +950,17 @@ def test_narrow_pages_need_no_scrolling_sideways(served: Served) -> None:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_pages_have_no_violation_that_axe_knows(served: Served, scheme: str, width: int) -> None:
-    axe = (node_modules("axe-core") / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
     document = get(f"{served.address}/search?q=fans")["results"][0]["document_id"]
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     paths = ["/", "/?q=fans", "/?q=zzzqx", "/chat", "/docs", f"/d/{document}", "/d/nowhere"]
     with visit(served.running, served.address, **options) as tab:
         for path in paths:
             tab.go(path)
-            tab.page.evaluate(axe)
-            found = tab.page.evaluate(RUN_AXE)
-            assert len(found["passes"]) > 10, path
-            violations = [
-                (each["id"], [node["html"] for node in each["nodes"]])
-                for each in found["violations"]
-            ]
-            assert violations == [], path
+            assert tab.violations() == [], path
         tab.go("/chat")
         ask(tab, "What stops the main fan?")
         tab.see("main", "Extracted from the documents.")
-        tab.page.evaluate(axe)
-        assert tab.page.evaluate(RUN_AXE)["violations"] == []
+        assert tab.violations() == []
 
 
 def test_words_of_tables_are_not_broken(served: Served) -> None:
