@@ -50,7 +50,7 @@ class Relay:
             _shut(end)
 
     def close(self) -> None:
-        """Close everything."""
+        """Close the listener and all connections."""
         _shut(self._listener)
         self._listener.close()
         self._accepting.join()

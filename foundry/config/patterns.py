@@ -184,9 +184,8 @@ class _Repeat(_Part):
         is_chosen = self.least < self.rounds and bool(self.first & after)
         if is_chosen and in_repeat:
             raise ValueError(
-                "inside a repetition, a repeated or optional part may be followed by a character"
-                " that it"
-                " can begin with, so the number of ways to try grows with each round"
+                "inside a repetition, a repeated or optional part can begin with the character that"
+                " follows it, so the number of ways to try grows with each round"
             )
         if self.rounds <= 1:
             return self.body.ways(after, in_repeat=in_repeat) * (2 if is_chosen else 1)

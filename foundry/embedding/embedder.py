@@ -55,10 +55,11 @@ class QueryFigures:
 
 @dataclass(frozen=True, slots=True)
 class QueryEncoder:
-    """Embeds queries in the server; `figures` is how it was chosen.
+    """Embeds queries in the server; `figures` says which encoder was chosen, and why.
 
     `encode` returns unit vectors (n, dimensions) like the server's, or zero rows. `write` writes
-    its files to a new folder and returns their SHA-256; "" if the server calls the model itself.
+    the encoder's files to a new folder and returns their SHA-256; "" if the server calls the model
+    itself.
     """
 
     figures: QueryFigures

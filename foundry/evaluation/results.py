@@ -172,7 +172,7 @@ class Evaluation(Report):
         if unjudged := self.facts["unjudged"]:
             notes.append(f"{unjudged:,} queries have no relevant document and were left out")
         notes += [
-            f"{count:,} of the answers of {system} are by keywords alone, because the query has no"
+            f"{count:,} of the answers of {system} used keywords only, because the query has no"
             " vector"
             for system, count in self.degraded.items()
             if count

@@ -36,7 +36,7 @@ class SearchBox(Interface):
     section = "search_box"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield its routes, and the checks for pages of other sites."""
+        """Yield the search box's routes, and the checks for pages of other sites."""
         del words
         sites, suggests = "web.sites", Suggestions.name in chosen
         routes = Call(sites, "box_routes", options=("suggestions",))

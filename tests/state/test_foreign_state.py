@@ -465,7 +465,7 @@ def test_pages_that_were_restored_are_taken_over(
         (
             "0",
             True,
-            "rename it to .foundry, and build once with",
+            "rename it to .foundry and build once with",
         ),
         ("1", True, "delete .foundry.set-aside: nothing else in it is useful"),
         (

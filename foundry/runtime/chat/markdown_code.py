@@ -37,7 +37,7 @@ class _Fence:
 
 
 class CodeTracker:
-    """Reads the lines of a text, in order."""
+    """Finds the code in the lines of a text, which are read in order."""
 
     def __init__(self) -> None:
         self._fence: _Fence | None = None

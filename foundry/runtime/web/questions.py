@@ -62,7 +62,7 @@ class _Line:
 
 
 class QuestionLog:
-    """The file, if any, and the queue of lines for it."""
+    """Queues questions, and writes them to a file in a thread, if a file is configured."""
 
     def __init__(self, file: Path | None, count: Count = lambda _result: None) -> None:
         """Create the log; nothing is written yet."""

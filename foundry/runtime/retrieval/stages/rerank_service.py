@@ -103,7 +103,7 @@ class RerankService:
             for found in reply if is_bare else reply["results"]:
                 place = found["index"]
                 if type(place) is not int or not 0 <= place < count:
-                    raise ReplyError(f"the reply has a score for passage {place!r} of {count}")
+                    raise ReplyError(f"the reply scores passage {place!r}, but {count} were sent")
                 scores[place] = found["score" if is_bare else "relevance_score"]
         except (ValueError, LookupError, TypeError, RecursionError):
             raise ReplyError("the reply has an unexpected format") from None

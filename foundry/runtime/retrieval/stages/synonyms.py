@@ -58,10 +58,12 @@ def add_synonyms(
     """Return the query's text, tokens and terms with those of its synonyms.
 
     The text, which is embedded, only gains synonyms that are in more chunks than the query's own
-    form: rarer synonyms would move the vector away from the documents. A query that is a heading
-    must remain the best match for that heading. Its text is therefore unchanged, headings with
-    other forms do not count as named, and a synonym with more terms in fewer chunks is left out,
-    since it would outweigh the heading. Forms that are in no chunk are removed from the tokens.
+    form: rarer ones would move the vector away from the documents. Forms that are in no chunk are
+    removed from the tokens.
+
+    A query that is a heading must remain the best match for that heading. So its text is unchanged,
+    headings with other forms do not count as named, and synonyms that would outweigh it are left
+    out: those with more terms in fewer chunks.
     """
     forms = index.part(open_forms)
     heading = heading_term(tokens)
