@@ -216,7 +216,7 @@ class _Assembler:
         if (known := self._table.remarks(number)) is not None:
             return known
         result = self._load(number)
-        return result if isinstance(result, Skipped) else result.facts.remarks
+        return result if isinstance(result, Skipped) else result.remarks
 
     def _load(self, number: int) -> StoredDocument | Skipped:
         if self._loaded is None or self._loaded[0] != number:

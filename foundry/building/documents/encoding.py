@@ -1,7 +1,7 @@
 """Encodes prepared documents as bytes, for workers and the cache.
 
-A result is its signature, facts as JSON, compressed texts, and its arrays uncompressed, since
-vectors do not compress. The texts are the parts of the index entry as they are written, and the
+A result is numbers, its signature, its remarks as JSON, compressed texts, and its arrays
+uncompressed, since vectors do not compress. The texts are the parts of the index entry as they are written, and the
 full document with its chunks as JSON. The full document is decoded only if it has boilerplate or
 copies, or is compared with near copies. Texts of chunks are not stored, since they are slices of
 the document's text.
@@ -42,14 +42,16 @@ ZLIB_LEVEL = 1
 
 MAX_UNPACKED_BYTES = 2_000_000_000
 
-_LENGTHS = struct.Struct("<IIII")
-"""Lengths of the signature (0 for a skipped document), the facts, the compressed texts, and the
-texts that precede the full document.
+_TEXTS, _ARRAYS, _VECTORS = 6, 16, 4
+"""Number of texts before the full document, of arrays, and of additional ones for vectors."""
+
+_HEAD = struct.Struct(f"<QQ?qI4I{_TEXTS + _ARRAYS + _VECTORS}I")
+"""The numbers of `Facts`, and the lengths of signature (0 for a skipped document), reader, remarks,
+compressed texts, each text before the full document, and each array.
 """
 
-_TEXTS = 6
-_ARRAYS, _VECTORS = 16, 4
-"""Number of arrays of a document, and of additional ones if it has vectors."""
+_FACTS, _PARTS = 5, 4
+"""Number of facts, and of lengths before those of the texts."""
 
 _Path = tuple[str, ...]
 _StoredChunk = tuple[
@@ -66,19 +68,14 @@ class Facts(NamedTuple):
 
     `characters` is the number of characters in its chunks, and `words` counts the words of the
     original file. `has_seen` is whether text was read from pictures. If time ran out, `hurried` is
-    the number of pages that were read, else None. `dimensions` is None without vectors. `texts` and
-    `arrays` are the byte lengths of all parts.
+    the number of pages that were read, else -1. `dimensions` is 0 without vectors.
     """
 
-    reader: str
-    remarks: Remarks
     characters: int
     words: int
     has_seen: bool
-    hurried: int | None
-    dimensions: int | None
-    texts: tuple[int, ...]
-    arrays: tuple[int, ...]
+    hurried: int
+    dimensions: int
 
 
 class _Stored(NamedTuple):
@@ -91,7 +88,7 @@ class _Stored(NamedTuple):
 _of_chunk = attrgetter(
     *(each.name for each in fields(Chunk) if each.name not in {"document_id", "text"})
 )
-_FACTS = TypeAdapter(Facts)
+_REMARKS = TypeAdapter(Remarks)
 _STORED = TypeAdapter(_Stored)
 _SKIPPED = TypeAdapter(Skipped)
 
@@ -101,15 +98,17 @@ class StoredDocument:
     """A document as encoded by `encode`; its parts are decoded on demand."""
 
     signature: bytes
+    reader: str
+    remarks: Remarks
     facts: Facts
-    arrays: Sequence[bytes]
     packed: bytes
-    size: int
+    sizes: Sequence[int]
+    arrays: Sequence[bytes]
 
     @cached_property
     def texts(self) -> Sequence[bytes]:
         """The texts of the document's index entry. Raises ValueError if they are invalid."""
-        return _split(_unpack(self.packed, self.size), self.facts.texts)
+        return _split(_unpack(self.packed, sum(self.sizes)), self.sizes)
 
     @cached_property
     def fields(self) -> DocumentFields:
@@ -132,7 +131,7 @@ class StoredDocument:
             links=LinkKeys(*arrays[11:14]),
             forms=FormCounts(forms, arrays[14]),
             offered=offered,
-            vectors=None if dimensions is None else ChunkVectors(dimensions, *arrays[_ARRAYS:]),
+            vectors=ChunkVectors(dimensions, *arrays[_ARRAYS:]) if dimensions else None,
         )
 
     @property
@@ -149,7 +148,7 @@ class StoredDocument:
     @property
     def embedded(self) -> int:
         """Number of chunks that have vectors."""
-        return 0 if self.facts.dimensions is None else self.chunk_count
+        return self.chunk_count if self.facts.dimensions else 0
 
     def read(self) -> tuple[Document, tuple[Chunk, ...]]:
         """Return the full document with its chunks.
@@ -157,7 +156,7 @@ class StoredDocument:
         Raises ValueError if it is invalid: unlike the other parts, it was not validated when the
         worker returned it.
         """
-        document, stored = _STORED.validate_json(_unpack(self.packed)[self.size :])
+        document, stored = _STORED.validate_json(_unpack(self.packed)[sum(self.sizes) :])
         text = document.reading.text
         spans = [(start, end) for _, _, start, end, *_ in stored]
         if any(not 0 <= start <= end <= len(text) for start, end in spans):
@@ -177,7 +176,8 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
     """
     if isinstance(result, Skipped):
         content = zlib.compress(_SKIPPED.dump_json(result), ZLIB_LEVEL)
-        return _LENGTHS.pack(0, 0, len(content), 0) + content
+        nothing = [0] * (_TEXTS + _ARRAYS + _VECTORS)
+        return _HEAD.pack(0, 0, False, 0, 0, 0, 0, 0, len(content), *nothing) + content
     document, entry, reading = result.document, IndexEntry.of(result), result.document.reading
     terms, headings, links, vectors = entry.terms, entry.headings, entry.links, entry.vectors
     arrays = [entry.chunks.lengths, entry.chunks.ids]
@@ -186,28 +186,30 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
     blocks = [*find_blocks(reading)]
     edges = pack(np.array(edge_keys(blocks, result.chunks), dtype=np.uint64))
     arrays += [links.first, links.other, links.addresses, entry.forms.counts, edges]
-    if vectors is not None:
-        arrays += [vectors.rows, vectors.scales, vectors.offsets, vectors.pieces]
+    arrays += (
+        [b""] * _VECTORS
+        if vectors is None
+        else [vectors.rows, vectors.scales, vectors.offsets, vectors.pieces]
+    )
     texts = [entry.record, entry.chunks.lines, headings.texts]
     texts += [SEPARATOR.join(terms.vocabulary).encode()]
     texts += [entry.forms.forms.encode(), entry.offered.encode()]
     whole = _STORED.dump_json(_Stored(document, tuple(map(_of_chunk, result.chunks))))
     facts = Facts(
-        reader=document.reader,
-        remarks=Remarks.of(document),
         characters=sum(len(chunk.text) for chunk in result.chunks),
         words=reading.words.source if reading.words else 0,
         has_seen=bool(reading.seen),
-        hurried=reading.looked_at if reading.is_hurried else None,
-        dimensions=None if vectors is None else vectors.dimensions,
-        texts=tuple(map(len, texts)),
-        arrays=tuple(map(len, arrays)),
+        hurried=reading.looked_at if reading.is_hurried else -1,
+        dimensions=0 if vectors is None else vectors.dimensions,
     )
-    signature = Signature.of(document, blocks).to_bytes()
-    stated = _FACTS.dump_json(facts)
-    content = zlib.compress(b"".join((*texts, whole)), ZLIB_LEVEL)
-    lengths = _LENGTHS.pack(len(signature), len(stated), len(content), sum(facts.texts))
-    return b"".join((lengths, signature, stated, content, *arrays))
+    remarks = Remarks.of(document)
+    parts = [
+        Signature.of(document, blocks).to_bytes(),
+        document.reader.encode(),
+        b"" if remarks == Remarks() else _REMARKS.dump_json(remarks),
+        zlib.compress(b"".join((*texts, whole)), ZLIB_LEVEL),
+    ]
+    return b"".join((_HEAD.pack(*facts, *map(len, (*parts, *texts, *arrays))), *parts, *arrays))
 
 
 def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes:
@@ -222,33 +224,29 @@ def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes
 
 def decode(content: bytes) -> StoredDocument | Skipped:
     """Decode the result of `encode`. Raises ValueError for any other bytes."""
-    signature, stated, packed, rest, size = _cut(content)
+    numbers = _numbers(content)
+    facts, sizes = Facts(*numbers[:_FACTS]), numbers[_FACTS + _PARTS :][:_TEXTS]
+    lengths = numbers[_FACTS:][:_PARTS] + numbers[_FACTS + _PARTS + _TEXTS :]
+    signature, reader, remarks, packed, *arrays = _split(content, lengths, _HEAD.size)
     if not signature:
         skipped = _SKIPPED.validate_json(_unpack(packed))
         return Skipped(skipped.source, skipped.path, Reason(skipped.reason), skipped.detail)
-    facts = _FACTS.validate_json(stated)
-    columns = _ARRAYS + (0 if facts.dimensions is None else _VECTORS)
-    if (len(facts.texts), len(facts.arrays)) != (_TEXTS, columns):
-        raise ValueError("wrong number of parts")
-    return StoredDocument(signature, facts, _split(rest, facts.arrays), packed, size)
+    said = _REMARKS.validate_json(remarks) if remarks else Remarks()
+    return StoredDocument(signature, reader.decode(), said, facts, packed, sizes, arrays)
 
 
 def signature_bytes(content: bytes) -> bytes:
     """Return the signature in the result of `encode`; empty for a skipped document.
 
-    Raises ValueError like `decode`.
+    Raises ValueError if the result is cut off.
     """
-    return _cut(content)[0]
+    return content[_HEAD.size :][: _numbers(content)[_FACTS]]
 
 
-def _cut(content: bytes) -> tuple[bytes, bytes, bytes, bytes, int]:
-    """Return signature, facts, compressed texts, arrays, and the length of the entry's texts."""
-    if len(content) < _LENGTHS.size:
+def _numbers(content: bytes) -> tuple[int, ...]:
+    if len(content) < _HEAD.size:
         raise ValueError("cut off")
-    *lengths, before = _LENGTHS.unpack_from(content)
-    ends = accumulate(lengths, initial=_LENGTHS.size)
-    signature, facts, packed = (content[start:end] for start, end in pairwise(ends))
-    return signature, facts, packed, content[_LENGTHS.size + sum(lengths) :], before
+    return _HEAD.unpack_from(content)
 
 
 def _unpack(packed: bytes, size: int | None = None) -> bytes:
@@ -263,10 +261,11 @@ def _unpack(packed: bytes, size: int | None = None) -> bytes:
     return text
 
 
-def _split(content: bytes, sizes: Sequence[int]) -> list[bytes]:
-    if min(sizes, default=0) < 0 or sum(sizes) != len(content):
+def _split(content: bytes, sizes: Sequence[int], start: int = 0) -> list[bytes]:
+    ends = [*accumulate(sizes, initial=start)]
+    if ends[-1] != len(content):
         raise ValueError("the parts have the wrong length")
-    return [content[start:end] for start, end in pairwise(accumulate(sizes, initial=0))]
+    return [content[first:last] for first, last in pairwise(ends)]
 
 
 def content_key(raw: RawDocument) -> bytes:

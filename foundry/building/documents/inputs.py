@@ -248,7 +248,7 @@ class _Collector:
         problem = _problem_for_now(result)
         reader, signature = None, b""
         if not isinstance(result, Skipped):
-            reader, signature = result.facts.reader, result.signature
+            reader, signature = result.reader, result.signature
         entry = entry._replace(recipe="" if problem else self._keys.of(reader))
         if problem is not None:
             self._failures.append((place, *problem))
@@ -268,7 +268,7 @@ def _problem_for_now(result: Result) -> tuple[AnyReason, str] | None:
     if isinstance(result, Skipped):
         return (result.reason, result.detail) if result.reason in FOR_NOW else None
     hurried = result.facts.hurried
-    return None if hurried is None else (Reason.TOO_MUCH, str(hurried))
+    return None if hurried < 0 else (Reason.TOO_MUCH, str(hurried))
 
 
 def _read_unknown(

@@ -108,6 +108,8 @@ class KnownLines:
         return NotedRow(digest, key, columns, self._numbers[place], content)
 
     def _look_up(self, digest: bytes) -> int | None:
+        if not len(self._order):
+            return None
         first = int(np.searchsorted(self._halves, np.frombuffer(digest, dtype="<u8", count=1)[0]))
         places = self._order[first : first + 1].tolist()
         return next((place for place in places if self._is_at(place, digest)), None)
