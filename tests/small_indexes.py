@@ -82,7 +82,7 @@ def write_documents(
         forms = forms_of("\n".join([*chunk_headings(document, each), each.text]) for each in chunks)
         links = link_keys(document)
         made = PreparedDocument(document, tuple(chunks), terms, headings, links, forms)
-        writer.add(IndexEntry.of(made))
+        writer.add([IndexEntry.of(made)])
     embedder = StaticEmbedder(weighs_by_corpus=not options.own_statistics)
     if vectors:
         writer.embed(embedder, Reporter(quiet=True).step)

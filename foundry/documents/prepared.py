@@ -35,13 +35,12 @@ class ChunkVectors:
     """The embeddings of a document's n chunks by the built-in table.
 
     `rows` int8 (n, dimensions) and `scales` float32 (n,) are as in an index; `pieces` uint32 are
-    the table's rows in each chunk's text, from `offsets` uint32 (n + 1,).
+    the table's rows in the chunks' texts, each once a chunk.
     """
 
     dimensions: int
     rows: bytes
     scales: bytes
-    offsets: bytes
     pieces: bytes
 
 

@@ -93,13 +93,11 @@ class StaticEmbedder(Embedder):
         has_body = bodies.any(axis=1, keepdims=True)
         shares = np.where(has_body, HEADING_SHARE, 1).astype(np.float32)
         rows, scales = quantise(bodies + shares * above)
-        offsets = encoded.offsets[: len(texts) + 1]
         return ChunkVectors(
             dimensions=self._encoder.description.dimensions,
             rows=pack(rows),
             scales=pack(scales),
-            offsets=pack(offsets.astype(np.uint32)),
-            pieces=pack(encoded.pieces[: offsets[-1]]),
+            pieces=pack(encoded.pieces[: encoded.offsets[len(texts)]]),
         )
 
     @staticmethod
@@ -108,7 +106,7 @@ class StaticEmbedder(Embedder):
 
     def observe(self, vectors: ChunkVectors) -> None:
         """Count the chunks with each piece, for the weights of queries."""
-        self._texts += len(unpack(vectors.scales, np.float32))
+        self._texts += len(vectors.scales) // 4
         np.add.at(self.frequencies, unpack(vectors.pieces, np.uint32), 1)
 
     def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:

@@ -60,6 +60,11 @@ class RecordLines:
     lengths: bytes
     ids: bytes
 
+    @property
+    def count(self) -> int:
+        """Number of lines."""
+        return len(self.ids) // 8
+
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:

@@ -195,10 +195,14 @@ class Rows:
         self._columns[0].frombytes(entries)
         self._lengths.extend(repeat(1, self.entries - before))
 
-    def add_many(self, lengths: bytes, entries: bytes) -> None:
-        """Add rows of these uint64 `lengths` (n,) to the single column."""
-        self._columns[0].frombytes(entries)
-        self._lengths.frombytes(lengths)
+    def add_many(self, lengths: bytes | Iterable[int], *columns: bytes) -> None:
+        """Add rows of these uint64 `lengths` (n,)."""
+        for column, values in zip(self._columns, columns, strict=True):
+            column.frombytes(values)
+        if isinstance(lengths, bytes):
+            self._lengths.frombytes(lengths)
+        else:
+            self._lengths.extend(lengths)
 
     def carry(self, rows: StoredRows, first: int, last: int) -> None:
         """Copy the rows from `first` to `last` of other rows."""

@@ -98,9 +98,7 @@ class _Assembler:
         documents = self._find_copied()
         for inputs in self._spans(documents):
             if (document := int(documents[inputs.first])) == NOT_INDEXED:
-                for number in map(InputNumber, range(*inputs)):
-                    self._take(number, embedder)
-                    progress.advance()
+                self._writer.add(self._entries(inputs, embedder, progress))
             else:
                 self._copy(inputs, PreviousDocument(document))
                 progress.advance(inputs.last - inputs.first)
@@ -162,8 +160,20 @@ class _Assembler:
         source = self._names[self._table.sources[inputs.first]]
         self.report.index(source, self._table.figures(inputs), count)
 
-    def _take(self, number: InputNumber, embedder: StaticEmbedder | None) -> None:
-        """Add an input that is not copied, or record why it is left out."""
+    def _entries(
+        self, inputs: Span[InputNumber], embedder: StaticEmbedder | None, progress: Progress
+    ) -> Iterator[IndexEntry]:
+        """Yield the index entries of inputs that are not copied."""
+        for number in map(InputNumber, range(*inputs)):
+            if (entry := self._take(number)) is not None:
+                if entry.vectors is not None and embedder is not None:
+                    embedder.observe(entry.vectors)
+                yield entry
+            progress.advance()
+
+    def _take(self, number: InputNumber) -> IndexEntry | None:
+        """Return the entry of an input that is not copied, or record why it is left out."""
+        entry = None
         remarks, signature = self._remarks(number), self._table.signature(number)
         decision, figures = 0, None
         if isinstance(remarks, Skipped) or signature is None:
@@ -184,12 +194,13 @@ class _Assembler:
                 self.report.copy(*place, kept.source, kept.path, words)
             else:
                 decision = int(self._decisions[number])
-                figures = self._add(number, embedder)
+                entry, figures = self._entry(number)
                 self.report.index(signature.source, figures)
         self._table.note(number, remarks, decision, figures)
+        return entry
 
-    def _add(self, number: int, embedder: StaticEmbedder | None) -> Figures:
-        """Add a document if it, or a decision about it, has changed."""
+    def _entry(self, number: int) -> tuple[IndexEntry, Figures]:
+        """Return the entry of a document if it, or a decision about it, has changed."""
         stored = self._load(number)
         assert isinstance(stored, StoredDocument)
         entry, facts = stored.entry, stored.facts
@@ -207,10 +218,7 @@ class _Assembler:
                 entry = IndexEntry.of(self._preparer.complete(document, trimmed.chunks))
                 left = len(trimmed.chunks), facts.characters - trimmed.characters
                 figures = Figures(*left, trimmed.dropped, trimmed.characters, facts.words)
-        self._writer.add(entry)
-        if entry.vectors is not None and embedder is not None:
-            embedder.observe(entry.vectors)
-        return figures
+        return entry, figures
 
     def _remarks(self, number: InputNumber) -> Remarks | Skipped:
         if (known := self._table.remarks(number)) is not None:

@@ -1,10 +1,10 @@
 """Encodes prepared documents as bytes, for workers and the cache.
 
-A result is numbers, its signature, its remarks as JSON, compressed texts, and its arrays
-uncompressed, since vectors do not compress. The texts are the parts of the index entry as they are written, and the
-full document with its chunks as JSON. The full document is decoded only if it has boilerplate or
-copies, or is compared with near copies. Texts of chunks are not stored, since they are slices of
-the document's text.
+A result is its lengths and counts, signature, reader, remarks as JSON, compressed texts, and its
+arrays uncompressed, since vectors do not compress. The texts are the parts of the index entry as
+they are written, and the full document with its chunks as JSON. The full document is decoded only
+if it has boilerplate or copies, or is compared with near copies. Texts of chunks are not stored,
+since they are slices of the document's text.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import accumulate, pairwise
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -42,7 +42,7 @@ ZLIB_LEVEL = 1
 
 MAX_UNPACKED_BYTES = 2_000_000_000
 
-_TEXTS, _ARRAYS, _VECTORS = 6, 16, 4
+_TEXTS, _ARRAYS, _VECTORS = 6, 16, 3
 """Number of texts before the full document, of arrays, and of additional ones for vectors."""
 
 _HEAD = struct.Struct(f"<QQ?qI4I{_TEXTS + _ARRAYS + _VECTORS}I")
@@ -186,11 +186,7 @@ def encode(result: PreparedDocument | Skipped) -> bytes:
     blocks = [*find_blocks(reading)]
     edges = pack(np.array(edge_keys(blocks, result.chunks), dtype=np.uint64))
     arrays += [links.first, links.other, links.addresses, entry.forms.counts, edges]
-    arrays += (
-        [b""] * _VECTORS
-        if vectors is None
-        else [vectors.rows, vectors.scales, vectors.offsets, vectors.pieces]
-    )
+    arrays += [b"", b"", b""] if vectors is None else [vectors.rows, vectors.scales, vectors.pieces]
     texts = [entry.record, entry.chunks.lines, headings.texts]
     texts += [SEPARATOR.join(terms.vocabulary).encode()]
     texts += [entry.forms.forms.encode(), entry.offered.encode()]
@@ -243,7 +239,7 @@ def signature_bytes(content: bytes) -> bytes:
     return content[_HEAD.size :][: _numbers(content)[_FACTS]]
 
 
-def _numbers(content: bytes) -> tuple[int, ...]:
+def _numbers(content: bytes) -> tuple[Any, ...]:
     if len(content) < _HEAD.size:
         raise ValueError("cut off")
     return _HEAD.unpack_from(content)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from foundry.documents.prepared import ChunkTerms, HeadingRows, NamedHeading, unpack
 from foundry.indexing.carried.carried import Carried
+from foundry.indexing.files import offsets_of
 from foundry.indexing.keyword.names import ChunkNames, Namer
 from foundry.indexing.keyword.vocabulary import NO_TERM
 
@@ -55,13 +56,23 @@ class HeadingsBuilder:
         # Columns: hash, chunk within the document, number of the heading term, kind.
         self._headings = carried.table("headings", "QIII", has_texts=True)
 
-    def add(self, headings: HeadingRows, numbers: NDArray[np.uint32]) -> None:
-        """Add the headings of the next document, with the term numbers of its vocabulary."""
-        known = np.append(numbers, np.uint32(NO_TERM))
-        terms = known[np.minimum(unpack(headings.terms, np.uint32), len(numbers))]
-        self._headings.add(headings.hashes, headings.chunks, terms.tobytes(), headings.kinds)
+    def add(self, documents: Sequence[HeadingRows], numbers: Sequence[NDArray[np.uint32]]) -> None:
+        """Add the headings of the next documents, with the term numbers of their vocabularies."""
+        counts = [len(headings.chunks) // 4 for headings in documents]
+        starts = np.repeat(offsets_of([*map(len, numbers)])[:-1].astype(np.int64), counts)
+        terms = unpack(b"".join(headings.terms for headings in documents), np.uint32)
+        known = np.append(np.concatenate(numbers), np.uint32(NO_TERM))
+        terms = known[np.where(terms == NO_TERM, -1, terms + starts)]
+        self._headings.add_many(
+            counts,
+            b"".join(headings.hashes for headings in documents),
+            b"".join(headings.chunks for headings in documents),
+            terms.tobytes(),
+            b"".join(headings.kinds for headings in documents),
+        )
         assert self._headings.texts is not None
-        self._headings.texts.add_many(headings.lengths, headings.texts)
+        for headings in documents:
+            self._headings.texts.add_many(headings.lengths, headings.texts)
 
     def samples(self) -> list[str]:
         """Return an evenly spread sample of the distinct headings."""

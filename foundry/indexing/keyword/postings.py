@@ -10,8 +10,10 @@ own idf.
 
 import math
 from array import array
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -49,19 +51,23 @@ class PostingsBuilder:
         self._lengths = carried.table("lengths", "I")
         self._terms, self._chunks, self._counts = array("I"), array("I"), array("I")
 
-    def add(self, terms: ChunkTerms) -> NDArray[np.uint32]:
-        """Add the terms of the next document's chunks; return its vocabulary's term numbers."""
-        places = self.vocabulary.numbers(terms.vocabulary)
-        own, first = unpack(terms.numbers, np.uint32), self._lengths.entries
-        self._lengths.add(terms.lengths)
-        chunks = np.arange(first, self._lengths.entries, dtype=np.uint32)
-        distinct = np.diff(unpack(terms.offsets, np.uint32))
+    def add(self, documents: Sequence[ChunkTerms]) -> list[NDArray[np.uint32]]:
+        """Add the terms of the next documents' chunks; return the numbers of their vocabularies."""
+        sizes = [len(terms.vocabulary) for terms in documents]
+        places = self.vocabulary.numbers(
+            [*chain.from_iterable(terms.vocabulary for terms in documents)]
+        )
+        starts = np.repeat(offsets_of(sizes)[:-1], [len(terms.numbers) // 4 for terms in documents])
+        own = unpack(b"".join(terms.numbers for terms in documents), np.uint32) + starts
+        distinct = [np.diff(unpack(terms.offsets, np.uint32)) for terms in documents]
+        chunks = np.arange(sum(map(len, distinct)), dtype=np.uint32) + self._lengths.entries
+        self._lengths.add_many(map(len, distinct), b"".join(terms.lengths for terms in documents))
         self._terms.frombytes(places[own].tobytes())
-        self._chunks.frombytes(np.repeat(chunks, distinct).tobytes())
-        self._counts.frombytes(terms.counts)
+        self._chunks.frombytes(np.repeat(chunks, np.concatenate(distinct)).tobytes())
+        self._counts.frombytes(b"".join(terms.counts for terms in documents))
         if len(self._terms) >= RUN_POSTINGS:
             self._end_run()
-        return places
+        return np.split(places, np.cumsum(sizes)[:-1])
 
     def write(
         self, layout: IndexLayout, statistics: Path | None = None, *, in_steps: bool = False

@@ -196,7 +196,7 @@ def _write(
                 span = Span(PreviousDocument(each), PreviousDocument(each + 1))
                 carried.copy(span, DocumentNumber(number), int(ends[number]))
             else:
-                builder.add(each)
+                builder.add([each])
         counts = (len(terms), int(ends[-1]), *builder.write(layout).counts)
         manifest = Manifest(*counts, 1, "none", 1.0, 0.0, {}, None, [], [], [], "", [])
         layout.manifest.write_bytes(manifest.to_bytes())
