@@ -4,9 +4,10 @@ Offsets count characters of `Document.text`, half open (`text[start:end]`); line
 inclusive.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from operator import attrgetter
 from typing import Any, Self
 
 from foundry.documents.left_out import LeftOut, WordCounts
@@ -52,8 +53,8 @@ class RawDocument:
 
     def describe(self) -> dict[str, Any]:
         """Return everything about the document except content and stamp, for JSON."""
-        described = {name: getattr(self, name) for name in _described()}
-        return {**described, "metadata": dict(self.metadata)}
+        names, values_of = _described()
+        return {**dict(zip(names, values_of(self), strict=True)), "metadata": dict(self.metadata)}
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any], content: bytes) -> Self:
@@ -63,9 +64,9 @@ class RawDocument:
 
 
 @cache
-def _described() -> tuple[str, ...]:
-    names = (each.name for each in fields(RawDocument))
-    return tuple(name for name in names if name not in {"content", "stamp"})
+def _described() -> tuple[list[str], Callable[[RawDocument], tuple[Any, ...]]]:
+    names = [each.name for each in fields(RawDocument) if each.name not in {"content", "stamp"}]
+    return names, attrgetter(*names)
 
 
 @dataclass(frozen=True, slots=True)

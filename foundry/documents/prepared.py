@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from foundry.documents import Chunk, Document
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkTerms:
+class ChunkTerms(NamedTuple):
     """The index terms of a document's n chunks: a sparse matrix with its own vocabulary.
 
     `offsets` (n + 1,), `numbers` and `counts` (p,) are uint32: chunk i has the terms `numbers` from
@@ -30,8 +29,7 @@ class ChunkTerms:
     lengths: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkVectors:
+class ChunkVectors(NamedTuple):
     """The embeddings of a document's n chunks by the built-in table.
 
     `rows` int8 (n, dimensions) and `scales` float32 (n,) are as in an index; `pieces` uint32 are
@@ -57,8 +55,7 @@ class NamedHeading(NamedTuple):
     kind: int
 
 
-@dataclass(frozen=True, slots=True)
-class HeadingRows:
+class HeadingRows(NamedTuple):
     """The n distinct headings of a document.
 
     `hashes` and `lengths`, uint64 (n,), describe the `texts`, which are joined UTF-8. `chunks`,
@@ -73,8 +70,7 @@ class HeadingRows:
     texts: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class LinkKeys:
+class LinkKeys(NamedTuple):
     """The targets of a document's links, and the addresses that lead to it: hashes, uint64.
 
     Link i (m,) points to `first[i]`, or to `other[i]` if no document has that; 0 is none.
@@ -85,8 +81,7 @@ class LinkKeys:
     addresses: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class FormCounts:
+class FormCounts(NamedTuple):
     """The words of a document's chunks and headings in their original spelling.
 
     `forms` are distinct, joined by line feeds; `counts` uint32 (n,) is how often each occurs.

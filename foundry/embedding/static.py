@@ -76,7 +76,7 @@ class StaticEmbedder(Embedder):
     ) -> Vectors:
         """Embed texts below their headings: (n, dimensions), rounded as in an index."""
         vectors = self.embed_chunks(headings, texts)
-        self.observe(vectors)
+        self.observe([vectors])
         progress(len(texts))
         rows: NDArray[np.int8] = unpack(vectors.rows, np.int8).reshape(-1, vectors.dimensions)
         scales: NDArray[np.float32] = unpack(vectors.scales, np.float32)
@@ -104,10 +104,11 @@ class StaticEmbedder(Embedder):
     def _pieces_of(words: Iterable[Word]) -> set[int]:
         return {*chain.from_iterable(word.rows for word in words)}
 
-    def observe(self, vectors: ChunkVectors) -> None:
+    def observe(self, documents: Sequence[ChunkVectors]) -> None:
         """Count the chunks with each piece, for the weights of queries."""
-        self._texts += len(vectors.scales) // 4
-        np.add.at(self.frequencies, unpack(vectors.pieces, np.uint32), 1)
+        self._texts += sum(len(vectors.scales) // 4 for vectors in documents)
+        pieces = unpack(b"".join(vectors.pieces for vectors in documents), np.uint32)
+        self.frequencies += np.bincount(pieces, minlength=len(self.frequencies))
 
     def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:
         """Start from the counts of a previous build's `texts`, minus the pieces of the `gone`

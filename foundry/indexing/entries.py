@@ -6,6 +6,7 @@ Workers create it, so that the writer need not process single chunks.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from pydantic import TypeAdapter
@@ -49,8 +50,7 @@ class DocumentFields:
     also_at: tuple[Place, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordLines:
+class RecordLines(NamedTuple):
     """n lines of JSON, with their `lengths` including line feeds, and the hashes of their `ids`.
 
     Both are uint64 (n,).
@@ -60,14 +60,8 @@ class RecordLines:
     lengths: bytes
     ids: bytes
 
-    @property
-    def count(self) -> int:
-        """Number of lines."""
-        return len(self.ids) // 8
 
-
-@dataclass(frozen=True, slots=True)
-class IndexEntry:
+class IndexEntry(NamedTuple):
     """A document's part of an index.
 
     `record` is its line of JSON; `offered` has the `offered_headings`, joined by SEPARATOR.
@@ -81,6 +75,11 @@ class IndexEntry:
     forms: FormCounts
     offered: str
     vectors: ChunkVectors | None = None
+
+    @property
+    def chunk_count(self) -> int:
+        """Number of chunks."""
+        return len(self.chunks.ids) // 8
 
     @classmethod
     def of(cls, prepared: PreparedDocument) -> "IndexEntry":

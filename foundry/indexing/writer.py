@@ -4,7 +4,7 @@ Equal inputs give equal bytes: nothing depends on time, place, locale or hash or
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from itertools import islice
@@ -45,9 +45,6 @@ from foundry.runtime.retrieval.embedding.probe import DenseManifest
 PROBE_TEXT = "How do I find what I am looking for?"
 EMBEDDING_BATCH = 1024
 """Chunks passed to the embedder at a time, which may group and reorder them."""
-
-CHUNKS_AT_ONCE = 512
-"""Chunks added together, since NumPy takes as long for a few numbers as for hundreds."""
 
 
 class IndexWriter:
@@ -97,20 +94,8 @@ class IndexWriter:
         """Number of documents so far, which is also the number of the next one."""
         return DocumentNumber(len(self._documents))
 
-    def add(self, entries: Iterable[IndexEntry]) -> None:
+    def add(self, entries: Sequence[IndexEntry]) -> None:
         """Add documents with their chunks; their ids must be new."""
-        group: list[IndexEntry] = []
-        chunks = 0
-        for entry in entries:
-            group.append(entry)
-            chunks += entry.chunks.count
-            if chunks >= CHUNKS_AT_ONCE:
-                self._add(group)
-                group, chunks = [], 0
-        if group:
-            self._add(group)
-
-    def _add(self, entries: Sequence[IndexEntry]) -> None:
         numbers = self._postings.add([entry.terms for entry in entries])
         self._headings.add([entry.headings for entry in entries], numbers)
         if vectors := [entry.vectors for entry in entries if entry.vectors is not None]:
@@ -126,7 +111,7 @@ class IndexWriter:
         for entry in entries:
             self._query_files.add(entry.forms, entry.offered)
             document = parse_fields(entry.record)
-            self._columns.add(document, entry.chunks.count, entry.links)
+            self._columns.add(document, entry.chunk_count, entry.links)
             copies = (place.document_id for place in document.also_at)
             self._documents.add(entry.record, map(hash_key, (document.id, *copies)))
 

@@ -111,10 +111,13 @@ def parse_line(line: Line) -> Row | RowProblem:
     """Parse a line of a JSONL file as an object; numbers are kept as strings, as written."""
     place = f"line {line.number}"
     try:
-        value = json.loads(line.text, parse_int=str, parse_float=str, parse_constant=str)
+        value = _decode(line.text)
     except (ValueError, RecursionError) as error:
         return RowProblem(Reason.MALFORMED_LINE, f"{place}: {str(error)[:200]}")
     return Row(place, value) if isinstance(value, dict) else RowProblem(Reason.NOT_AN_OBJECT, place)
+
+
+_decode = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=str).decode
 
 
 class _TooLongError(Exception):

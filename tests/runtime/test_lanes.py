@@ -29,7 +29,7 @@ from foundry.runtime.retrieval.quantising import quantise
 
 def build_keyword_lane(folder: Path, chunks: list[list[str]]) -> KeywordLane:
     builder = PostingsBuilder(folder, Carried())
-    builder.add(make_chunk_terms(chunks, [{}] * len(chunks)))
+    builder.add([make_chunk_terms(chunks, [{}] * len(chunks))])
     layout = IndexLayout(folder)
     written = builder.write(layout)
     return KeywordLane.map(layout, len(chunks), written.terms, written.postings)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from foundry.building.corpus.boilerplate import Trimmed, find_boilerplate, trim
 from foundry.building.corpus.copies import find_copies
 from foundry.building.corpus.input_table import (
+    NO_REMARKS,
     NOT_INDEXED,
     SKIPPED,
     InputTable,
@@ -41,6 +42,9 @@ from foundry.indexing.entries import DocumentFields, IndexEntry
 from foundry.indexing.writer import IndexWriter
 from foundry.progress import Progress
 from foundry.sources.versions import find_unlisted
+
+CHUNKS_AT_ONCE = 512
+"""Chunks added together, since NumPy takes as long for a few numbers as for hundreds."""
 
 
 def add_documents(
@@ -98,7 +102,10 @@ class _Assembler:
         documents = self._find_copied()
         for inputs in self._spans(documents):
             if (document := int(documents[inputs.first])) == NOT_INDEXED:
-                self._writer.add(self._entries(inputs, embedder, progress))
+                for entries in self._entries(inputs, progress):
+                    self._writer.add(entries)
+                    if embedder is not None:
+                        embedder.observe([entry.vectors for entry in entries if entry.vectors])
             else:
                 self._copy(inputs, PreviousDocument(document))
                 progress.advance(inputs.last - inputs.first)
@@ -154,48 +161,48 @@ class _Assembler:
         count = inputs.last - inputs.first
         self._writer.copy(Span(document, PreviousDocument(document + count)))
         for number in self._table.remarkable(inputs):
-            remarks, signature = self._table.remarks(number), self._table.signature(number)
-            assert isinstance(remarks, Remarks) and signature is not None
-            self.report.read(signature.source, signature.path, remarks)
+            remarks = self._table.remarks(number)
+            assert isinstance(remarks, Remarks)
+            self.report.read(*self._place(number), remarks)
         source = self._names[self._table.sources[inputs.first]]
         self.report.index(source, self._table.figures(inputs), count)
 
-    def _entries(
-        self, inputs: Span[InputNumber], embedder: StaticEmbedder | None, progress: Progress
-    ) -> Iterator[IndexEntry]:
-        """Yield the index entries of inputs that are not copied."""
+    def _entries(self, inputs: Span[InputNumber], progress: Progress) -> Iterator[list[IndexEntry]]:
+        """Yield the index entries of inputs that are not copied, in groups."""
+        group: list[IndexEntry] = []
         for number in map(InputNumber, range(*inputs)):
             if (entry := self._take(number)) is not None:
-                if entry.vectors is not None and embedder is not None:
-                    embedder.observe(entry.vectors)
-                yield entry
+                group.append(entry)
             progress.advance()
+            if sum(entry.chunk_count for entry in group) >= CHUNKS_AT_ONCE:
+                yield group
+                group = []
+        if group:
+            yield group
 
     def _take(self, number: InputNumber) -> IndexEntry | None:
         """Return the entry of an input that is not copied, or record why it is left out."""
         entry = None
-        remarks, signature = self._remarks(number), self._table.signature(number)
-        decision, figures = 0, None
-        if isinstance(remarks, Skipped) or signature is None:
-            assert isinstance(remarks, Skipped)
+        remarks, decision, figures = self._remarks(number), 0, None
+        if isinstance(remarks, Skipped):
             self.report.skip(remarks)
         elif number in self._corpus.repeated:
             repeated = self._load(number)
             assert isinstance(repeated, StoredDocument)
             same = f"id {repeated.fields.id}"
-            self.report.skip(Skipped(signature.source, signature.path, Reason.DUPLICATE_ID, same))
+            self.report.skip(Skipped(*self._place(number), Reason.DUPLICATE_ID, same))
         else:
-            self.report.read(signature.source, signature.path, remarks)
+            if remarks != NO_REMARKS:
+                self.report.read(*self._place(number), remarks)
             original = self._corpus.originals.get(number)
-            kept = None if original is None else self._table.signature(InputNumber(original))
-            if kept is not None:
+            if original is not None:
                 words = remarks.words[0] if remarks.words else 0
-                place = signature.source, signature.path
-                self.report.copy(*place, kept.source, kept.path, words)
+                kept = self._place(InputNumber(original))
+                self.report.copy(*self._place(number), *kept, words)
             else:
                 decision = int(self._decisions[number])
                 entry, figures = self._entry(number)
-                self.report.index(signature.source, figures)
+                self.report.index(self._names[self._table.sources[number]], figures)
         self._table.note(number, remarks, decision, figures)
         return entry
 
@@ -205,9 +212,9 @@ class _Assembler:
         assert isinstance(stored, StoredDocument)
         entry, facts = stored.entry, stored.facts
         figures = Figures(stored.chunk_count, facts.characters, words=facts.words)
-        boilerplate = self._corpus.boilerplate.get(number, set())
+        boilerplate = self._corpus.boilerplate.get(number)
         copies = [*map(self._fields, self._corpus.copies.get(number, ()))]
-        is_changed = copies or not boilerplate.isdisjoint(stored.edges)
+        is_changed = copies or (boilerplate and not boilerplate.isdisjoint(stored.edges))
         if is_changed and (read := _read(stored)) is not None:
             document, chunks = read
             trimmed = trim(document, chunks, boilerplate) if boilerplate else Trimmed(chunks)
@@ -219,6 +226,12 @@ class _Assembler:
                 left = len(trimmed.chunks), facts.characters - trimmed.characters
                 figures = Figures(*left, trimmed.dropped, trimmed.characters, facts.words)
         return entry, figures
+
+    def _place(self, number: InputNumber) -> tuple[str, str]:
+        """Return the source and path of an input that was not skipped."""
+        signature = self._table.signature(number)
+        assert signature is not None
+        return signature.source, signature.path
 
     def _remarks(self, number: InputNumber) -> Remarks | Skipped:
         if (known := self._table.remarks(number)) is not None:

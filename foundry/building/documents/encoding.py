@@ -103,7 +103,13 @@ class StoredDocument:
     facts: Facts
     packed: bytes
     sizes: Sequence[int]
-    arrays: Sequence[bytes]
+    joined: bytes
+    lengths: Sequence[int]
+
+    @cached_property
+    def arrays(self) -> Sequence[bytes]:
+        """The document's arrays."""
+        return _split(self.joined, self.lengths)
 
     @cached_property
     def texts(self) -> Sequence[bytes]:
@@ -143,7 +149,7 @@ class StoredDocument:
     @property
     def chunk_count(self) -> int:
         """Number of chunks."""
-        return len(self.arrays[1]) // 8
+        return self.lengths[1] // 8
 
     @property
     def embedded(self) -> int:
@@ -221,14 +227,16 @@ def encode_result(raw: RawDocument, result: PreparedDocument | Skipped) -> bytes
 def decode(content: bytes) -> StoredDocument | Skipped:
     """Decode the result of `encode`. Raises ValueError for any other bytes."""
     numbers = _numbers(content)
-    facts, sizes = Facts(*numbers[:_FACTS]), numbers[_FACTS + _PARTS :][:_TEXTS]
-    lengths = numbers[_FACTS:][:_PARTS] + numbers[_FACTS + _PARTS + _TEXTS :]
-    signature, reader, remarks, packed, *arrays = _split(content, lengths, _HEAD.size)
+    parts, sizes = numbers[_FACTS:][:_PARTS], numbers[_FACTS + _PARTS :][:_TEXTS]
+    lengths = numbers[_FACTS + _PARTS + _TEXTS :]
+    *head, joined = _split(content, (*parts, sum(lengths)), _HEAD.size)
+    signature, reader, remarks, packed = head
     if not signature:
         skipped = _SKIPPED.validate_json(_unpack(packed))
         return Skipped(skipped.source, skipped.path, Reason(skipped.reason), skipped.detail)
     said = _REMARKS.validate_json(remarks) if remarks else Remarks()
-    return StoredDocument(signature, reader.decode(), said, facts, packed, sizes, arrays)
+    facts = Facts(*numbers[:_FACTS])
+    return StoredDocument(signature, reader.decode(), said, facts, packed, sizes, joined, lengths)
 
 
 def signature_bytes(content: bytes) -> bytes:

@@ -162,7 +162,8 @@ class _Collector:
                 items = self._read_rows(source, lines.get(source.name))
             else:
                 items = iter(source)
-            yield from self._changed_of(items, known)
+            is_cached = next(self._cache.entries(source.name), None) is not None
+            yield from self._changed_of(items, known, is_cached=is_cached)
             self.inputs.seconds[source.name] = round(time.monotonic() - started, 3)
             self._digests.append(known.digest())
             if isinstance(source, RecordsSource):
@@ -197,7 +198,11 @@ class _Collector:
             self._cache.keep_lines(source, self.inputs.encode_lines(lines, origin))
 
     def _changed_of(
-        self, items: Iterable[RawDocument | Known | Skipped], known: KnownSource
+        self,
+        items: Iterable[RawDocument | Known | Skipped],
+        known: KnownSource,
+        *,
+        is_cached: bool,
     ) -> Iterator[tuple[int, RawDocument]]:
         seen: set[str] = set()
         for item in items:
@@ -216,7 +221,7 @@ class _Collector:
                     self.inputs.add_skipped(skipped)
                 else:
                     seen.add(item.key)
-                    before = self._cache.find(item.source, item.key)
+                    before = self._cache.find(item.source, item.key) if is_cached else None
                     number = before.number if before else 0
                     kept = before.recipe if before else ""
                     entry = Entry(kept, known.origin, content, item.stamp, number)

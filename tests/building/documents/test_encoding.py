@@ -90,7 +90,7 @@ def test_parts_that_do_not_fit_together_are_skipped(
         heading = NamedHeading(**{**prepared.headings[0]._asdict(), **fields})
         wrong = replace(prepared, headings=(heading,))
     else:
-        wrong = replace(prepared, **{part: replace(getattr(prepared, part), **fields)})
+        wrong = replace(prepared, **{part: getattr(prepared, part)._replace(**fields)})
     answer = check_answer(encode(wrong), RAW, recipe)
     assert isinstance(answer, Skipped)
     assert answer.reason == "reader failed"
@@ -134,16 +134,16 @@ def _with_records(entry: IndexEntry, **fields: object) -> IndexEntry:
     changed = json.dumps({**json.loads(first), **fields}).encode()
     lengths = np.frombuffer(entry.chunks.lengths, dtype="<u8").copy()
     lengths[0] = len(changed) + 1
-    chunks = replace(entry.chunks, lines=changed + b"\n" + rest, lengths=lengths.tobytes())
-    return replace(entry, chunks=chunks)
+    chunks = entry.chunks._replace(lines=changed + b"\n" + rest, lengths=lengths.tobytes())
+    return entry._replace(chunks=chunks)
 
 
 def _with_chunks(entry: IndexEntry, **fields: bytes) -> IndexEntry:
-    return replace(entry, chunks=replace(entry.chunks, **fields))
+    return entry._replace(chunks=entry.chunks._replace(**fields))
 
 
 def _with_headings(entry: IndexEntry, **fields: bytes) -> IndexEntry:
-    return replace(entry, headings=replace(entry.headings, **fields))
+    return entry._replace(headings=entry.headings._replace(**fields))
 
 
 @pytest.mark.parametrize(
@@ -173,8 +173,8 @@ def _with_headings(entry: IndexEntry, **fields: bytes) -> IndexEntry:
         lambda entry: _with_headings(entry, texts=b"\xff" * len(entry.headings.texts)),
         lambda entry: _with_headings(entry, lengths=bytes(len(entry.headings.lengths))),
         lambda entry: _with_headings(entry, hashes=entry.headings.hashes[8:]),
-        lambda entry: replace(entry, record=entry.record.replace(b",", b",\n", 1)),
-        lambda entry: replace(entry, record=entry.record.replace(b"pumps.md", b"valve.md")),
+        lambda entry: entry._replace(record=entry.record.replace(b",", b",\n", 1)),
+        lambda entry: entry._replace(record=entry.record.replace(b"pumps.md", b"valve.md")),
     ],
 )
 def test_records_and_rows_of_something_else_are_skipped(

@@ -46,7 +46,7 @@ def test_runs_are_merged_by_term_and_chunk(
         builder = postings.PostingsBuilder(folder, Carried())
         for chunks in documents:
             terms = [[*Counter(chunk).elements()] for chunk in chunks]
-            builder.add(make_chunk_terms(terms, [{}] * len(chunks)))
+            builder.add([make_chunk_terms(terms, [{}] * len(chunks))])
         is_written = (folder / "postings.runs").exists()
         counted = builder.write(layout).counts
 
@@ -116,7 +116,7 @@ def test_a_heading_is_worth_the_terms_that_it_is_made_of(
 ) -> None:
     layout = IndexLayout(tmp_path_factory.mktemp("headings"))
     builder = postings.PostingsBuilder(layout.root, Carried())
-    builder.add(_terms_of(chunks))
+    builder.add([_terms_of(chunks)])
     builder.write(layout)
     having = Counter(term for counts, names in chunks for term in {**counts, **names})
     idf = {term: _idf(len(chunks), count) for term, count in having.items()}
