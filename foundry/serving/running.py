@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import foundry
 from foundry.errors import FoundryError, RequestError
 
 TIME_LIMIT_SECONDS = 120.0
@@ -22,13 +23,25 @@ VARIABLES = frozenset(
 
 _ADDRESS = re.compile(r"http://\S+?:\d+")
 
+_RUNTIME = Path(foundry.__file__).parent / "runtime"
+
 _BEGIN = """
 import sys
 from importlib.machinery import FileFinder, SourceFileLoader
 
 class SourceLoader(SourceFileLoader):
     def path_stats(self, path):
-        raise OSError("bytecode is compared with this, so none is read")
+        raise OSError("bytecode is compared with this, so none is read or written")
+
+    def get_code(self, name):
+        _, _, module = self.path.removeprefix({folder!r} + "/").partition("/")
+        original = {runtime!r} + "/" + module
+        try:
+            if self.get_data(original) == self.get_data(self.path):
+                return SourceFileLoader(name, original).get_code(name)
+        except OSError:
+            pass
+        return super().get_code(name)
 
 def find_sources(path):
     if path != {folder!r} and not path.startswith({folder!r} + "/"):
@@ -38,7 +51,11 @@ def find_sources(path):
 sys.path_hooks.insert(0, find_sources)
 sys.path.insert(0, {folder!r})
 """
-"""Makes the modules in a folder importable, from source only. Libraries are imported as usual."""
+"""Makes the modules in a folder importable, from source only. Libraries are imported as usual.
+
+Most modules of a server are copies of Foundry's runtime modules. Each that equals its original is
+loaded with the original's bytecode, which is in the installation and so can be trusted.
+"""
 
 _RUN = "import runpy; runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"
 _TETHER = (
@@ -125,8 +142,9 @@ def model_variables() -> dict[str, str]:
 
 def _interpret(folder: Path, code: str) -> list[str]:
     """Return the command that runs code which can import the contents of a folder."""
-    begin = _BEGIN.format(folder=str(folder.absolute()))
-    return [sys.executable, "-I", "-B", "-X", "utf8", "-c", begin + code]
+    begin = _BEGIN.format(folder=str(folder.absolute()), runtime=str(_RUNTIME))
+    keep = ["-B"] if sys.dont_write_bytecode else []
+    return [sys.executable, "-I", *keep, "-X", "utf8", "-c", begin + code]
 
 
 def environment_of(package: Path) -> dict[str, str]:

@@ -8,6 +8,7 @@ import pytest
 
 from foundry.errors import FoundryError
 from foundry.export.checking import find_unanswered, find_unimportable
+from foundry.runtime import hosts
 from foundry.serving.running import model_variables, run_server
 
 
@@ -89,6 +90,22 @@ def test_bytecode_in_the_folder_is_not_run(tmp_path: Path) -> None:
     source.write_text("from . import z\n")
     findings, _ = find_unimportable(tmp_path / "pack")
     assert [line.partition(":")[0] for line in findings] == ["pack.below.x", "pack.below.y"]
+
+
+def test_unchanged_runtime_modules_run_from_the_installation(tmp_path: Path) -> None:
+    original = Path(hosts.__file__)
+    shows = "from .hosts import plain_address as f\nprint(__file__, f.__code__.co_filename)\n"
+    files = {"__init__.py": "", "__main__.py": shows, "hosts.py": "raise OSError('planted')\n"}
+    copy = make(tmp_path, files) / "hosts.py"
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    planted = py_compile.compile(str(copy), doraise=True, invalidation_mode=unchecked)
+    begun = str(copy.with_name("__main__.py"))
+    copy.write_bytes(original.read_bytes())
+    assert run_server(tmp_path, "pack", []).stdout.split() == [begun, str(original)]
+    copy.write_bytes(original.read_bytes() + b"\n")
+    assert run_server(tmp_path, "pack", []).stdout.split() == [begun, str(copy)]
+    # Only the bytecode that was planted is in the folder.
+    assert [str(path) for path in tmp_path.rglob("*.pyc")] == [planted]
 
 
 SHOWS = (
