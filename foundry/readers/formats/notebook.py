@@ -16,6 +16,7 @@ from foundry.readers.formats import front_matter, html
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.pages.blocks import picture
 from foundry.readers.notes import leave_out
+from foundry.runtime.web.notebooks import PICTURES
 
 MAX_OUTPUT_CHARS = 50_000
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
@@ -26,8 +27,6 @@ _PLACEHOLDER = re.compile(
     r"\s*<[\w.]+[^<>\n]*>\s*$|\s*[\w.]*(?:Figure|Chart|Plot|Map)\w*\(.*\)\s*$"
 )
 _SVG_TEXT = re.compile(r"<(?:text|tspan|title)\b[^<>]*>([^<>]+)")
-_PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/gif": "gif", "image/svg+xml": "svg"}
-"""Types of pictures, with the suffixes in their names."""
 _SHOWN = (
     *("text/markdown", "text/html", "text/latex", "application/json", "image/svg+xml"),
     *("image/png", "image/jpeg", "image/gif", "text/plain"),
@@ -105,9 +104,9 @@ def _add_output(composer: Composer, output: Mapping[str, Any], name: str) -> Non
     for place, (kind, text) in enumerate(forms):
         is_placeholder = kind == "text/plain" and _PLACEHOLDER.match(text) and len(data) > 1
         described = ""
-        if kind in _PICTURES:
+        if kind in PICTURES:
             described = _words_of(kind, text) or _description(data)
-            _add_picture(composer, described, f"{name}.{_PICTURES[kind]}")
+            _add_picture(composer, described, f"{name}.{PICTURES[kind]}")
         elif is_placeholder or not _add_shown(composer, kind, text):
             leave_out(Omission.DUPLICATE, text if is_placeholder else "")
             continue
@@ -182,7 +181,7 @@ def _fence(text: str, language: str) -> str:
 def _words_of(kind: str, text: str) -> str:
     if kind == "image/svg+xml":
         return "\n".join(_SVG_TEXT.findall(text))
-    return "" if kind in _PICTURES else text
+    return "" if kind in PICTURES else text
 
 
 def _old_data(output: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Finds the pictures that a document's text refers to, in its file or the folder of its source."""
 
-import base64
-import json
 import os
 import re
 import time
@@ -13,6 +11,7 @@ from urllib.parse import unquote
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from ..index.documents import DocumentRecord
+from . import notebooks
 from .source_files import Originals, resolve_inside
 
 MAX_TARGET = 1_000
@@ -30,11 +29,6 @@ _BEGINNINGS = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-_IN_NOTEBOOK = re.compile(
-    r"cell-([1-9]\d{0,5})/(?:output-([1-9]\d{0,5})\.(png|jpg|gif|svg)\Z|(.+))"
-)
-_OUTPUTS = {"png": "image/png", "jpg": "image/jpeg", "gif": "image/gif", "svg": "image/svg+xml"}
-_OLD_OUTPUTS = {"png": "png", "jpg": "jpeg", "svg": "svg"}  # In notebooks of format 3
 _SVG = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:<[?!][^>]*>\s*)*<svg[\s>]", re.IGNORECASE)
 _SNIFFED_BYTES = 4_096
 
@@ -73,7 +67,7 @@ def find_packed_picture(
     file = originals.find(document)
     content = None
     if file is not None and file.suffix.lower() == ".ipynb":
-        content = _read_from_notebook(file, written)
+        content = notebooks.read_picture(file, written, MAX_PACKED_BYTES)
     elif file is not None and is_zipfile(file):
         content = _read_from_archive(file, written)
     media_type = _type_of(content[:_SNIFFED_BYTES]) if content else None
@@ -87,26 +81,6 @@ def _read_from_archive(file: Path, written: str) -> bytes | None:
         for member in archive.infolist():
             if f"/{member.filename}".endswith(end) and member.file_size <= MAX_PACKED_BYTES:
                 return archive.read(member)
-    return None
-
-
-def _read_from_notebook(file: Path, written: str) -> bytes | None:
-    """Return an attachment `cell-1/a.png`, or an output `cell-1/output-1.png`."""
-    named = _IN_NOTEBOOK.match(written)
-    failures = OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError
-    with suppress(*failures):
-        if named is None or file.stat().st_size > MAX_PACKED_BYTES:
-            return None
-        notebook = json.loads(file.read_bytes())
-        sheets = notebook.get("worksheets") or [notebook]
-        cell = [each for sheet in sheets for each in sheet["cells"]][int(named[1]) - 1]
-        if named[4]:
-            (stored,) = cell["attachments"][named[4]].values()
-        else:
-            output, suffix = cell["outputs"][int(named[2]) - 1], named[3]
-            stored = output.get("data", {}).get(_OUTPUTS[suffix]) or output[_OLD_OUTPUTS[suffix]]
-        text = stored if isinstance(stored, str) else "".join(stored)
-        return text.encode() if named[3] == "svg" else base64.b64decode(text)
     return None
 
 

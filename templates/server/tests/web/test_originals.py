@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import DocumentRecord
 from foundry.runtime.index.records import Place
+from foundry.runtime.web.notebooks import read_picture
 from foundry.runtime.web.originals import original_routes
 from foundry.runtime.web.pictures import MAX_PACKED_BYTES, find_picture, names_picture
 from foundry.runtime.web.problems import FAILURES, answer_failure
@@ -396,6 +397,18 @@ def test_a_picture_may_lie_in_a_notebook(tmp_path: Path, monkeypatch: pytest.Mon
     for target in missing:
         asked = client.get("/pictures", params={"chunk": "c/1", "target": target})
         assert asked.status_code == 404, target
+
+
+def test_a_notebook_is_parsed_again_only_after_a_change(tmp_path: Path) -> None:
+    file, shown = tmp_path / "a.ipynb", []
+    for content, nanoseconds in ((b"1st", 1), (b"2nd", 1), (b"3rd", 2)):
+        stored = base64.b64encode(content).decode()
+        cells = [{"outputs": [{"data": {"image/png": stored}}]}]
+        file.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+        os.utime(file, ns=(nanoseconds, nanoseconds))
+        shown.append(read_picture(file, "cell-1/output-1.png", MAX_PACKED_BYTES))
+    assert shown == [b"1st", b"1st", b"3rd"]
+    assert read_picture(file, "cell-1/output-1.png", 9) is None
 
 
 def test_pictures_are_written_in_several_ways() -> None:
