@@ -87,7 +87,8 @@ class QuestionLog:
             return cls(None, count)
         file, package = Path(written), Path(__file__).parents[1]
         taken = [package, Path(os.environ.get("INDEX_DIR") or PACKAGED_INDEX)]
-        if (package.parent / "SHA256SUMS").exists():
+        # Unlike `Path.exists`, this does not raise below a folder that must not be entered.
+        if os.access(package.parent / "SHA256SUMS", os.F_OK):
             taken.append(package.parent)
         if not file.is_absolute() or any(
             Path(os.path.realpath(file)).is_relative_to(folder.resolve()) for folder in taken

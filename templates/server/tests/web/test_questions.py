@@ -332,7 +332,11 @@ def test_a_thumb_is_lost_with_the_right_to_write(monkeypatch: pytest.MonkeyPatch
 def _lose_the_right(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INDEX_DIR", raising=False)
     monkeypatch.setenv(VARIABLE, str(file))
+    # The server may be below a folder that this user must not enter.
+    (closed := file.parent / "closed").mkdir(mode=0)
+    monkeypatch.setattr(questions, "__file__", str(closed / "notes" / "web" / "questions.py"))
     log = QuestionLog.open()
+    closed.rmdir()
     assert log.add_thumb("seal", "d1", "up")
     file.parent.chmod(0o400)
     assert not log.add_thumb("seal", "d1", "up")
