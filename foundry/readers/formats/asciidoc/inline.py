@@ -154,7 +154,7 @@ def _unwrap(pictures: str, match: re.Match[str]) -> str:
         leave_out(Omission.ATTRIBUTE, entry[1] if entry[2] else "")
         return f"[{entry[2] or entry[1]}]"
     if said := match["struck"] or match["deleted"]:
-        return struck(said) + " " * match.string[match.end() : match.end() + 1].isalnum()
+        return struck(said, match.string[match.end() : match.end() + 1])
     if left := match["hidden"] or match["anchor"] or match["role"]:
         leave_out(Omission.ATTRIBUTE, left)
         return ""

@@ -176,9 +176,8 @@ class _Writer(Environments):
             is_power = raised.lstrip("-").isdigit() and "".join(self.parts[-1:])[-1:].isdigit()
             self.parts.append(f"^{raised}" if is_power else raised)
         elif name in {"sout", "st", "xout"}:
-            self.parts.append(struck(self.argument()))
-            rest = self.tokens[self.place].text if self.place < len(self.tokens) else ""
-            self.parts.append(" " if rest[:1].isalnum() else "")
+            said, rest = self.argument(), self.tokens[self.place : self.place + 1]
+            self.parts.append(struck(said, rest[0].text if rest else ""))
         elif name in {"caption", "captionof", "title"}:
             leave_out(Omission.ATTRIBUTE, self.option())
             self.parts.append(f"\n\n{self.argument()}\n\n")

@@ -56,7 +56,8 @@ class ScriptedText:
         return "".join(self.parts)
 
 
-def struck(text: str) -> str:
-    """Return struck text between marks, with the text's outer spaces outside."""
+def struck(text: str, following: str = "") -> str:
+    """Return struck text between marks, with its outer spaces outside, apart from a next word."""
     said = text.strip()
-    return text.replace(said, f"~~{said}~~", 1) if any(map(str.isalnum, said)) else text
+    marked = text.replace(said, f"~~{said}~~", 1) if any(map(str.isalnum, said)) else text
+    return marked + " " * following[:1].isalnum()
