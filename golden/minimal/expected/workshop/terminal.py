@@ -62,6 +62,8 @@ def _search(chosen: argparse.Namespace, search: Search) -> Answer:
 
 def printable(text: str) -> str:
     """Return a text on one line without control characters, which terminals interpret."""
+    if text.isprintable():
+        return text
     return "".join(character if character.isprintable() else " " for character in text)
 
 

@@ -32,7 +32,7 @@ def test_several_workers_share_a_folder_for_what_they_count(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = SimpleNamespace(name=str(tmp_path), cleanup=lambda: None)
-    monkeypatch.setattr("workshop.web.workers.TemporaryDirectory", lambda **_: folder)
+    monkeypatch.setattr("tempfile.TemporaryDirectory", lambda **_: folder)
     monkeypatch.setenv(COUNTS_VARIABLE, "/a/folder/of/the/owner")
     share_counts(2)
     assert os.environ[COUNTS_VARIABLE] == "/a/folder/of/the/owner"

@@ -68,7 +68,7 @@ def _find_more(
         return more
     order = places[np.argsort(-candidates.scores[places], kind="stable")]
     picked = []
-    for document in np.unique(documents[places]):
+    for document in {*documents[places].tolist()}:
         own = order[documents[order] == document]
         first = levels[own].min()
         own = own[levels[own] == first]

@@ -9,7 +9,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from ..errors import ServerError
@@ -41,6 +40,9 @@ def share_counts(workers: int) -> None:
     """Create a folder for the workers' metrics, before prometheus-client is imported."""
     if workers < 2 or COUNTS_VARIABLE in os.environ:
         return
+    # Imported when needed, since every command imports this module for its options.
+    from tempfile import TemporaryDirectory
+
     try:
         folder = TemporaryDirectory(dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     except OSError as error:
