@@ -188,8 +188,8 @@ def test_a_wide_space() -> None:
         narrow = teach(texts)
         return np.concatenate([narrow] * 48, axis=1) / np.float32(48**0.5)
 
-    chunks = make_corpus(ENGLISH, documents=20)
-    options = DistillationOptions(texts=300)
+    chunks = make_corpus(ENGLISH, documents=5)
+    options = DistillationOptions(texts=100)
     distilled = distil_queries(lambda: iter(chunks), wide, as_chunks(wide), options)
     assert distilled.encode(["oil"]).shape == (1, 48 * DIMENSIONS)
 
