@@ -103,11 +103,8 @@ class IndexWriter:
             scales = unpack(b"".join(each.scales for each in vectors), np.float32)
             dimensions = vectors[0].dimensions
             self._vectors_of(dimensions).add_rows(rows.reshape(-1, dimensions), scales)
-        self._chunks.add_lines(
-            b"".join(entry.chunks.lines for entry in entries),
-            b"".join(entry.chunks.lengths for entry in entries),
-            b"".join(entry.chunks.ids for entry in entries),
-        )
+        lines = zip(*(entry.chunks for entry in entries), strict=True)
+        self._chunks.add_lines(*map(b"".join, lines))
         for entry in entries:
             self._query_files.add(entry.forms, entry.offered)
             document = parse_fields(entry.record)

@@ -59,20 +59,14 @@ class HeadingsBuilder:
     def add(self, documents: Sequence[HeadingRows], numbers: Sequence[NDArray[np.uint32]]) -> None:
         """Add the headings of the next documents, with the term numbers of their vocabularies."""
         counts = [len(headings.chunks) // 4 for headings in documents]
+        joined = HeadingRows(*map(b"".join, zip(*documents, strict=True)))
         starts = np.repeat(offsets_of([*map(len, numbers)])[:-1].astype(np.int64), counts)
-        terms = unpack(b"".join(headings.terms for headings in documents), np.uint32)
+        own = unpack(joined.terms, np.uint32)
         known = np.append(np.concatenate(numbers), np.uint32(NO_TERM))
-        terms = known[np.where(terms == NO_TERM, -1, terms + starts)]
-        self._headings.add_many(
-            counts,
-            b"".join(headings.hashes for headings in documents),
-            b"".join(headings.chunks for headings in documents),
-            terms.tobytes(),
-            b"".join(headings.kinds for headings in documents),
-        )
+        terms = known[np.where(own == NO_TERM, -1, own + starts)].tobytes()
+        self._headings.add_many(counts, joined.hashes, joined.chunks, terms, joined.kinds)
         assert self._headings.texts is not None
-        for headings in documents:
-            self._headings.texts.add_many(headings.lengths, headings.texts)
+        self._headings.texts.add_many(joined.lengths, joined.texts)
 
     def samples(self) -> list[str]:
         """Return an evenly spread sample of the distinct headings."""

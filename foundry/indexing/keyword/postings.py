@@ -53,18 +53,17 @@ class PostingsBuilder:
 
     def add(self, documents: Sequence[ChunkTerms]) -> list[NDArray[np.uint32]]:
         """Add the terms of the next documents' chunks; return the numbers of their vocabularies."""
-        sizes = [len(terms.vocabulary) for terms in documents]
-        places = self.vocabulary.numbers(
-            [*chain.from_iterable(terms.vocabulary for terms in documents)]
-        )
-        starts = np.repeat(offsets_of(sizes)[:-1], [len(terms.numbers) // 4 for terms in documents])
-        own = unpack(b"".join(terms.numbers for terms in documents), np.uint32) + starts
-        distinct = [np.diff(unpack(terms.offsets, np.uint32)) for terms in documents]
+        vocabularies, offsets, numbers, counts, lengths = zip(*documents, strict=True)
+        sizes = [*map(len, vocabularies)]
+        places = self.vocabulary.numbers([*chain.from_iterable(vocabularies)])
+        starts = np.repeat(offsets_of(sizes)[:-1], [len(own) // 4 for own in numbers])
+        terms = unpack(b"".join(numbers), np.uint32) + starts
+        distinct = [np.diff(unpack(each, np.uint32)) for each in offsets]
         chunks = np.arange(sum(map(len, distinct)), dtype=np.uint32) + self._lengths.entries
-        self._lengths.add_many(map(len, distinct), b"".join(terms.lengths for terms in documents))
-        self._terms.frombytes(places[own].tobytes())
+        self._lengths.add_many(map(len, distinct), b"".join(lengths))
+        self._terms.frombytes(places[terms].tobytes())
         self._chunks.frombytes(np.repeat(chunks, np.concatenate(distinct)).tobytes())
-        self._counts.frombytes(b"".join(terms.counts for terms in documents))
+        self._counts.frombytes(b"".join(counts))
         if len(self._terms) >= RUN_POSTINGS:
             self._end_run()
         return np.split(places, np.cumsum(sizes)[:-1])
