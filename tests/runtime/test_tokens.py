@@ -172,5 +172,34 @@ def test_a_word_is_the_same_with_the_backslashes_of_markup(written: str, plain: 
     assert english.terms(written) == english.terms(plain)
 
 
+@pytest.mark.parametrize(
+    ("written", "terms"),
+    [
+        (r'"first\nthird word"', "first nthird third word"),
+        (r"label=first\n\nthird", "label first n nthird third"),
+        (r"'name:\tthird.txt'", "name tthird.txt tthird txt third.txt third txt"),
+        (r"f'{x}\r\nThird'", "f x r nthird third third"),
+        (r"C:\new\train", "c new ew train rain"),
+        (r"C:\Users\new", "c user new"),
+        (r"$\nabla f$, $\alpha\times 2$", "nabla f alpha time 2"),
+    ],
+)
+def test_a_word_after_escaped_white_space_is_found(written: str, terms: str) -> None:
+    assert english.terms(written) == terms.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("What does -v do?", "-v v"),
+        ("`-V`, (-a), -n<count>", "-V v -a -n n count"),
+        ("-o/--output", "-o o output"),
+        ("x-y, a - b, --v, -xvf, -5", "xy b v xvf 5"),
+    ],
+)
+def test_options_of_one_letter(text: str, terms: str) -> None:
+    assert english.terms(text) == terms.split()
+
+
 def test_an_escaped_backslash_begins_no_character() -> None:
     assert english.terms(r"\\u00fc") == ["u00fc"]

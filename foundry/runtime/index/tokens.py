@@ -14,6 +14,7 @@ backslash escapes of Markdown and JSON (`user\\_id` is `user_id`). Tokens yield 
   `connect`; `HTTPServer`: `http`, `server`; `FoxO3a`: `fox`, `3a`, `foxo`).
 - Version: the number without `v`; `TLSv1.3` yields the whole, `tls` and `1.3`.
 - Cited paragraph: the whole and its ancestors (`1005.6(b)(2)`: `1005.6(b)`, `1005.6`).
+- Option of one letter: the whole, in its case, and the letter (`-V`: `-V`, `v`).
 - Letter with a symbol (`A*`, `F#`, `Q&A`): both together.
 - Single-letter stop word used as a label (`Appendix A`, `30 A`): the letter itself.
 - Run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese: its overlapping character bigrams.
@@ -33,7 +34,7 @@ from .patterns import JOINT, token_pattern
 from .remembering import remember
 from .spelling import american
 
-VERSION = 7  # Changes whenever the terms of any text change.
+VERSION = 8  # Changes whenever the terms of any text change.
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -163,6 +164,8 @@ class Tokenizer:
         if surface[0] == ".":
             rest = self._analyse(surface[1:])
             return Token(surface, (bare(surface.casefold()), *rest.terms), is_identifier=True)
+        if surface[0] == "-":  # An option, whose case matters: `-v`, `-V`
+            return Token(surface, (surface, *self._word_terms(surface[1])), is_identifier=True)
         if surface[0] in " (" or surface[-1] == " ":  # A letter used as a label
             letter = surface.strip(" (")
             return Token(letter, (letter.casefold(),))
