@@ -304,6 +304,24 @@ def test_titles_of_delimited_text() -> None:
         assert text == f"{title.strip()}\n\n{expected}"
 
 
+@pytest.mark.parametrize("title", ["", "Report of May, 2024\n"])
+def test_a_header_without_its_first_cell(title: str) -> None:
+    # As `write.table(sep = ",")` of R and `to_csv(index_label=False)` of pandas write it.
+    text = read_csv(f'{title}"kg","price"\n"plum",3,1.5\n"fig",4,2.5\n')
+    expected = table("|  | kg | price |", "| plum | 3 | 1.5 |", "| fig | 4 | 2.5 |")
+    assert text == f"{title}\n{expected}".strip()
+
+
+def test_rows_that_end_with_a_delimiter() -> None:
+    text = read_csv("name,kg\nplum,3,\nfig,4,\n")
+    assert text == table("| name | kg |", "| plum | 3 |", "| fig | 4 |")
+
+
+def test_a_title_above_a_header_is_no_header() -> None:
+    text = read_csv("Plums,May\nname,kg,price\nplum,3,1.5\n")
+    assert text == "Plums, May\n\n" + table("| name | kg | price |", "| plum | 3 | 1.5 |")
+
+
 def test_powers_in_a_text_stay_powers() -> None:
     def fill(sheet: Any) -> None:
         raised, lowered = (InlineFont(vertAlign=f"{kind}script") for kind in ("super", "sub"))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -47,6 +48,9 @@ def read_delimited(text: str) -> Reading:
         leave_out(Omission.MACRO, text[: len(text) - len(table)])
     composer = Composer()
     titles = _titles(rows, width)
+    if (header := _short_header(rows, titles, width)) is not None:
+        titles -= 1
+        rows[titles] = header
     separator = delimiter if delimiter == "\t" else f"{delimiter} "
     composer.text(
         "\n".join(separator.join(filter(None, map(str.strip, row))) for row in rows[:titles])
@@ -105,6 +109,24 @@ def _titles(rows: list[list[str]], width: int) -> int:
     return place
 
 
+def _short_header(rows: list[list[str]], titles: int, width: int) -> list[str] | None:
+    """Return the header, completed, if the last row above the table is one without its first cell.
+
+    R writes no name for the column of row names. Other programs end each row with a delimiter.
+    """
+    above, first = rows[titles - 1 : titles], rows[titles]
+    if not above or width < 3 or len(above[0]) != width - 1 or not all(above[0]):
+        return None
+    if any(map(_is_number, above[0])) or not any(map(_is_number, first)):
+        return None
+    has_last = any(row[-1].strip() for row in rows[titles:] if len(row) == width)
+    return ["", *above[0]] if has_last else [*above[0], ""]
+
+
+def _is_number(cell: str) -> bool:
+    return re.fullmatch(r"[-+]?[\d.,' ]*\d(?:[eE][-+]?\d+)?", cell.strip()) is not None
+
+
 TEXT_READER = Reader(
-    "delimited/3", {".csv": "text/csv", ".tsv": "text/tab-separated-values"}, read_delimited
+    "delimited/4", {".csv": "text/csv", ".tsv": "text/tab-separated-values"}, read_delimited
 )
