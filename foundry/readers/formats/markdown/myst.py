@@ -36,6 +36,7 @@ _ROLE = re.compile(
 )
 _TITLED = re.compile(r"([^<>]{1,300}?)\s*<([^<>]{1,300})>$")
 _ROW = re.compile(r"[ \t]*[*+-][ \t]+[*+-][ \t]*(.*)$")
+_CELL_FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})[ \t]*(\{[\w:.+-]{1,40}\})?(.*)$")
 _CELL = re.compile(r"[ \t]+[*+-](?:[ \t]+(.*))?$")
 
 _CODE = frozenset("code code-block code-cell sourcecode prompt ipython testcode doctest".split())
@@ -80,6 +81,8 @@ class _Opener:
         self._code = ""
         self._rows: list[list[str]] | None = None
         self._begin = 0
+        # The fence that is open in a cell of such a table, and whether it holds code.
+        self._cell_fence = ("", False)
         self._prose_lines: list[int] = []
 
     def take(self, line: str) -> None:
@@ -194,15 +197,38 @@ class _Opener:
 
     def _row(self, line: str) -> None:
         assert self._rows is not None
-        if row := _ROW.match(line):
+        if self._cell_fence[0]:
+            self._add_to_cell(line)
+        elif row := _ROW.match(line):
             if not self._rows:
                 self._begin = len(self.lines) + bool(self.lines[-1].strip())
-            self._rows.append([_roles(row[1])])
+            self._rows.append([""])
+            self._add_to_cell(row[1])
         elif self._rows and (cell := _CELL.match(line)):
-            self._rows[-1].append(_roles(cell[1] or ""))
-        elif self._rows and line.strip():
-            self._rows[-1][-1] += f" {_roles(line.strip())}"
+            self._rows[-1].append("")
+            self._add_to_cell(cell[1] or "")
+        elif self._rows:
+            self._add_to_cell(line)
         self.lines.append("")
+
+    def _add_to_cell(self, line: str) -> None:
+        """Add a line to the last cell: each line of code as code, others as text."""
+        assert self._rows is not None
+        said, (mark, is_code) = line.strip(), self._cell_fence
+        fence = _CELL_FENCE.match(said)
+        if mark and fence and fence[1].startswith(mark) and not (fence[2] or fence[3]):
+            self._cell_fence, said = ("", False), ""
+        elif fence and not mark and "`" not in fence[3]:
+            name = (fence[2] or "").strip("{}")
+            holds_code = fence[1][0] != ":" and name.rpartition(":")[2] in _CODE | {""}
+            self._cell_fence = (fence[1], holds_code)
+            leave_out(Omission.MACRO, f"{name} {fence[3] if holds_code else ''}".strip())
+            said = "" if holds_code else _roles(fence[3].strip())
+        elif said and is_code:
+            said = f"`` {said} ``" if "`" in said else f"`{said}`"
+        else:
+            said = _roles(said)
+        self._rows[-1][-1] = f"{self._rows[-1][-1]} {said}".strip()
 
     def _end_table(self) -> None:
         if self._rows:
@@ -210,7 +236,7 @@ class _Opener:
             written = [_line(head), "|" + " --- |" * len(head), *map(_line, body)]
             # Rows with one cell per line leave no space for the rule below the header.
             self.lines[self._begin : self._begin + len(written)] = written
-        self._rows = None
+        self._rows, self._cell_fence = None, ("", False)
 
     def _prose(self, line: str) -> None:
         if label := _LABEL.match(line):

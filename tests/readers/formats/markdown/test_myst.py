@@ -76,3 +76,39 @@ def test_braces_in_code_are_no_roles() -> None:
 def test_roles_may_go_on_in_the_next_line() -> None:
     source = "(a)=\n# T\n\nSee {ref}`the long\nlabel <a>`, {u}`under`.\n\n{doc}`x\n\ny`\n"
     assert "See the long\nlabel, under.\n\n{doc}`x\n\ny`" in text_of(source)
+
+
+def test_fences_in_cells_of_a_list_table() -> None:
+    source = """\
+````{list-table} Codes
+:header-rows: 1
+
+* - Name
+  - Code
+* - one
+  - ```python
+    fill(pump)
+    * - 2
+    ```
+    Then wait.
+* - two
+  - ~~~
+    stop `now`
+    ~~~
+* - ```{note}
+    Careful {kbd}`Ctrl`.
+    ```
+  - :::{tip}
+    Rest
+    :::
+````
+"""
+    expected = [
+        "Codes",
+        "| Name | Code |",
+        "| --- | --- |",
+        "| one | `fill(pump)` `* - 2` Then wait. |",
+        "| two | `` stop `now` `` |",
+        "| Careful `Ctrl`. | Rest |",
+    ]
+    assert [line for line in text_of(source).split("\n") if line] == expected
