@@ -36,9 +36,7 @@ _MAY_CHANGE = re.compile(
     r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])|\[\d{1,3}\]|\\(?=[!-/:-@\[-`{-~])|\*|(?<!\w)_|_(?!\w)|~~"
 )
 # A tag or placeholder may contain spaces: `<a name>`.
-_WORD = re.compile(
-    r"[\"'(]*(?P<core>(?:<[A-Za-z/!?][^<>\n]*>|[^\s<]|<)+?)[\"'.,;:!?]*(?=\s|\Z)"
-)
+_WORD = re.compile(r"[\"'(]*(?P<core>(?:<[A-Za-z/!?][^<>\n]*>|[^\s<]|<)+?)[\"'.,;:!?]*(?=\s|\Z)")
 _TICKS = re.compile(r"\\[!-/:-@\[-`{-~]|`+")
 
 MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")

@@ -20,6 +20,7 @@ from foundry.readers.formats.markdown.directives import (
     say_shortcode,
 )
 from foundry.readers.formats.markdown.edits import Edits
+from foundry.readers.formats.markdown.grids import rewrite_grids
 from foundry.readers.formats.markdown.lines import rewrite_lines
 from foundry.readers.formats.markdown.links import (
     CODE_SPAN,
@@ -106,7 +107,7 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     It has as many lines as before, except if an HTML table, or code outside a fence, needs more.
     Reference links become inline links, and their definitions are removed.
     """
-    opened = open_indented(quote_boxes(open_myst(rewrite_lines(text))))
+    opened = open_indented(quote_boxes(open_myst(rewrite_grids(rewrite_lines(text)))))
     original, text = text, quote_panels(opened, is_mdx=is_mdx)
     edits = Edits(text)
     parsed = None
