@@ -10,7 +10,7 @@ from itertools import groupby
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
-from foundry.readers.formats.markdown.links import CODE_SPAN
+from foundry.readers.formats.markdown.roles import write_roles
 from foundry.readers.formats.pages.blocks import picture
 from foundry.readers.notes import leave_out
 
@@ -29,12 +29,6 @@ _COMMENT = re.compile(r"%(?!%)(.*)$")
 _BREAK = re.compile(r"\+\+\+(?:[ \t].*)?$")
 # The line between the header of a card and its content.
 _SEPARATOR = re.compile(r"[ \t>]*\^{3,}[ \t]*$")
-# A role or, before it, code that may contain a brace: "`/items/{id}` and `x`" has no role.
-_ROLE = re.compile(
-    rf"{CODE_SPAN.pattern}|(?<!`)\{{(?P<name>[a-z][\w:.+-]{{0,30}})\}}(?P<mark>`{{1,3}})"
-    r"(?P<text>[^`]{1,500})(?P=mark)(?!`)"
-)
-_TITLED = re.compile(r"([^<>]{1,300}?)\s*<([^<>]{1,300})>$")
 _ROW = re.compile(r"[ \t]*[*+-][ \t]+[*+-][ \t]*(.*)$")
 _CELL_FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})[ \t]*(\{[\w:.+-]{1,40}\})?(.*)$")
 _CELL = re.compile(r"[ \t]+[*+-](?:[ \t]+(.*))?$")
@@ -56,11 +50,6 @@ _CALLED = {
     **{"versionadded": "Added in version", "versionchanged": "Changed in version"},
     **{"deprecated": "Deprecated since version", "property": "Property", "example": "Example"},
 }
-_LITERAL = re.compile(
-    r"(?:\w{1,4}:)?(?:code|kbd|command|file|samp|literal|func|class|meth|mod|attr|data|exc|obj"
-    r"|envvar|option|program|const|macro|type|confval|method|function|module|attribute)$"
-)
-_CITED = re.compile(r"(?:cite|footcite|citet|citep)(?:[:.]\w{1,12})?$")
 
 
 @dataclass
@@ -135,7 +124,7 @@ class _Opener:
             called = _CALLED.get(short, "")
             # Arguments of a grid are its numbers of columns.
             is_said = short not in {"image", "figure", "figure-md", "grid", "card-carousel"}
-            said = f"{called} {_roles(rest if is_said else '')}".strip()
+            said = f"{called} {write_roles(rest if is_said else '')}".strip()
             said = f"{said}:" if called else said
             if said and short in _CARDS and "*" not in said:
                 # With a line break after it
@@ -223,11 +212,11 @@ class _Opener:
             holds_code = fence[1][0] != ":" and name.rpartition(":")[2] in _CODE | {""}
             self._cell_fence = (fence[1], holds_code)
             leave_out(Omission.MACRO, f"{name} {fence[3] if holds_code else ''}".strip())
-            said = "" if holds_code else _roles(fence[3].strip())
+            said = "" if holds_code else write_roles(fence[3].strip())
         elif said and is_code:
             said = f"`` {said} ``" if "`" in said else f"`{said}`"
         else:
-            said = _roles(said)
+            said = write_roles(said)
         self._rows[-1][-1] = f"{self._rows[-1][-1]} {said}".strip()
 
     def _end_table(self) -> None:
@@ -261,7 +250,7 @@ class _Opener:
             numbers = [number for _, number in run]
             paragraph = "\n".join(self.lines[numbers[0] : numbers[-1] + 1])
             if "`" in paragraph:
-                self.lines[numbers[0] : numbers[-1] + 1] = _roles(paragraph).split("\n")
+                self.lines[numbers[0] : numbers[-1] + 1] = write_roles(paragraph).split("\n")
         return "\n".join(self.lines)
 
 
@@ -295,29 +284,3 @@ def _closes(line: str, mark: str) -> bool:
 
 def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
-
-
-def _roles(line: str) -> str:
-    return _ROLE.sub(_write_role, line)
-
-
-def _write_role(match: re.Match[str]) -> str:
-    name = match["name"]
-    if name is None:
-        return match[0]
-    text = match["text"].strip()
-    leave_out(Omission.MACRO, name)
-    if _CITED.match(name):
-        return f"[{text}]"
-    if name == "math":
-        return f"${text}$"
-    titled = _TITLED.match(text)
-    if titled:
-        leave_out(Omission.ATTRIBUTE, titled[2])
-        text = titled[1]
-    if _LITERAL.match(name):
-        return f"`{text.lstrip('~!')}`"
-    if name in {"sup", "superscript"}:
-        before = match.string[: match.start()][-1:]
-        return f"^{text}" if before.isdigit() and text.lstrip("-").isdigit() else text
-    return text.lstrip("~!")
