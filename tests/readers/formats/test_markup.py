@@ -464,3 +464,23 @@ def test_a_template_that_only_scripts_show_is_no_loss() -> None:
     reading = read_file(f"<main>{page}</main>", "a.html").reading
     assert "Row" not in reading.text
     assert reading.words is not None and reading.words.unaccounted == 0
+
+
+def test_attributes_of_xml_are_read(sandbox: Sandbox) -> None:
+    parts = (
+        "<parts supplier='Acme' version='2.0'><part number='D40' price='3.50'/>"
+        "<part number='D41'>spare</part></parts>"
+    )
+    assert read_file(parts, "a.xml", sandbox).reading.text == (
+        "supplier = Acme\n\npart (number = D40, price = 3.50)\npart (number = D41): spare"
+    )
+    project = (
+        "<project xmlns:x='http://www.w3.org/2001/XMLSchema-instance' x:noNamespaceSchemaLocation="
+        "'a.xsd'><target name='all' depends='compile'><copy file='b'/></target>"
+        "<p>Some <b class='k'>mixed</b> text</p></project>"
+    )
+    reading = read_file(project, "a.xml", sandbox).reading
+    assert reading.text == (
+        "# all\n\nname = all, depends = compile\n\ncopy (file = b)\n\np: Some mixed text"
+    )
+    assert [one.text for one in reading.left_out] == ["a.xsd", "k"]

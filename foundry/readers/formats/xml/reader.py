@@ -8,15 +8,22 @@ from xml.etree.ElementTree import Element
 from selectolax.lexbor import LexborHTMLParser
 
 from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.readers.accounting.containers import xml_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.formats import html, wikitext
 from foundry.readers.formats.packed import parse_xml
 from foundry.readers.formats.xml.prose import is_prose, to_html
+from foundry.readers.notes import leave_out
 
 _NAMES = frozenset({"title", "name", "id", "label", "key", "term"})
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
+_OF_XML_ITSELF = (
+    "{http://www.w3.org/XML/1998/namespace}",
+    "{http://www.w3.org/2001/XMLSchema-instance}",
+)
+_VERSION = frozenset({"version"})
 MAX_PROLOG = 10_000
 _DOCTYPE = re.compile(rb"<!DOCTYPE\s[^\[\]<>]{1,2000}(?:\[\s*\]\s*)?>")
 _ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,30});")
@@ -28,8 +35,8 @@ def read(content: bytes) -> Reading:
     """Read a document without its own DTD; prose of known vocabularies is read like a page.
 
     In others, elements of the first two levels are sections, named by their title, name or id;
-    below them are lines of `path.of.element: text`. Attributes are left out; MediaWiki dumps are
-    read as wikitext. Raises UnreadableError for a DTD with declarations, and for XML that is not
+    below them are lines of `path.of.element (attribute = value): text`. MediaWiki dumps are read as
+    wikitext. Raises UnreadableError for a DTD with declarations, and for XML that is not
     well-formed.
     """
     root = parse_xml(_without_doctype(content))
@@ -44,6 +51,7 @@ def read(content: bytes) -> Reading:
             language=root.get(_LANGUAGE) or reading.language,
         )
     composer = Composer()
+    composer.text(_attributes_of(root, without=_VERSION))
     if any(map(len, root)) or (len(root) and not _is_mixed(root)):
         _add_sections(composer, root, 1)
     else:
@@ -78,6 +86,7 @@ def _add_sections(composer: Composer, parent: Element, level: int) -> None:
             composer.text("\n".join(lines))
             lines = []
             composer.heading(level, _name_of(element) or _tag(element))
+            composer.text(_attributes_of(element))
             _add_sections(composer, element, level + 1)
         else:
             _add_lines(lines, element, "")
@@ -88,14 +97,32 @@ def _add_sections(composer: Composer, parent: Element, level: int) -> None:
 def _add_lines(lines: list[str], element: Element, path: str) -> None:
     name = f"{path}.{_tag(element)}".lstrip(".")
     is_parent = len(element) and not _is_mixed(element)
-    if text := _plain(element.text or "") if is_parent else _text_of(element):
-        lines.append(f"{name}: {text}")
+    text = _plain(element.text or "") if is_parent else _text_of(element)
+    attributes = _attributes_of(element)
+    if text or attributes:
+        label = f"{name} ({attributes})" if attributes else name
+        lines.append(f"{label}: {text}" if text else label)
     if is_parent:
         for child in element:
             _add_lines(lines, child, name)
 
 
+def _attributes_of(element: Element, without: frozenset[str] = frozenset()) -> str:
+    """Return the attributes of an element that are not the schema's or the version of a format."""
+    shown = []
+    for name, value in element.attrib.items():
+        is_of_xml = name.startswith(_OF_XML_ITSELF) or name in without
+        if is_of_xml:
+            leave_out(Omission.ATTRIBUTE, value)
+        elif value.strip():
+            shown.append(f"{name.rpartition('}')[2]} = {_plain(value)}")
+    return ", ".join(shown)
+
+
 def _text_of(element: Element) -> str:
+    for part in element.iter():
+        if part is not element:
+            leave_out(Omission.ATTRIBUTE, " ".join(part.attrib.values()))
     return _plain("".join(element.itertext()))
 
 
@@ -139,4 +166,4 @@ _TYPES = {
     ".fb2": "application/x-fictionbook+xml",
     ".opml": "text/x-opml",
 }
-READER = FileReader("xml/7", {}, _TYPES, read, texts=xml_texts)
+READER = FileReader("xml/8", {}, _TYPES, read, texts=xml_texts)
