@@ -26,6 +26,8 @@ _META_CHARSET = re.compile(
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+_TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
+_OVERSTRUCK = re.compile(r"[^\n\x08]\x08")
 # A folded line of a calendar or contact, if it is folded between the bytes of a character.
 _FOLD_IN_CHARACTER = re.compile(rb"\r?\n[ \t](?=[\x80-\xbf])")
 # Characters that do not compose with preceding ones, so normalisation can be split there.
@@ -40,7 +42,14 @@ def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
     """
     text, replaced = _decode(content, declared)
     replaced += len(_SURROGATE.findall(text)) if not text.isascii() else 0
-    return normalise(text), replaced
+    return normalise(remove_terminal_codes(text)), replaced
+
+
+def remove_terminal_codes(text: str) -> str:
+    """Remove colours and other codes of terminals, and letters that are printed twice for bold."""
+    if "\x1b" in text:
+        text = _TERMINAL_CODE.sub("", text)
+    return _OVERSTRUCK.sub("", text) if "\b" in text else text
 
 
 def declared_charset(content: bytes) -> str | None:

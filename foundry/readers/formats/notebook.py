@@ -11,7 +11,7 @@ from foundry.documents.reasons import Reason
 from foundry.readers.accounting.containers import notebook_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
-from foundry.readers.decoding import normalise
+from foundry.readers.decoding import normalise, remove_terminal_codes
 from foundry.readers.formats import front_matter, html
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.pages.blocks import picture
@@ -19,7 +19,6 @@ from foundry.readers.notes import leave_out
 from foundry.runtime.web.notebooks import PICTURES
 
 MAX_OUTPUT_CHARS = 50_000
-_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 # Text before a carriage return is overwritten, as by progress bars.
 _OVERWRITTEN = re.compile(r"(?m)^[^\n]*\r(?!\n|$)")
 # Python's default representation of objects that have a richer display.
@@ -129,7 +128,7 @@ def _add_picture(composer: Composer, description: str, name: str) -> None:
 
 def _add_shown(composer: Composer, kind: str, text: str) -> bool:
     """Add the output of a cell; return False if it has no words."""
-    text = normalise(_ESCAPE.sub("", _left_at_the_end(text))).strip("\n")
+    text = normalise(remove_terminal_codes(_left_at_the_end(text))).strip("\n")
     text, rest = text[:MAX_OUTPUT_CHARS], text[MAX_OUTPUT_CHARS:]
     leave_out(Omission.TOO_LONG, rest)
     if kind == "text/html":
@@ -161,7 +160,7 @@ def _left_at_the_end(text: str) -> str:
         leave_out(Omission.HIDDEN, "".join(reversed(erased)))
         text = "".join(shown)
     for each in _OVERWRITTEN.finditer(text):
-        leave_out(Omission.HIDDEN, _ESCAPE.sub("", each[0]))
+        leave_out(Omission.HIDDEN, remove_terminal_codes(each[0]))
     return _OVERWRITTEN.sub("", text)
 
 

@@ -484,3 +484,9 @@ def test_attributes_of_xml_are_read(sandbox: Sandbox) -> None:
         "# all\n\nname = all, depends = compile\n\ncopy (file = b)\n\np: Some mixed text"
     )
     assert [one.text for one in reading.left_out] == ["a.xsd", "k"]
+
+
+@pytest.mark.parametrize("path", ["a.log", "a.txt", "a.md", "a.toml"])
+def test_codes_of_terminals_are_removed(path: str) -> None:
+    written = "\x1b[1;31merror\x1b[0m: \x1b]0;title\x07N\bNA\bAME _\bf_\bi\n"
+    assert read_file(written, path).reading.text.strip() == "error: NAME fi"
