@@ -183,3 +183,7 @@ def test_a_long_table_has_one_header() -> None:
     )
     shown = "Prices\n\n| Fruit | Kg |\n| --- | --- |\n| Plum | 1 |"
     assert read_body(source).reading.text == shown
+
+
+def test_notes_in_the_margin_are_separate_words() -> None:
+    assert read_body("Word\\marginpar{note} more").reading.text == "Word (note) more"

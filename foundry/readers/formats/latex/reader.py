@@ -155,7 +155,7 @@ class _Writer(Environments):
 
     def _print(self, name: str) -> None:
         """Convert a command whose arguments are text."""
-        if name in {"footnote", "thanks", "footnotetext"}:
+        if name in {"footnote", "thanks", "footnotetext", "marginpar", "sidenote", "marginnote"}:
             self.option()
             self.parts.append(f" ({self.argument()})")
         elif name == "href":
@@ -228,5 +228,5 @@ def _typeset(text: str) -> str:
 
 
 READER = Reader(
-    "latex/6", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
+    "latex/7", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
 )
