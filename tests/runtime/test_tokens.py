@@ -194,7 +194,9 @@ def test_a_word_after_escaped_white_space_is_found(written: str, terms: str) -> 
         ("What does -v do?", "-v v"),
         ("`-V`, (-a), -n<count>", "-V v -a -n n count"),
         ("-o/--output", "-o o output"),
+        ("\u2212v, \u2013V (\u2013a)", "-v v -V v -a"),
         ("x-y, a - b, --v, -xvf, -5", "xy b v xvf 5"),
+        ("a \u2013 b, 1975\u2013c", "b 1975 c"),
     ],
 )
 def test_options_of_one_letter(text: str, terms: str) -> None:

@@ -45,8 +45,12 @@ JOINT = r"(?:::|[-.:/@])"
 _OR_APOSTROPHE = (
     r"(?:::|[-.:/@]|'(?:(?=(?i:s|t|d|m|ll|re|ve)(?![\w']))|(?<=[A-Z]')(?<!\w[A-Z]')(?=[A-Z][a-z])))"
 )
+DASHES = "\u2013\u2212-"  # Typesetting replaces the hyphen of an option by a dash or a minus sign.
 # As in `.NET`, `.env`, and in options of one letter: `-v`.
-_LEADING = r"(?:(?<![\w.)\]}>\"'])\.(?=[A-Za-z]{2})|-(?<![\w-]-)(?=[A-Za-z](?![\w-])))?"
+_LEADING = (
+    r"(?:(?<![\w.)\]}>\"'])\.(?=[A-Za-z]{2})"
+    rf"|[{DASHES}](?<![\w{DASHES}].)(?=[A-Za-z](?![\w{DASHES}])))?"
+)
 _ASCII_LETTER, _ANY_LETTER = "[A-Za-z0-9_]", rf"(?:[^\W{SPACELESS}]|[{_MARKS}])"
 # ASCII words are matched first, which is four times as fast.
 WORD = re.compile(

@@ -30,7 +30,7 @@ import snowballstemmer  # type: ignore[import-untyped]
 from .compounds import is_one_word, may_open
 from .escapes import unescape
 from .letters import bare, normalise
-from .patterns import JOINT, token_pattern
+from .patterns import DASHES, JOINT, token_pattern
 from .remembering import remember
 from .spelling import american
 
@@ -164,8 +164,9 @@ class Tokenizer:
         if surface[0] == ".":
             rest = self._analyse(surface[1:])
             return Token(surface, (bare(surface.casefold()), *rest.terms), is_identifier=True)
-        if surface[0] == "-":  # An option, whose case matters: `-v`, `-V`
-            return Token(surface, (surface, *self._word_terms(surface[1])), is_identifier=True)
+        if surface[0] in DASHES:  # An option, whose case matters: `-v`, `-V`
+            whole = f"-{surface[1]}"
+            return Token(surface, (whole, *self._word_terms(surface[1])), is_identifier=True)
         if surface[0] in " (" or surface[-1] == " ":  # A letter used as a label
             letter = surface.strip(" (")
             return Token(letter, (letter.casefold(),))
