@@ -36,6 +36,7 @@ NOTES = [
     Note("Calibration", ("Calibrate the lidar, then the odometry and D40.",)),
     Note("Functions", ("`_access_s` asks, getUserName and max_connections answer. Straße.",)),
     Note("Coils", ("The coil is a coil of coiled wire; SLAM.",)),
+    Note("Names", ("Rock at O\u2019Neill\u2019s; l\u2019aviation est belle.",)),
     Note("井戸", ("日本語の井戸ポンプ",)),
 ]
 OPTIONS = IndexOptions(correction_words=1_000)
@@ -62,6 +63,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("max_conections", "max_connections"),
         ("Wirre in a coil", "Wire in a coil"),
         ("Coil Wirre", "Coil Wire"),
+        ("l'aviaton", "l'aviation"),
         ("lidar, cistrn; lidar", "lidar, cistern; lidar"),
     ],
 )
@@ -85,6 +87,7 @@ def test_what_is_corrected(index: Index, query: str, expected: str) -> None:
         ),
         *('"abolet"', "“abolet”", "lid", "SLAN", "xylophonist", "fortnight"),
         *("what did Wirre say of a coil", "wiRre"),  # Names in no chunk
+        *("O'Neill", "O\u2019Neill's", "l'aviation"),
         *("boil", "boils", "boiling"),  # English, so not misspelt
         *("oil", "wired", "invoice", "cant", "dont", "doesnt", "doesn't"),
         "x" * (MAX_LENGTH + 1),

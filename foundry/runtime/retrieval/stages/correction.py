@@ -30,8 +30,8 @@ STAGE = FOLDER = "correction"  # Also the name of the folder in an index.
 
 _PART = re.compile(r"[\"\u201c\u201e][^\"\u201c-\u201e]*[\"\u201c\u201d]|[\w.:/@'\u2019-]+")
 _RUN, _DIGIT = re.compile(r"\w+"), re.compile(r"\d")
-# The `s` of `it's` and the `don` of `don't` are not words.
-_WORD = re.compile(r"(?<!['\u2019])[^\W\d]++(?!['\u2019][tT]\b)")
+# The `don` of `don't` is not a word; the `Neill` of `O'Neill` and the `avion` of `l'avion` are.
+_WORD = re.compile(r"(?<![^\W\d])[^\W\d]++(?!['\u2019][tT]\b)")
 
 
 def open_words(index: OpenedIndex) -> Words:
