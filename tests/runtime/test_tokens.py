@@ -203,5 +203,24 @@ def test_options_of_one_letter(text: str, terms: str) -> None:
     assert english.terms(text) == terms.split()
 
 
+@pytest.mark.parametrize(
+    ("written", "other"),
+    [
+        ("v2.0.0-rc.1", "2.0.0-rc.1"),
+        ("V1.2.3-beta", "1.2.3-beta"),
+        ("25 \u00b5m", "25 um"),
+        ("25\u03bcm", "25um"),
+        ("10 \u00b5F", "10 uF"),
+    ],
+)
+def test_ways_of_writing_versions_and_units(written: str, other: str) -> None:
+    assert english.terms(written) == english.terms(other)
+
+
+def test_abbreviations_are_found_without_their_points() -> None:
+    assert english.terms("U.S.A.") == ["u.s.a", "usa"]
+    assert english.terms("the U.S.") == ["u.s"]
+
+
 def test_an_escaped_backslash_begins_no_character() -> None:
     assert english.terms(r"\\u00fc") == ["u00fc"]
