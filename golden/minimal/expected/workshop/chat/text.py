@@ -32,6 +32,11 @@ _CHANGED = re.compile(
     r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])|\[\d{1,3}\]|\\(?=[!-/:-@\[-`{-~])"
     r"|\*(?=\S)[^\n]*(?<=\S)\*|(?<!\w)_(?=\S)[^\n]*(?<=\S)_(?!\w)|~~"
 )
+_MAY_CHANGE = re.compile(
+    r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])|\[\d{1,3}\]|\\(?=[!-/:-@\[-`{-~])|\*|(?<!\w)_|_(?!\w)|~~"
+)
+# A tag or placeholder may contain spaces: `<a name>`.
+_WORD = re.compile(r"[\"'(]*(?P<core>(?:<[A-Za-z/!?][^<>\n]*>|[^\s<]|<)+?)[\"'.,;:!?]*(?=\s|\Z)")
 _TICKS = re.compile(r"\\[!-/:-@\[-`{-~]|`+")
 
 MARKS = re.compile(r"\](?=[(:])|!(?=\[)|<(?=[A-Za-z/!?])")
@@ -79,14 +84,34 @@ def part_marks(text: str) -> str:
 def keep_plain(text: str) -> str:
     """Return one line of Markdown that is displayed literally, except for its code.
 
-    If Markdown would format a part of the line, or readers would take a part for a citation, the
-    whole line becomes code.
+    Words that Markdown would format, or that readers would take for a citation, become code, such
+    as `<name>`. If that is not enough, the whole line becomes code.
     """
-    if not _BEGINS_BLOCK.match(text) and not _CHANGED.search(_blank_spans(text)):
-        return text
+    if not _BEGINS_BLOCK.match(text):
+        if not _CHANGED.search(_blank_spans(text)):
+            return text
+        by_words = _mark_words(text)
+        if by_words and not _CHANGED.search(_blank_spans(by_words)):
+            return by_words
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     space = " " if text[:1] == "`" or text[-1:] == "`" else ""
     return f"{fence}{space}{text}{space}{fence}"
+
+
+def _mark_words(text: str) -> str | None:
+    """Make each word that may be changed code; None if code is a part of such a word."""
+    kept, at = "", 0
+    for word in _WORD.finditer(_blank_spans(text)):
+        if not _MAY_CHANGE.search(word[0]):
+            continue
+        start, end = word.span("core")
+        # The bracket in `(see *args)` is not code; that in `f(*args)` is.
+        end -= text[end - 1] == ")" and text.count("(", start, end) < text.count(")", start, end)
+        if "`" in text[start:end]:
+            return None
+        kept += f"{text[at:start]}`{text[start:end]}`"
+        at = end
+    return kept + text[at:]
 
 
 def _blank_spans(text: str) -> str:

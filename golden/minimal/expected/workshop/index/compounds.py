@@ -56,8 +56,8 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _UNITS = frozenset(
     "A Ah B GB GHz GiB Hz J K KB KiB MB MHz MPa MW MiB N Nm Pa TB TiB V W Wh bar bit cl cm dB"
     " dl fps ft g h kB kHz kJ kN kPa kV kW kWh kb kg km kph l lb m mA mAh mL mV mW mb mg min ml"
-    " mm mph ms nm ns oz pF ppm psi pt px rpm s \u03a9 k\u03a9 M\u03a9 \u03bcA \u03bcF \u03bcg"
-    " \u03bcm \u03bcs".split()
+    " mm mph ms nm ns oz pF ppm psi pt px rpm s \u03a9 k\u03a9 M\u03a9 uA uF ug"
+    " um us".split()
 )
 
 

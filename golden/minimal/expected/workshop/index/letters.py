@@ -11,6 +11,8 @@ _WITHOUT = str.maketrans(
 )
 # The multiplication sign between numbers: `M8\u00d725`, `1920 x 1080`.
 _TIMES = re.compile("(?<=[0-9])(?:\u00d7| [x\u00d7] )(?=[0-9])")
+# The sign for a millionth, which people also type as a letter: `25 \u03bcm`, `25 um`.
+_MICRO = re.compile(r"(?<![^\W\d_])\u03bc(?=[A-Za-z])")
 _ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
 _LETTERS = str.maketrans(
     {"\u00e6": "ae", "\u00f0": "d", "\u00f8": "o", "\u00fe": "th", "\u0111": "d", "\u0127": "h"}
@@ -23,6 +25,8 @@ def normalise(text: str) -> str:
     if text.isascii():
         return _TIMES.sub("x", text) if " x " in text else text
     text = unicodedata.normalize("NFKC", text)
+    if "\u03bc" in text:
+        text = _MICRO.sub("u", text)
     if _SIGN.search(text) is not None:
         text = text.translate(_WITHOUT)
         return _TIMES.sub("x", text)

@@ -45,7 +45,12 @@ JOINT = r"(?:::|[-.:/@])"
 _OR_APOSTROPHE = (
     r"(?:::|[-.:/@]|'(?:(?=(?i:s|t|d|m|ll|re|ve)(?![\w']))|(?<=[A-Z]')(?<!\w[A-Z]')(?=[A-Z][a-z])))"
 )
-_LEADING_DOT = r"(?:(?<![\w.)\]}>\"'])\.(?=[A-Za-z]{2}))?"  # As in `.NET` and `.env`.
+DASHES = "\u2013\u2212-"  # Typesetting replaces the hyphen of an option by a dash or a minus sign.
+# As in `.NET`, `.env`, and in options of one letter: `-v`.
+_LEADING = (
+    r"(?:(?<![\w.)\]}>\"'])\.(?=[A-Za-z]{2})"
+    rf"|[{DASHES}](?<![\w{DASHES}].)(?=[A-Za-z](?![\w{DASHES}])))?"
+)
 _ASCII_LETTER, _ANY_LETTER = "[A-Za-z0-9_]", rf"(?:[^\W{SPACELESS}]|[{_MARKS}])"
 # ASCII words are matched first, which is four times as fast.
 WORD = re.compile(
@@ -63,5 +68,5 @@ def token_pattern(*, is_ascii: bool, has_apostrophes: bool) -> re.Pattern[str]:
     """
     letter = _ASCII_LETTER if is_ascii else _ANY_LETTER
     joint = _OR_APOSTROPHE if has_apostrophes else JOINT
-    tokens = rf"{_NUMBERING_LETTER}|{_LEADING_DOT}{letter}+(?:{joint}{letter}+)*{_SUFFIX}"
+    tokens = rf"{_NUMBERING_LETTER}|{_LEADING}{letter}+(?:{joint}{letter}+)*{_SUFFIX}"
     return re.compile(tokens if is_ascii else rf"(?P<run>[{SPACELESS}]+)|{tokens}")

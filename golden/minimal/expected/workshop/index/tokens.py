@@ -13,8 +13,9 @@ backslash escapes of Markdown and JSON (`user\\_id` is `user_id`). Tokens yield 
   `max_connections2` agree, and each part of two or more characters (`max_connections`: `max`,
   `connect`; `HTTPServer`: `http`, `server`; `FoxO3a`: `fox`, `3a`, `foxo`).
 - Version: the number without `v`; `TLSv1.3` yields the whole, `tls` and `1.3`.
+- Abbreviation: with and without points (`U.S.A.`).
 - Cited paragraph: the whole and its ancestors (`1005.6(b)(2)`: `1005.6(b)`, `1005.6`).
-- Letter with a symbol (`A*`, `F#`, `Q&A`): both together.
+- Letter with a symbol (`A*`, `F#`, `Q&A`): both together; `-V`, an option: also the letter.
 - Single-letter stop word used as a label (`Appendix A`, `30 A`): the letter itself.
 - Run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese: its overlapping character bigrams.
 """
@@ -29,11 +30,11 @@ import snowballstemmer  # type: ignore[import-untyped]
 from .compounds import is_one_word, may_open
 from .escapes import unescape
 from .letters import bare, normalise
-from .patterns import JOINT, token_pattern
+from .patterns import DASHES, JOINT, token_pattern
 from .remembering import remember
 from .spelling import american
 
-VERSION = 7  # Changes whenever the terms of any text change.
+VERSION = 8  # Changes whenever the terms of any text change.
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -59,6 +60,8 @@ _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){1,2}")
 _ENDING = re.compile(r"'(?:s|d|m|ll|re|ve)\Z", re.IGNORECASE)
 _QUANTITY = re.compile(r"([0-9]+\.[0-9]+)([^\W\d_]+)")  # A number with a unit: `2.5mm`
 _VERSION = re.compile(r"(?P<name>[A-Za-z]{2,})?[vV]?(?P<number>[0-9]+(?:\.[0-9]+)+)")
+_V_NUMBER = re.compile(r"[vV](?=[0-9]+\.[0-9])")
+_ABBREVIATION = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
 _PARAGRAPH = re.compile(r"\(\w+\)$")
 _SERIES = re.compile(r"[A-Za-z]{2,}(?=[0-9])")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
@@ -163,12 +166,17 @@ class Tokenizer:
         if surface[0] == ".":
             rest = self._analyse(surface[1:])
             return Token(surface, (bare(surface.casefold()), *rest.terms), is_identifier=True)
+        if surface[0] in DASHES:  # An option, whose case matters: `-v`, `-V`
+            letter = surface[1]
+            return Token(surface, (f"-{letter}", *self._word_terms(letter)), is_identifier=True)
         if surface[0] in " (" or surface[-1] == " ":  # A letter used as a label
             letter = surface.strip(" (")
             return Token(letter, (letter.casefold(),))
         if surface[-1] == ")":
             outer = self._analyse(_PARAGRAPH.sub("", surface))
             return Token(surface, (surface.casefold(), *outer.terms), is_identifier=True)
+        if _V_NUMBER.match(surface) is not None:
+            return Token(surface, self._analyse(surface[1:]).terms, is_identifier=True)
         if (version := _VERSION.fullmatch(surface)) is not None and version.start("number"):
             return self._version(surface, version["name"], version["number"])
         if (quantity := _QUANTITY.fullmatch(surface)) is not None and is_one_word(
@@ -193,6 +201,8 @@ class Tokenizer:
             terms = self._identifier_terms(surface, pieces, folded)
         else:
             terms = [term for part in folded for term in self._word_terms(part)]
+        if _ABBREVIATION.fullmatch(surface) is not None:
+            terms += self._word_terms(surface.replace(".", ""))
         is_name = is_identifier or _UNDERSCORED.fullmatch(surface) is not None
         may_accompany = surface.isdigit() or (surface.isupper() and 2 <= len(surface) <= 6)
         opens = not surface[-1].isalpha() and may_open(surface)  # A number
