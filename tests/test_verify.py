@@ -572,7 +572,7 @@ def test_flipped_bits_are_answered_refused_or_explained(damaged: Project) -> Non
     server = damaged.root / ".foundry" / "server"
     start = f"import sys; sys.path.insert(0, {str(server)!r})\n" + FLIPPER
     # Number of damaged positions in each file.
-    most = "300" if EVERY_FAULT else "5"
+    most = "300" if EVERY_FAULT else "12"
     where = ["notes", damaged.index, "7", most]
     done = subprocess.run(
         [sys.executable, "-B", "-W", "ignore", "-c", start, *where],
@@ -583,7 +583,8 @@ def test_flipped_bits_are_answered_refused_or_explained(damaged: Project) -> Non
     )
     assert done.returncode == 0, done.stderr
     answered, refused = map(int, done.stdout.split())
-    assert min(answered, refused) > 50
+    assert answered > 100
+    assert refused > 100
 
 
 def test_damage_that_breaks_a_search_is_explained(damaged: Project) -> None:
