@@ -11,7 +11,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.notes import leave_out
 
-TICKED, NOT_TICKED = "[x]", "[ ]"
+BOXES = TICKED, NOT_TICKED = "[x]", "[ ]"
 MAX_ANNOTATIONS = 5_000
 MAX_VALUE_BYTES = 200_000
 _PASSWORD = 1 << 13
@@ -30,29 +30,30 @@ class Filled(NamedTuple):
     @property
     def is_box(self) -> bool:
         """True for a checkbox or radio button, ticked or not."""
-        return self.text in {TICKED, NOT_TICKED}
+        return self.text in BOXES
 
 
 def find_filled(page: Any, number: int) -> Iterator[Filled]:
     """Yield the values of a page's form fields, and the texts that were added to it.
 
-    Checkboxes are `[x]` if ticked and `[ ]` otherwise. Comments and passwords are recorded as left
-    out.
+    Checkboxes are `[x]` if ticked and `[ ]` otherwise. Comments, passwords and what is hidden are
+    recorded as left out.
     """
     from pypdfium2 import raw
 
     for place in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS)):
         annotation = raw.FPDFPage_GetAnnot(page, place)
         kind = raw.FPDFAnnot_GetSubtype(annotation)
-        if raw.FPDFAnnot_GetFlags(annotation) & raw.FPDF_ANNOT_FLAG_HIDDEN:
-            text = ""
-        elif kind == raw.FPDF_ANNOT_WIDGET:
+        if kind == raw.FPDF_ANNOT_WIDGET:
             text = _value(raw, page.formenv, annotation, number)
         elif kind == raw.FPDF_ANNOT_FREETEXT:
             text = _string(raw, annotation, _CONTENTS)
         else:
             text = ""
             leave_out(Omission.COMMENT, _string(raw, annotation, _CONTENTS), f"page {number}")
+        if raw.FPDFAnnot_GetFlags(annotation) & raw.FPDF_ANNOT_FLAG_HIDDEN:
+            leave_out(Omission.HIDDEN, "" if text in BOXES else text, f"page {number}")
+            text = ""
         box = raw.FS_RECTF()
         if text and raw.FPDFAnnot_GetRect(annotation, box):
             bottom, top = sorted((box.bottom, box.top))

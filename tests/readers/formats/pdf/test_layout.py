@@ -180,13 +180,13 @@ def test_brackets_of_text_from_right_to_left_open_before_they_close() -> None:
     assert mend_brackets(right) == right
 
 
-def form(*fields: str, drawn: str = "", listed: bool = True) -> bytes:
+def form(*fields: str, drawn: str = "", listed: bool = True, flags: int = 4) -> bytes:
     """Return a one-page PDF with these form fields, listed in the document or not."""
     numbers = range(20, 20 + len(fields))
     references = " ".join(f"{number} 0 R" for number in numbers)
     acro_form = f"/AcroForm<</Fields[{references}]>>" if listed else ""
     widgets = {
-        number: f"<</Type/Annot/Subtype/Widget/F 4{field}>>".encode()
+        number: f"<</Type/Annot/Subtype/Widget/F {flags}{field}>>".encode()
         for number, field in zip(numbers, fields, strict=True)
     }
     return pdf(
@@ -226,6 +226,14 @@ def test_what_is_filled_into_a_form_stands_beside_its_label(sandbox: Sandbox) ->
         "Password:",
     ]
     assert left_out(reading, Omission.HIDDEN) == [("hunter2", "page 1")]
+
+
+def test_what_is_hidden_in_a_form_is_left_out(sandbox: Sandbox) -> None:
+    """Bit 2 of the flags hides an annotation (ISO 32000-1, 12.5.3)."""
+    field = "/FT/Tx/T(a)/V(Otto Berg)/Rect[160 696 300 712]"
+    reading = read(form(field, drawn=label(72, 700, "Owner:"), flags=6), sandbox)
+    assert reading.text == "Owner:"
+    assert left_out(reading, Omission.HIDDEN) == [("Otto Berg", "page 1")]
 
 
 @pytest.mark.parametrize("listed", [True, False])
