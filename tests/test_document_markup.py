@@ -52,6 +52,10 @@ LISTS = {
     "text\n1990. A year\n- a": "<p>text\n1990. A year</p><ul><li>a</li></ul>",
     "Term\nOther\n: One *def*\n\n: Two\n\n  More\n\nText": "<dl><dt>Term</dt><dt>Other</dt>"
     "<dd>One <em>def</em></dd><dd><p>Two</p><p>More</p></dd></dl><p>Text</p>",
+    "a) one\n\n   more\n\nb) two": '<ol type="a"><li><p>one</p><p>more</p></li><li>two</li></ol>',
+    "1. x\n\n   iii. y\n   iv. z": '<ol><li>x<ol type="i" start="3"><li>y</li><li>z</li></ol></li></ol>',
+    "(C) one\n(D) two": '<ol type="A" start="3"><li>one</li><li>two</li></ol>',
+    "A. Smith wrote\nthis": "<p>A. Smith wrote\nthis</p>",
     "  the rest of an item\n\n  more\n\n- next": "<p>the rest of an item</p><p>more</p>"
     "<ul><li>next</li></ul>",
 }
@@ -137,6 +141,7 @@ INLINE = {
     "[[b#Part|it]]": '<a href="/d/d1#Part">it</a>',
     "$5 and $6, `$x$`, a$b$c": "$5 and $6, <code>$x$</code>, a$b$c",
     r"\[14\] \(no\)": "[14] (no)",
+    "(` ``` `) `` {a}`b` ``": "(<code>```</code>) <code>{a}`b`</code>",
 }
 
 
@@ -230,6 +235,8 @@ def test_code_keeps_its_lines_and_has_colours(page: Any) -> None:
     assert '<span class="code-text">\'# x\'</span>  <span class="code-comment"># why</span>' in html
     assert "<code>a  b</code>" in shown(page, "```nonesuch\na  b\n```")
     assert "<code>a\n\n  b</code>" in shown(page, "text\n\n    a\n\n      b\n\nend")
+    told = shown(page, "```none\n\na() // [!code ++]\nb <!-- [!code focus:2] -->\n```")
+    assert "<code>a()\nb</code>" in told
     for language in ("c", "go", "html", "java", "js", "json", "ruby", "rust", "sh", "sql", "yaml"):
         code = "x = \"a\" # b\n/* c */ // d -- e\n<!-- f --> `g` 'h' 0x1F 1.5e3 if true"
         text = page.evaluate(
@@ -259,6 +266,7 @@ def test_code_goes_on_in_the_next_passage(page: Any) -> None:
 
 FORMULAS = {
     "E = mc^2": "<mi>E</mi><mo>=</mo><mi>m</mi><msup><mi>c</mi><mn>2</mn></msup>",
+    r"{a \over bc}": "<mfrac><mi>a</mi><mrow><mi>b</mi><mi>c</mi></mrow></mfrac>",
     r"\frac{a}{b}": "<mfrac><mi>a</mi><mi>b</mi></mfrac>",
     r"\sqrt[3]{x}": "<mroot><mi>x</mi><mn>3</mn></mroot>",
     "x_1^{12}": "<msubsup><mi>x</mi><mn>1</mn><mn>12</mn></msubsup>",

@@ -130,6 +130,7 @@ class Blocks {
       const node = language === "math" ? this.formula(code) : codeNode(code, language, title);
       return { end: end + 1, node };
     }
+    if (!paragraph.length && startsLetteredList(lines, at)) return this.list(lines, at, depth, LETTERED);
     if (!paragraph.length && indentOf(line) >= 4 && !LIST_ITEM.test(line)) {
       let end = take(at, (other) => isBlank(other) || indentOf(other) >= 4);
       while (isBlank(lines[end - 1])) end -= 1;
@@ -217,12 +218,12 @@ class Blocks {
   }
 
   /** The line after a list item whose text is indented by `width`. */
-  endOfItem(lines, from, width) {
+  endOfItem(lines, from, width, pattern = LIST_ITEM) {
     let end = from;
     while (end < lines.length) {
       const line = lines[end];
       if (!isBlank(line) && indentOf(line) < width) {
-        const goesOn = !isBlank(lines[end - 1]) && !LIST_ITEM.test(line) && !this.interrupts(line);
+        const goesOn = !isBlank(lines[end - 1]) && !pattern.test(line) && !LIST_ITEM.test(line) && !this.interrupts(line);
         if (!goesOn) break;
       }
       end += 1;
@@ -235,19 +236,20 @@ class Blocks {
     [FENCE, HEADING, RULE, QUOTE, NOTE, DEFINITION].some((pattern) => pattern.test(line));
 
   /** A list; lines with a larger indent belong to the item above. */
-  list(lines, at, depth) {
-    const [, space, sign] = lines[at].match(LIST_ITEM);
-    const isOrdered = /\d/.test(sign);
+  list(lines, at, depth, pattern = LIST_ITEM) {
+    const [, space, sign] = lines[at].match(pattern);
+    const isOrdered = /\w/.test(sign);
     const kind = isOrdered ? sign.at(-1) : sign;
-    const start = isOrdered ? parseInt(sign, 10) : 1;
-    const list = element(isOrdered ? "ol" : "ul", start === 1 ? {} : { start });
+    const { type, start } =
+      pattern === LETTERED ? letteredItem(sign) : { type: null, start: isOrdered ? parseInt(sign, 10) : 1 };
+    const list = element(isOrdered ? "ol" : "ul", { type, start: start === 1 ? null : start });
     let end = at;
     while (end < lines.length) {
-      const [, indent, own, gap, rest] = lines[end].match(LIST_ITEM) ?? [];
-      const isSame = own && (/\d/.test(own) ? own.at(-1) : own) === kind && indent.length <= space.length + 1;
+      const [, indent, own, gap, rest] = lines[end].match(pattern) ?? [];
+      const isSame = own && (/\w/.test(own) ? own.at(-1) : own) === kind && indent.length <= space.length + 1;
       if (!isSame || RULE.test(lines[end])) break;
       const width = indent.length + 1;
-      const close = this.endOfItem(lines, end + 1, width);
+      const close = this.endOfItem(lines, end + 1, width, pattern);
       const further = lines.slice(end + 1, close);
       const first = further.find((line) => !isBlank(line));
       const inner = first === undefined ? 0 : Math.min(indentOf(first), indent.length + own.length + Math.min(gap.length, 4));
@@ -256,7 +258,7 @@ class Blocks {
       // Blank lines between items belong to the list.
       let next = end;
       while (next < lines.length && isBlank(lines[next])) next += 1;
-      if (next < lines.length && LIST_ITEM.test(lines[next])) end = next;
+      if (next < lines.length && pattern.test(lines[next])) end = next;
     }
     return { end, node: list };
   }
