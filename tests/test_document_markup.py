@@ -53,7 +53,8 @@ LISTS = {
     "Term\nOther\n: One *def*\n\n: Two\n\n  More\n\nText": "<dl><dt>Term</dt><dt>Other</dt>"
     "<dd>One <em>def</em></dd><dd><p>Two</p><p>More</p></dd></dl><p>Text</p>",
     "a) one\n\n   more\n\nb) two": '<ol type="a"><li><p>one</p><p>more</p></li><li>two</li></ol>',
-    "1. x\n\n   iii. y\n   iv. z": '<ol><li>x<ol type="i" start="3"><li>y</li><li>z</li></ol></li></ol>',
+    "1. x\n\n   iii. y\n   iv. z": '<ol><li>x<ol type="i" start="3"><li>y</li><li>z</li></ol>'
+    "</li></ol>",
     "(C) one\n(D) two": '<ol type="A" start="3"><li>one</li><li>two</li></ol>',
     "A. Smith wrote\nthis": "<p>A. Smith wrote\nthis</p>",
     "  the rest of an item\n\n  more\n\n- next": "<p>the rest of an item</p><p>more</p>"
@@ -108,6 +109,12 @@ def test_quotations_with_labels_are_tabs(page: Any) -> None:
     assert shown(page, "**[a]**\n\n## b") == '<p class="tab-title">a</p><h2>b</h2>'
 
 
+def test_successive_code_with_labels_is_tabs(page: Any) -> None:
+    html = shown(page, "```js [a.js]\na\n```\n\n```ts [b.ts]\nb\n```\n\n```ts\nc\n```")
+    assert re.findall(r'role="tab" .*?>([^<]+)</button>', html) == ["a.js", "b.ts"]
+    assert "code-title" not in html
+
+
 def test_a_sign_begins_what_is_closed(page: Any) -> None:
     shut = '<details class="closed"><summary>Why <em>so</em></summary><p>a</p></details>'
     assert shown(page, ">\n> ▸ **Why *so***\n> a") == shut
@@ -138,6 +145,7 @@ INLINE = {
     "![](img/a%20b.png)": f"{PICTURE} a b.png</span>",
     "![[plan.svg|100]]": f"{PICTURE} plan.svg</span>",
     "![[no.md|it]] [[no|said]] [[no]]": "<i>no.md</i> said no",
+    "[](b.md) [](#a) [](no%20where)": '<a href="/d/d1">B</a> <a href="#a">a</a> no%20where',
     "[[b#Part|it]]": '<a href="/d/d1#Part">it</a>',
     "$5 and $6, `$x$`, a$b$c": "$5 and $6, <code>$x$</code>, a$b$c",
     r"\[14\] \(no\)": "[14] (no)",

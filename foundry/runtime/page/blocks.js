@@ -19,6 +19,7 @@ const BOLD = /^\*\*(.*)\*\*$/;
 const DEFINITION = /^ {0,3}:\s+(?=\S)/;
 const NOTE = /^ {0,3}\[\^([^[\]\s]{1,80})\]:\s*/;
 const CODE_TITLE = /(?:^|\s)(?:title|filename)=(?:"([^"]+)"|'([^']+)')|\s\[([^\]]+)\]\s*$/;
+const CODE_TAB = /^\s*(?:`{3,}|~{3,})\s*[\w+#.-]+.*\s\[[^\]]+\]\s*$/;
 // A formula of MyST may have a label.
 const FORMULA_END = { "$$": /^(.*)\$\$\s*(?:\([^()\s]+\)\s*)?$/, "\\[": /^(.*)\\\]\s*$/ };
 const ENVIRONMENT = /^\s*\\begin\{((?:equation|align|gather|multline|eqnarray)\*?)\}/;
@@ -61,6 +62,7 @@ class Blocks {
   constructor(made, below) {
     this.made = made;
     this.below = below;
+    this.isTabAbove = false;
   }
 
   /** The blocks in lines. A text may begin inside a list item, and is then indented like it. */
@@ -127,8 +129,12 @@ class Blocks {
       const end = take(at + 1, (other) => !closesFence(line, other));
       const code = dedented(lines.slice(at + 1, end), space.length).join("\n");
       const title = line.slice(space.length + fence.length).match(CODE_TITLE)?.slice(1).find(Boolean);
-      const node = language === "math" ? this.formula(code) : codeNode(code, language, title);
-      return { end: end + 1, node };
+      if (language === "math") return { end: end + 1, node: this.formula(code) };
+      const next = lines.slice(end + 1).find((other) => !isBlank(other)) ?? "";
+      // VitePress writes tabs as successive code with labels.
+      const isTab = CODE_TAB.test(line) && (CODE_TAB.test(next) || this.isTabAbove);
+      this.isTabAbove = isTab && CODE_TAB.test(next);
+      return { end: end + 1, node: isTab ? tabNode(title, [codeNode(code, language)], this.made) : codeNode(code, language, title) };
     }
     if (!paragraph.length && startsLetteredList(lines, at)) return this.list(lines, at, depth, LETTERED);
     if (!paragraph.length && indentOf(line) >= 4 && !LIST_ITEM.test(line)) {

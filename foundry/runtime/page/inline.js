@@ -63,7 +63,8 @@ const pictureOf = (target, written, made) =>
 function linkNodes(target, label, made) {
   const { cite, picture } = made;
   const nodes = inlineNodes(label, { cite, picture });
-  return made.link?.(target, nodes) ?? nodes;
+  // In MyST, a link without a label gets the title of its target.
+  return made.link?.(target, nodes) ?? (nodes.length ? nodes : [target.replace(/^#/, "")]);
 }
 
 /** Keys that are pressed together: `++ctrl+alt+del++`. */

@@ -48,7 +48,7 @@ def test_a_heading_may_close_as_it_opens() -> None:
 def test_what_is_set_in_is_literal_but_not_in_a_list() -> None:
     source = "= T\n\nFor example:\n\n    $ press x\n      y\n\nDone.\n\n--flag::\n\tWhat it does.\n"
     assert text_of(source).split("\n\n", 2)[2] == (
-        "```\n$ press x\n  y\n```\n\nDone.\n\n--flag:\n\tWhat it does."
+        "```\n$ press x\n  y\n```\n\nDone.\n\n--flag\n: What it does."
     )
     assert "```" not in text_of("= T\n\nterm::\n\n  Its text after a gap.\n")
 
@@ -68,7 +68,7 @@ def test_what_is_set_in_is_literal_but_not_in_a_list() -> None:
         ("linkgit:git-log[1] shows", "git-log(1) shows"),
         ("a ((visible)) b (((hidden, term))) c", "a visible b  c"),
         ("C{plus}{plus} and {startsb}x{endsb}", "C++ and [x]"),
-        ("line one +\nline two", "line one\nline two"),
+        ("line one +\nline two", "line one  \nline two"),
         ("`link:no[code]` stays", "`link:no[code]` stays"),
         ("arrays a[0] and b[5-20] stay", "arrays a[0] and b[5-20] stay"),
         ('image::x.png["A map, drawn",300]', "![A map, drawn](x.png)"),
@@ -168,10 +168,12 @@ def test_attributes_that_fill_in_each_other_end() -> None:
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
-        (". a\n. b\n.. c\n+\nmore\n. d", "1. a\n2. b\n  1. c\nmore\n3. d"),
+        (". a\n. b\n.. c\n+\nmore\n. d", "1. a\n2. b\n  1. c\n\n    more\n3. d"),
         (". a\n\nText.\n\n. b", "1. a\n\nText.\n\n1. b"),
         ("[start=4]\n. a\n. b", "4. a\n5. b"),
-        ("* a\n. b\n* c\n. d", "- a\n1. b\n- c\n1. d"),
+        ("* a\n. b\n* c\n. d", "- a\n  1. b\n- c\n  1. d"),
+        ("<1> a\n<2> b\n\nText.\n\n<.> c\n<.> d", "1. a\n2. b\n\nText.\n\n1. c\n2. d"),
+        ("a:: b\nc:: d\ne::\n\n* f", "a\n: b\n\nc\n: d\n\ne:\n\n- f"),
     ],
 )
 def test_items_have_the_numbers_that_are_shown(written: str, expected: str) -> None:
@@ -216,4 +218,19 @@ def test_paragraphs_that_are_listings() -> None:
 
 def test_a_long_term_has_a_definition() -> None:
     term = "`push " + "[--option] " * 40 + "`"
-    assert text_of(f"{term}::\n\n\tSave it.\n") == f"{term}:\n\n\tSave it."
+    assert text_of(f"{term}::\n\n\tSave it.\n") == f"{term}\n: Save it."
+
+
+def test_references_to_sections_are_links() -> None:
+    source = "[[one]]\n== First `part`\n\n[#two.x]\n== Second\n\n<<one>>, <<_second>>, <<two,it>>, "
+    assert text_of(f"{source}xref:one[], <<First part>>, <<nowhere>>").endswith(
+        "\n\n[First part](#first-part), [Second](#second), [it](#second), "
+        "[First part](#first-part), [First part](#first-part), nowhere"
+    )
+
+
+def test_titles_stand_with_their_block() -> None:
+    assert text_of(".A map\nimage::map.png[Map]") == "![Map](map.png)\n\nA map"
+    assert text_of(".Care\nWARNING: Hot.") == "> Warning: Care\n>\n> Hot."
+    assert text_of("====\nTIP: Cold.\n====") == "> Tip: Cold."
+    assert text_of("[%hardbreaks]\nRubies\nTopazes") == "Rubies  \nTopazes"

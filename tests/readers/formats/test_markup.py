@@ -233,7 +233,7 @@ def test_markup_of_asciidoc_becomes_markdown() -> None:
         "# Queues\n\n"
         "We use RabbitMQ, not {other}; see [the docs](https://r.example/docs), How and why.\n"
         "![A map](map.png) Press Ctrl+C or File > Quit. (On Linux.)\n\n"
-        "Steps\n- One\n  - Two\n1. First\nQueue: what waits\nrun.sh\n\n"
+        "Steps\n- One\n  - Two\n    1. First\n\nQueue\n: what waits\n\nrun.sh\n\n"
         '```bash\necho "[x]" # not. a == heading\n```\n\n'
         "Within a box.\n\n"
         "| Queue | Days |\n| --- | --- |\n| none | none |\n| a \\| b and c | 7 |"

@@ -7,7 +7,7 @@ from functools import partial
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.scripts import struck
-from foundry.readers.formats.pages.blocks import picture
+from foundry.readers.formats.pages.blocks import link, picture
 from foundry.readers.formats.pages.numbers import lowered
 from foundry.readers.notes import leave_out
 
@@ -44,6 +44,7 @@ _INLINE = re.compile(
     r"|(?P<entity>&(?:[a-zA-Z]{2,30}|#\d{1,7}|#[xX][\da-fA-F]{1,6});)"
     r"|(?<![#\w])#(?P<marked>[^\s#\n](?:[^#\n]{0,200}[^\s#\n])?)#(?![#\w])"
 )
+_APART = re.compile(r"[\W_]+")
 _PICTURE_TITLE = re.compile(r"\btitle=\"([^\"]+)\"")
 # An entry of a bibliography is cited by its name, or by the text after it.
 _ENTRY = re.compile(r"\[\[\[([^\[\],]+)(?:,([^\[\]]+))?\]\]\]")
@@ -90,16 +91,22 @@ def _value(match: re.Match[str], attributes: Mapping[str, str]) -> str:
     return value
 
 
-def write_inline(text: str, attributes: Mapping[str, str]) -> str:
-    """Convert inline AsciiDoc to Markdown; record markup without words for people as left out."""
+def write_inline(
+    text: str, attributes: Mapping[str, str], sections: Mapping[str, str] | None = None
+) -> str:
+    """Convert inline AsciiDoc to Markdown; record markup without words for people as left out.
+
+    `sections` are the titles of the document's sections by id.
+    """
+    sections = sections or {}
     folder = attributes.get("imagesdir", "")
     # Attributes are expanded after marks are read, so a sign that one stands for is no mark.
     signs = {name: sign for name, sign in _SIGNS.items() if name not in attributes}
-    text = _BREAK.sub("", fill_in(text, {**attributes, **signs}))
-    return _INLINE.sub(partial(_unwrap, folder), text).translate(_PRINTED)
+    text = _BREAK.sub("  ", fill_in(text, {**attributes, **signs}))
+    return _INLINE.sub(partial(_unwrap, folder, sections), text).translate(_PRINTED)
 
 
-def _unwrap(pictures: str, match: re.Match[str]) -> str:
+def _unwrap(pictures: str, sections: Mapping[str, str], match: re.Match[str]) -> str:
     if name := _MACRO.match(match[0]):
         leave_out(Omission.MACRO, name[0])
     if match["curly"]:
@@ -108,6 +115,8 @@ def _unwrap(pictures: str, match: re.Match[str]) -> str:
         # Marks inside a word are dropped, so that the word stays whole; other marks are valid
         # Markdown.
         before, after = match.string[: match.start()][-1:], match.string[match.end() :][:1]
+        if match["mark"] == "##":
+            return match["inner"]
         return match["inner"] if before.isalnum() or after.isalnum() else match[0]
     if match["entity"]:
         return html.unescape(match["entity"])
@@ -117,12 +126,16 @@ def _unwrap(pictures: str, match: re.Match[str]) -> str:
         return match["code"] if match["code"].startswith("`") else match["code"].strip("+")
     if target := match["target"] or match["url"] or match["mail"]:
         target = target.strip("+")
+        if match["target"] and (title := sections.get(target)):
+            return _refer(title, match["label"], target)
         label = _label(match["label"] or match["named"] or match["mailed"] or target)
         return f"[{label}]({target})"
     if match["unset"]:
         leave_out(Omission.ATTRIBUTE, match["unset"])
         return _label(match["shown"])
     if match["place"]:
+        if title := sections.get(match["place"].lstrip("#")):
+            return _refer(title, match["reference"], match["place"])
         if match["reference"]:
             leave_out(Omission.ATTRIBUTE, match["place"])
         return (match["reference"] or match["place"].lstrip("#")).strip()
@@ -159,6 +172,12 @@ def _unwrap(pictures: str, match: re.Match[str]) -> str:
         leave_out(Omission.ATTRIBUTE, left)
         return ""
     return _write_marks(match)
+
+
+def _refer(title: str, label: str | None, place: str) -> str:
+    """Return a link to a section of the same document."""
+    leave_out(Omission.ATTRIBUTE, place)
+    return link((label or title).strip(), "#" + _APART.sub("-", title.lower()).strip("-"))
 
 
 def _write_macro(target: str, said: str) -> str:

@@ -12,6 +12,7 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
 from foundry.readers.formats.asciidoc.inline import fill_in, write_inline
+from foundry.readers.formats.asciidoc.sections import find_sections
 from foundry.readers.formats.asciidoc.tables import read_table
 from foundry.readers.formats.markdown.reader import strip_markup
 from foundry.readers.formats.pages.blocks import CLOSED, TAB, Block, panel
@@ -39,6 +40,8 @@ _ADVICE = re.compile(r"(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+(?=\S)")
 _TITLE = re.compile(r"\.(?=[^\s.])(.*)")
 _ITEM = re.compile(r"^[ \t]*(?:(\*{1,5}|-)|(\.{1,5}|\d{1,4}[.)]))[ \t]+(?=\S)")
 _TERM = re.compile(r"^[ \t]*(\S(?:[^\n]{0,1000}?\S)?)(?::{2,4}|;;)(?=[ \t]|$)")
+_CALLOUT = re.compile(r"<(\d{1,2}|\.)>[ \t]+(?=\S)")
+_BLOCK_PICTURE = re.compile(r"image::\S")
 _START = re.compile(r"\bstart[ \t]*=[ \t]*\"?(\d{1,6})")
 _AUTHOR = re.compile(r"[^\W\d_][\w .'-]{1,80}<[^<>\s]{3,100}@[^<>\s]{3,100}>")
 _REVISION = re.compile(r"v?[\w.]{1,20},[ \t]*([^:]{4,40})(?::|$)")
@@ -105,10 +108,12 @@ class _Writer:
         self.attributes: dict[str, str] = {}
         self.date: str | None = None
         self._source = _Source(text)
+        self._sections = find_sections(text)
         self._held: list[str] = []
         self._block = _Block()
         self._boxes: list[_Box] = []
         self._title: str | None = None
+        self._term = ""
         # The markers of the open lists, with the number of the last item.
         self._lists: dict[str, int] = {}
 
@@ -129,7 +134,7 @@ class _Writer:
         self._held.clear()
 
     def _inline(self, text: str) -> str:
-        return write_inline(text, self.attributes)
+        return write_inline(text, self.attributes, self._sections)
 
     def _outside(self, line: str) -> bool:
         """Return whether a line is not text: a comment, an attribute, a directive."""
@@ -183,6 +188,7 @@ class _Writer:
         elif _RULE.match(line):
             self._block.awaits_text = False
         elif titled := _TITLE.match(line):
+            self._part()
             self._held.append(titled[1])
             self._title = titled[1]
             return True
@@ -264,10 +270,14 @@ class _Writer:
             self._begin_quotation(box, said, "{}" if kind else CLOSED)
         self._held.append("")
 
+    def _title_above(self) -> str:
+        """Return the title directly above, as written."""
+        is_above = self._title is not None and self._held[-1:] == [self._title]
+        return (self._title or "") if is_above else ""
+
     def _take_title(self) -> str:
         """Return the title above a block, which is not text then."""
-        is_above = self._title is not None and self._held[-1:] == [self._title]
-        return self._inline(self._held.pop()) if is_above else ""
+        return self._inline(self._held.pop()) if self._title_above() else ""
 
     def _begin_quotation(self, box: _Box, title: str, sign: str) -> None:
         self.flush()
@@ -317,8 +327,11 @@ class _Writer:
             self._end_quotation(box)
             self._begin_quotation(box, label[1], TAB)
             return
-        kind, is_begun = _ADMONITION.match(self._block.text), not self._source.before().strip()
-        advice = _ADVICE.match(line) if is_begun or self._source.before() == "+" else None
+        kind, above = _ADMONITION.match(self._block.text), self._source.before()
+        is_begun = not above.strip() or any(
+            each.match(above) for each in (_BLOCK, _BOX, _TITLE, _RULE)
+        )
+        advice = _ADVICE.match(line) if is_begun else None
         if kind or advice:
             self._advise(kind or advice, line[advice.end() :] if advice else line)
             return
@@ -327,16 +340,59 @@ class _Writer:
             while self._source.peek().strip():
                 self._held.append(self._source.take() or "")
             line = attribution
+        if _BLOCK_PICTURE.match(line) and (title := self._title_above()):
+            self._held.pop()
+            self._held += [line, "", title]
+            return
         term = _TERM.match(line)
         item = _ITEM.match(line)
         self._block.awaits_text = bool(term and not line[term.end() :].strip())
-        if item:
+        if callout := _CALLOUT.match(line):
+            line = self._number_callout(callout) + line[callout.end() :]
+        elif item:
             line = self._number(item) + line[item.end() :]
         elif term:
+            if self._block.text:
+                self._lists.clear()
             self._open("::")
         elif not self._source.before().strip():
             self._end_lists()
+        is_broken = "%hardbreaks" in self._block.text
+        if term and not item and not callout:
+            self._define_term(term[1], line[term.end() :].strip())
+            return
+        if not (item or callout) and (open_term := self._take_term()):
+            self._define_term(open_term, line.strip())
+            return
+        if self._source.before().strip() == "+" and self._lists:
+            # A paragraph attached to an item or a definition.
+            mark = [*self._lists][-1]
+            margin = "" if mark == "::" else self._indentation(mark)
+            self._held += ["", f"{margin}  {line.strip()}"]
+            return
         self._held.append(_TERM.sub(r"\1:", line, count=1).rstrip())
+        while is_broken and self._source.peek().strip():
+            self._held[-1] += " +"
+            self._held.append((self._source.take() or "").rstrip())
+
+    def _define_term(self, term: str, text: str) -> None:
+        """Hold a term, and its definition unless it begins in the next lines."""
+        self._term = "" if text else term
+        self._part()
+        self._held += [term, f": {text}"] if text else [f"{term}:"]
+
+    def _part(self) -> None:
+        """End the paragraph that is held."""
+        if self._held and self._held[-1].strip():
+            self._held.append("")
+
+    def _take_term(self) -> str:
+        """Return the term directly above that has no definition yet, which is not text then."""
+        place = next((n for n in reversed(range(len(self._held))) if self._held[n].strip()), -1)
+        if not self._term or place < 0 or self._held[place] != f"{self._term}:":
+            return ""
+        del self._held[place:]
+        return self._term
 
     def _advise(self, kind: re.Match[str] | None, line: str) -> None:
         """Read a paragraph as an admonition."""
@@ -369,16 +425,27 @@ class _Writer:
         mark = item[1] or item[2]
         if mark[0].isdigit():
             self._open("1.")
-            return f"{mark.rstrip('.)')}. "
+            return f"{self._indentation('1.')}{mark.rstrip('.)')}. "
         if self._block.text:
             self._lists.pop(mark, None)
         self._open(mark)
-        indent = "  " * (len(mark) - 1)
+        indent = self._indentation(mark)
         if item[1]:
             return f"{indent}- "
         start = _START.search(self._block.text)
         self._lists[mark] = int(start[1]) if start else self._lists[mark] + 1
         return f"{indent}{self._lists[mark]}. "
+
+    def _number_callout(self, callout: re.Match[str]) -> str:
+        """Return the number of a line that explains a mark in code, `<1>` or `<.>`."""
+        number = self._lists.get("<.>", 0) + 1 if callout[1] == "." else int(callout[1])
+        self._open("<.>")
+        self._lists["<.>"] = number
+        return f"{self._indentation('<.>')}{number}. "
+
+    def _indentation(self, mark: str) -> str:
+        """Return the indentation of a list: how many others it is within."""
+        return "  " * [each for each in self._lists if each != "::"].index(mark)
 
 
 def read(text: str) -> Reading:
@@ -394,4 +461,4 @@ def read(text: str) -> Reading:
     )
 
 
-READER = Reader("asciidoc/6", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
+READER = Reader("asciidoc/7", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)

@@ -12,7 +12,7 @@ from itertools import islice
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.emoji import EMOJI
-from foundry.readers.formats.markdown.names import ADMONITIONS, PANELS
+from foundry.readers.formats.markdown.names import ADMONITIONS, BOXES, PANELS
 from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
 from foundry.readers.notes import leave_out
 
@@ -40,7 +40,7 @@ SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+
 """Tags of Liquid and Hugo."""
 _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
 _VALUE = re.compile(r"(?:(?<![\w-])([\w-]++)[ \t]{0,9}+[=:][ \t]{0,9}+)?(?:\"([^\"]*)\"|'([^']*)')")
-_STYLE = re.compile(r"\bstyle=[\"']([a-z]{1,20})")
+_STYLE = re.compile(r"\b(?:color|style|type)=[\"']([a-z]{1,20})|^[ \t]*([a-z]{1,20})\b(?!=)")
 _ATTRIBUTE = (
     r"(?:[#.]\w[\w:.-]{0,100}+"
     r"|[\w-]{1,50}+=(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[^\s\"'{}]{1,200}+))"
@@ -62,6 +62,7 @@ _CONTENTS = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?toc_?\]\])[ \t]*$", re.MULTILIN
 _PROSE_NAMES = frozenset(
     "title name label text summary caption alt alt-text header heading tab".split()
 )
+_SPACED = {"seealso": "See also"}
 _WITHOUT_KIND = frozenset("admonition tabs tab-set code-group steps".split()) | PANELS.keys()
 PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
 """Fenced directives whose content is prose."""
@@ -217,7 +218,10 @@ def kind_of_box(name: str | None, attributes: str | None) -> str:
 
 def _say(kind: str, title: str) -> str:
     """Return the heading of a directive: its title, after the kind if it is an admonition."""
-    name = kind.replace("-", " ").capitalize() + ":" if kind.lower() in ADMONITIONS else ""
+    words = _SPACED.get(kind.lower()) or kind.replace("-", " ").capitalize()
+    name = f"{words}:" if kind.lower() in ADMONITIONS else ""
+    if kind.lower() == "details" and not title.strip():
+        title = "Details"
     title = (
         _values(title) if '="' in title or title.startswith("{") else title.strip(" \t:").strip('"')
     )
@@ -235,10 +239,14 @@ def say_shortcode(written: str) -> str:
         # The value of `highlight` lists options of the code that follows.
         return ""
     said = rest.strip() if name == "kbd" and "=" not in rest else _values(written)
-    if name in ADMONITIONS:
-        # GitBook's `{% hint style="warning" %}`
+    if name in ADMONITIONS or name in BOXES:
+        # GitBook's `{% hint style="warning" %}`, Hugo's `{{% hint warning %}}`
         style = _STYLE.search(rest)
-        return _say(style[1] if style and style[1] in ADMONITIONS else name, said)
+        kind = (style[1] or style[2]) if style else ""
+        return _say(
+            kind if kind in ADMONITIONS else BOXES.get(name, name),
+            "" if said.lower() == kind else said,
+        )
     sign = PANELS.get(name)
     return sign.format(said) if said and sign else said
 

@@ -14,5 +14,7 @@ PANELS = dict.fromkeys("tab tabitem tab-item".split(), TAB) | dict.fromkeys(
     "accordion accordionitem details dropdown expand expandable".split(), CLOSED
 )
 """Elements that open after a click, mapped to how their titles are written."""
+BOXES = {"alert": "note", "callout": "note"}
+"""Shortcodes for admonitions, and their kind if they state none."""
 QUOTED = ADMONITIONS | PANELS.keys()
 """Elements that are written as quotations."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from foundry.readers.formats.markdown.directives import FENCE, HEADING, fence_after
-from foundry.readers.formats.markdown.names import QUOTED
+from foundry.readers.formats.markdown.names import BOXES, QUOTED
 
 _COMPONENT = re.compile(
     r"[ \t]*<(?P<name>[A-Z][\w.]{0,60}|details)(?:\s(?:[^<>]|=>){0,1000}+)?(?<!/)>"
@@ -89,7 +89,8 @@ def _find_panels(lines: Sequence[str]) -> Iterator[_Panel]:
                 del opened[place:]
                 panel.end = number
                 has_headings = bool(headings) and headings[-1] > panel.begin
-                panel.is_quoted = panel.name in QUOTED and not has_headings
+                is_box = panel.name in BOXES and "{" in line
+                panel.is_quoted = (panel.name in QUOTED or is_box) and not has_headings
                 yield panel
         elif found := _COMPONENT.match(line) or _SHORTCODE.match(line):
             opened.append(_Panel(found["name"].lower(), number))

@@ -31,6 +31,7 @@ from foundry.readers.formats.markdown.links import (
 )
 from foundry.readers.formats.markdown.myst import open_myst
 from foundry.readers.formats.markdown.panels import quote_panels
+from foundry.readers.formats.markdown.shortcodes import rewrite_shortcodes
 from foundry.readers.formats.markdown.tags import remove_tags
 from foundry.readers.formats.pages.numbers import apart, lowered
 from foundry.readers.notes import leave_out
@@ -139,6 +140,7 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     if is_mdx:
         _take_out_modules(edits)
     _dedent_elements(edits)
+    rewrite_shortcodes(edits)
     remove_directives(edits)
     remove_tags(edits)
     _inline_references(edits, environment.get("references", {}), span)

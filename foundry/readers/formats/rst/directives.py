@@ -57,6 +57,8 @@ def find_directive(name: str, known: type[Directive] | None) -> type[Directive]:
     kind = name.rpartition(":")[2]
     if kind in CODE:
         return _Code
+    if kind == "meta" and known is not None:
+        return known
     if kind == "math":
         return _Math
     if kind == "raw":

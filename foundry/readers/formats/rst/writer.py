@@ -200,6 +200,9 @@ class _Writer:
         leave_out(Omission.METADATA, " ".join(words))
         return []
 
+    def _transition(self, _: nodes.Element) -> list[Block]:
+        return [Block("---")]
+
     def _comment(self, node: nodes.Element) -> list[Block]:
         leave_out(Omission.COMMENT, node.astext())
         return []
@@ -365,7 +368,10 @@ class _Writer:
         if isinstance(node, nodes.image):
             alternative = normalise(node.get("alt") or "")
             shown = None if in_heading else picture(alternative, node.get("uri") or "")
-            return shown if shown and alternative else alternative
+            # A picture that is a link of its own is no icon in a line.
+            outside = node.parent.parent if isinstance(node.parent, nodes.reference) else None
+            is_block = outside is not None and not isinstance(outside, nodes.TextElement)
+            return shown if shown and (alternative or is_block) else alternative
         if isinstance(node, nodes.math):
             return f"${text}$"
         if isinstance(node, nodes.footnote_reference) and not in_heading:
@@ -387,9 +393,23 @@ class _Writer:
             return emphasised(inner, "*", before, after)
         if isinstance(node, nodes.reference) and (target := node.get("refuri")):
             return inner if inner.strip() == target else link(inner, target)
+        if isinstance(node, nodes.reference) and (title := _section_of(node)):
+            return link(inner, f"#{title}")
         if label := node.get("label"):
             self.labels[label, " ".join(inner.split())] = None
         return inner
+
+
+def _section_of(reference: nodes.reference) -> str:
+    """Return the anchor of the section that contains the target of a link in the document."""
+    place: nodes.Node | None = None
+    if reference.document is not None and (name := reference.get("refid")):
+        place = reference.document.ids.get(name)
+    while place is not None and not isinstance(place, nodes.section):
+        place = place.parent
+    title = "" if place is None else place.next_node(nodes.title)
+    words = title.astext() if isinstance(title, nodes.title) else ""
+    return re.sub(r"[\W_]+", "-", words.lower()).strip("-")
 
 
 def _plain(signature: str) -> str:

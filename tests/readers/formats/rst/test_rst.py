@@ -236,3 +236,20 @@ def test_tags_and_names_of_directives_are_told() -> None:
     assert text == "Raw\n\nInside.\n\npear\n: Green."
     told = " ".join(each.text for each in notes.left_out)
     assert all(word in told for word in ("Fruit", 'class="big"', "boxed", "fruit"))
+
+
+def test_links_within_a_document_lead_to_sections() -> None:
+    text = "See it_, `Part two`_ and here__.\n\n__ it_\n\nPart two\n--------\n\n.. _it:\n\nWords."
+    assert body(text).startswith(
+        "See [it](#part-two), [Part two](#part-two) and [here](#part-two).\n"
+    )
+
+
+def test_pictures_that_are_links_and_lines_across_are_shown() -> None:
+    text = ".. image:: a.png\n   :target: it_\n\n----\n\n.. _it: https://e.org\n\nWords."
+    assert body(text) == "[![](a.png)](https://e.org)\n\n---\n\nWords."
+
+
+def test_metadata_is_not_shown() -> None:
+    text = ".. meta::\n   :keywords: a, b\n   :description lang=en: c\n\nWords."
+    assert body(text) == "Words."
