@@ -368,9 +368,10 @@ class _Writer:
         if isinstance(node, nodes.image):
             alternative = normalise(node.get("alt") or "")
             shown = None if in_heading else picture(alternative, node.get("uri") or "")
-            # A picture that is a link of its own is no icon in a line.
-            outside = node.parent.parent if isinstance(node.parent, nodes.reference) else None
-            is_block = outside is not None and not isinstance(outside, nodes.TextElement)
+            # Within a line, a picture without alternative text is usually an icon.
+            is_link = isinstance(node.parent, nodes.reference)
+            around = node.parent.parent if is_link else node.parent
+            is_block = not isinstance(around, nodes.TextElement)
             return shown if shown and (alternative or is_block) else alternative
         if isinstance(node, nodes.math):
             return f"${text}$"

@@ -43,7 +43,7 @@ def outline(text: str) -> list[tuple[int, str]]:
         (".. rubric:: Words", "**Words**"),
         (".. centered:: Words", "Words"),
         (".. nobody-knows:: it\n   :a: b\n   :title: T\n\n   Words.", "it\n\nT\n\nWords."),
-        (".. figure:: a.png\n   :figclass: x\n\n   Words.", "Words."),
+        (".. figure:: a.png\n   :figclass: x\n\n   Words.", "![](a.png)\n\nWords."),
         (".. image:: a.png\n   :bogus: 1\n   :alt: Words", "![Words](a.png)"),
         (".. raw:: html\n\n   <p>Some <b>words</b></p>", "Some **words**"),
         ("| one\n| two", "one  \ntwo"),
