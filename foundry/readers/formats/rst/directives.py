@@ -28,7 +28,7 @@ from foundry.readers.formats.rst.names import (
 )
 from foundry.readers.notes import leave_out
 
-_OWN = frozenset(("meta", "container"))
+_OWN = frozenset(("container",))
 _SHOWN_OPTIONS = (
     "title subtitle caption header footer alt summary heading type value default synopsis prog"
     " deprecated required canonical".split()
@@ -271,9 +271,6 @@ class _Other(_Lenient):
         if self.kind in {"container", "compound"}:
             leave_out(Omission.ATTRIBUTE, self.argument, place)
             return self.add_content(nodes.container()).children
-        if self.kind == "meta":
-            leave_out(Omission.METADATA, "\n".join([text, *map(str, self.options.values())]), place)
-            return []
         return self._with_title()
 
     def _with_title(self) -> list[nodes.Node]:
