@@ -19,6 +19,7 @@ const BOLD = /^\*\*(.*)\*\*$/;
 const DEFINITION = /^ {0,3}:\s+(?=\S)/;
 const NOTE = /^ {0,3}\[\^([^[\]\s]{1,80})\]:\s*/;
 const CODE_TITLE = /(?:^|\s)(?:title|filename)=(?:"([^"]+)"|'([^']+)')|\s\[([^\]]+)\]\s*$/;
+const CODE_TAB = /^\s*(?:`{3,}|~{3,})\s*[\w+#.-]+.*\s\[[^\]]+\]\s*$/;
 // A formula of MyST may have a label.
 const FORMULA_END = { "$$": /^(.*)\$\$\s*(?:\([^()\s]+\)\s*)?$/, "\\[": /^(.*)\\\]\s*$/ };
 const ENVIRONMENT = /^\s*\\begin\{((?:equation|align|gather|multline|eqnarray)\*?)\}/;
@@ -61,6 +62,7 @@ class Blocks {
   constructor(made, below) {
     this.made = made;
     this.below = below;
+    this.isTabAbove = false;
   }
 
   /** The blocks in lines. A text may begin inside a list item, and is then indented like it. */
@@ -127,9 +129,14 @@ class Blocks {
       const end = take(at + 1, (other) => !closesFence(line, other));
       const code = dedented(lines.slice(at + 1, end), space.length).join("\n");
       const title = line.slice(space.length + fence.length).match(CODE_TITLE)?.slice(1).find(Boolean);
-      const node = language === "math" ? this.formula(code) : codeNode(code, language, title);
-      return { end: end + 1, node };
+      if (language === "math") return { end: end + 1, node: this.formula(code) };
+      const next = lines.slice(end + 1).find((other) => !isBlank(other)) ?? "";
+      // VitePress writes tabs as successive code with labels.
+      const isTab = CODE_TAB.test(line) && (CODE_TAB.test(next) || this.isTabAbove);
+      this.isTabAbove = isTab && CODE_TAB.test(next);
+      return { end: end + 1, node: isTab ? tabNode(title, [codeNode(code, language)], this.made) : codeNode(code, language, title) };
     }
+    if (!paragraph.length && startsLetteredList(lines, at)) return this.list(lines, at, depth, LETTERED);
     if (!paragraph.length && indentOf(line) >= 4 && !LIST_ITEM.test(line)) {
       let end = take(at, (other) => isBlank(other) || indentOf(other) >= 4);
       while (isBlank(lines[end - 1])) end -= 1;
@@ -217,12 +224,12 @@ class Blocks {
   }
 
   /** The line after a list item whose text is indented by `width`. */
-  endOfItem(lines, from, width) {
+  endOfItem(lines, from, width, pattern = LIST_ITEM) {
     let end = from;
     while (end < lines.length) {
       const line = lines[end];
       if (!isBlank(line) && indentOf(line) < width) {
-        const goesOn = !isBlank(lines[end - 1]) && !LIST_ITEM.test(line) && !this.interrupts(line);
+        const goesOn = !isBlank(lines[end - 1]) && !pattern.test(line) && !LIST_ITEM.test(line) && !this.interrupts(line);
         if (!goesOn) break;
       }
       end += 1;
@@ -235,19 +242,20 @@ class Blocks {
     [FENCE, HEADING, RULE, QUOTE, NOTE, DEFINITION].some((pattern) => pattern.test(line));
 
   /** A list; lines with a larger indent belong to the item above. */
-  list(lines, at, depth) {
-    const [, space, sign] = lines[at].match(LIST_ITEM);
-    const isOrdered = /\d/.test(sign);
+  list(lines, at, depth, pattern = LIST_ITEM) {
+    const [, space, sign] = lines[at].match(pattern);
+    const isOrdered = /\w/.test(sign);
     const kind = isOrdered ? sign.at(-1) : sign;
-    const start = isOrdered ? parseInt(sign, 10) : 1;
-    const list = element(isOrdered ? "ol" : "ul", start === 1 ? {} : { start });
+    const { type, start } =
+      pattern === LETTERED ? letteredItem(sign) : { type: null, start: isOrdered ? parseInt(sign, 10) : 1 };
+    const list = element(isOrdered ? "ol" : "ul", { type, start: start === 1 ? null : start });
     let end = at;
     while (end < lines.length) {
-      const [, indent, own, gap, rest] = lines[end].match(LIST_ITEM) ?? [];
-      const isSame = own && (/\d/.test(own) ? own.at(-1) : own) === kind && indent.length <= space.length + 1;
+      const [, indent, own, gap, rest] = lines[end].match(pattern) ?? [];
+      const isSame = own && (/\w/.test(own) ? own.at(-1) : own) === kind && indent.length <= space.length + 1;
       if (!isSame || RULE.test(lines[end])) break;
       const width = indent.length + 1;
-      const close = this.endOfItem(lines, end + 1, width);
+      const close = this.endOfItem(lines, end + 1, width, pattern);
       const further = lines.slice(end + 1, close);
       const first = further.find((line) => !isBlank(line));
       const inner = first === undefined ? 0 : Math.min(indentOf(first), indent.length + own.length + Math.min(gap.length, 4));
@@ -256,7 +264,7 @@ class Blocks {
       // Blank lines between items belong to the list.
       let next = end;
       while (next < lines.length && isBlank(lines[next])) next += 1;
-      if (next < lines.length && LIST_ITEM.test(lines[next])) end = next;
+      if (next < lines.length && pattern.test(lines[next])) end = next;
     }
     return { end, node: list };
   }

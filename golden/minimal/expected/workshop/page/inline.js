@@ -8,7 +8,7 @@
 // emphasis, and `$5 and $6` is not a formula.
 const INLINE = new RegExp(
   [
-    /(?<code>`+)(?<coded>.+?)\k<code>(?!`)/,
+    /(?<!`)(?<code>`+)(?!`)(?<coded>.+?)(?<!`)\k<code>(?!`)/,
     /!\[\[(?<embedded>[^[\]|\n]+)(?:\\?\|(?<size>[^[\]\n]*))?\]\]/,
     /\[\[(?<wiki>[^[\]|\n]+)(?:\|(?<wikiLabel>[^[\]\n]*))?\]\](?!\()/,
     /\[\^(?<note>[^[\]\s]{1,80})\]/,
@@ -16,7 +16,7 @@ const INLINE = new RegExp(
     /\[(?<label>(?:!\[[^\]\n]*\]\([^()\s]*\)|\[[^[\]\n]{0,200}\]|\\.|[^\]\\]){0,500})\]\((?:<(?<spaced>[^<>\n]*)>|(?<target>(?:[^()\s]|\([^()\s]*\))*))(?:\s+(?:"[^"\n]*"|'[^'\n]*'))?\)/,
     /\$\$(?<display>[^$]+)\$\$/,
     /(?<![\p{L}\p{N}$\\])\$(?<formula>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?![\p{L}\p{N}$])/,
-    /\\\((?<bracketed>[^\n]*?[\\^_=+<>*/-][^\n]*?|\s?[^\s()]\s?)\\\)/,
+    /\\\\?\((?<bracketed>[^\n]*?[\\^_=+<>*/-][^\n]*?|\s?[^\s()]\s?)\\{1,2}\)/,
     /(?<![\p{L}\p{N}_/])__(?<dunder>[^\s_](?:[^\s]*[^\s_])?)__(?![\p{L}\p{N}_/])/,
     /\*\*(?<strong>\S(?:.*?\S)?)\*\*(?!\*)/,
     /(?<![\p{L}\p{N}_/])__(?=\S)(?=[^_]*\s)(?<underscoredStrong>[^_]+)(?<=\S)__(?![\p{L}\p{N}_/])/,
@@ -63,7 +63,8 @@ const pictureOf = (target, written, made) =>
 function linkNodes(target, label, made) {
   const { cite, picture } = made;
   const nodes = inlineNodes(label, { cite, picture });
-  return made.link?.(target, nodes) ?? nodes;
+  // In MyST, a link without a label gets the title of its target.
+  return made.link?.(target, nodes) ?? (nodes.length ? nodes : [target.replace(/^#/, "")]);
 }
 
 /** Keys that are pressed together: `++ctrl+alt+del++`. */
@@ -79,7 +80,7 @@ function matchedNode(found, made) {
   const address = found.address ?? found.bare;
   const formula = found.formula ?? found.bracketed;
   // Python-Markdown writes the language of inline code first.
-  if (found.coded !== undefined) return element("code", {}, found.coded.replace(/^#!\w+ /, ""));
+  if (found.coded !== undefined) return element("code", {}, found.coded.replace(/^ (.*\S.*) $/s, "$1").replace(/^#!\w+ /, ""));
   // Elsewhere, `__init__` is a name.
   if (found.dunder !== undefined) return made.isMarkdown ? element("strong", {}, ...within(found.dunder)) : null;
   if (found.embedded !== undefined) {

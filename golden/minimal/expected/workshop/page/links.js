@@ -68,6 +68,8 @@ function makeLinker(record, places) {
     const address = resolve(target, isWiki);
     if (!address) return null;
     const isElsewhere = !address.startsWith("#") && !address.startsWith(ROOT);
-    return element("a", { href: address, rel: isElsewhere ? "noreferrer nofollow" : null }, ...nodes);
+    const titled = places.find((place) => address.split("#")[0] === `${ROOT}d/${encodeURIComponent(place.document_id)}`);
+    const label = nodes.length ? nodes : [titled?.title ?? decode(target.replace(/^#/, ""))];
+    return element("a", { href: address, rel: isElsewhere ? "noreferrer nofollow" : null }, ...label);
   };
 }

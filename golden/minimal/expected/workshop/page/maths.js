@@ -51,6 +51,10 @@ class Formula {
   nodes(ends, font = null) {
     const found = [];
     while (this.peek() !== undefined && !ends.includes(this.peek())) {
+      if (this.peek() === "\\over") {
+        this.take();
+        return [mathElement("mfrac", {}, rowNode(found), rowNode(this.nodes(ends, font)))];
+      }
       const node = this.scripted(font);
       if (node) found.push(node);
     }

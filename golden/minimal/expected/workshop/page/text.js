@@ -42,8 +42,12 @@ const alignmentOf = (cell) =>
 // Languages of diagrams that other sites can render.
 const DRAWINGS = new Set(["mermaid", "plantuml", "graphviz", "dot"]);
 
+// Instructions to VitePress and Shiki, which their sites do not show.
+const INSTRUCTION = /[ \t]*(?:\/\/|\/\*|<!--|#|--)[ \t]*\[!code [^\]\n]*\][ \t]*(?:\*\/|-->)?$/gm;
+
 /** Code with a copy button, and a title, such as the name of its file. */
-function codeNode(text, language = "", title = null) {
+function codeNode(written, language = "", title = null) {
+  const text = written.replace(/^(?:[ \t]*\n)+/, "").replace(INSTRUCTION, "");
   const copy = copyButton(["Copy"], () => text, { class: "copy" });
   const nodes = window.coloredNodes?.(text, language) ?? [text];
   const label = title ?? (DRAWINGS.has(language.toLowerCase()) ? `Source of a diagram (${readable(language)})` : null);
@@ -100,6 +104,32 @@ function calloutNode(label, title, below) {
   const kind = KIND_OF.get(label.toLowerCase()) ?? null;
   const head = element("p", { class: "callout-title" }, element("strong", {}, ...title));
   return element("blockquote", { class: "callout", "data-kind": kind }, head, ...below);
+}
+
+const LETTERED = /^(\s*)(\(?(?:[a-z]|[ivxlcdm]{2,6}|[A-Z]|[IVXLCDM]{2,6})[.)])(\s+)(\S.*)$/;
+const ROMAN = { i: 1, v: 5, x: 10, l: 50, c: 100, d: 500, m: 1000 };
+
+/** The number of a lettered item, and how its list is numbered: `b)`, `(iv)`, `C.`. */
+function letteredItem(sign, follows = "") {
+  const letters = sign.replace(/[().]/g, "");
+  const small = letters.toLowerCase();
+  const isUpper = letters !== small;
+  const isRoman = follows ? /^[iI]$/.test(follows) : small.length > 1 || small === "i";
+  const figures = [...small].map((letter) => ROMAN[letter] ?? 0);
+  const roman = figures.reduce((sum, value, place) => sum + (value < (figures[place + 1] ?? 0) ? -value : value), 0);
+  const type = isRoman ? "i" : "a";
+  return { type: isUpper ? type.toUpperCase() : type, start: isRoman ? roman : small.codePointAt(0) - 96 };
+}
+
+/** Whether a lettered list begins in a line: the next item follows. */
+function startsLetteredList(lines, at) {
+  const [, space, sign] = lines[at].match(LETTERED) ?? [];
+  if (!sign) return false;
+  const { type, start } = letteredItem(sign);
+  return lines.slice(at + 1, at + 40).some((line) => {
+    const [, indent, own] = line.match(LETTERED) ?? [];
+    return own?.at(-1) === sign.at(-1) && indent.length === space.length && letteredItem(own, type).start === start + 1;
+  });
 }
 
 /** Markdown as block elements; headings are lowered by `below` levels to fit the page. */
