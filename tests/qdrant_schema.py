@@ -27,11 +27,21 @@ def _is_integer(_checker: object, value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _items(validator: Any, schema: Any, value: Any, whole: Any) -> Iterator[ValidationError]:
-    # Checking the hundreds of numbers of a vector would take most of the time.
-    is_vector = schema == {"type": "number"} and isinstance(value, list)
-    if not (is_vector and {type(each) for each in value} <= {int, float}):
-        yield from Draft202012Validator.VALIDATORS["items"](validator, schema, value, whole)
+def _shape(value: Any) -> object:
+    """Return what is equal for values that the schema is taken to judge alike."""
+    if isinstance(value, dict):
+        return tuple((key, _shape(each)) for key, each in value.items())
+    if isinstance(value, list):
+        return frozenset(map(_shape, value))
+    return type(value), type(value) in (int, float) and value < 0
+
+
+def _items(validator: Any, schema: Any, value: Any, _whole: Any) -> Iterator[ValidationError]:
+    # Otherwise checking the hundreds of numbers of each vector would take most of the time.
+    if isinstance(value, list):
+        places = {_shape(each): place for place, each in reversed([*enumerate(value)])}
+        for place in places.values():
+            yield from validator.descend(value[place], schema, path=place)
 
 
 _Validator = extend(

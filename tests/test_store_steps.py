@@ -130,19 +130,19 @@ def check_hits(place: Place, hits: LaneHits, best: LaneHits) -> None:
 def check_answers(place: Place, index: Path) -> None:
     """Check that a version answers like its index, although other versions are stored."""
     content = Content.open(index)
+    count = len(content.scales)
     with place.engine() as engine:
         engine.check(content.edition)
-        for chunk in range(0, len(content.scales), 7):
+        for chunk in (0, count - 1):
             vector = content.vectors[chunk] * content.scales[chunk]
             integers, scales = quantise(vector[np.newaxis, :])
-            hits = engine.search_vector(content.edition, integers[0], float(scales[0]), 10, None)
-            check_hits(place, hits, content.dense_lane.search(vector, 10))
-        for words in (["valv"], ["pump", "seal"], ["first", "spring", "=valv"], ["second"]):
+            hits = engine.search_vector(content.edition, integers[0], float(scales[0]), count, None)
+            check_hits(place, hits, content.dense_lane.search(vector, count))
+        for words in (["pump", "seal"], ["first", "second", "third", "replac", "=valv"]):
             found = [(content.vocabulary.find(word), 1) for word in words]
             terms = [(number, times) for number, times in found if number is not None]
-            if terms:
-                hits = engine.search_terms(content.edition, terms, 10, None)
-                check_hits(place, hits, content.keyword_lane.search(words, 10))
+            hits = engine.search_terms(content.edition, terms, count, None)
+            check_hits(place, hits, content.keyword_lane.search(words, count))
 
 
 def test_a_version_shares_what_has_not_changed(place: Place, first: Path, second: Path) -> None:
