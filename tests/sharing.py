@@ -141,6 +141,7 @@ def run_foundry(started: Mapping[tuple[str, ...], list[str]], asked: Sequence[st
 def unformatted() -> Iterator[None]:
     """Leave servers unformatted in tests that only run them."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(plan, "parse_back", _parse_back)
         patch.setattr(
             plan,
             "format_python",

@@ -196,14 +196,15 @@ def act_out(place: Place, native: "NativeQdrant", folder: Path) -> None:
         place.publish(third)
     place.publish(third)
     place.publish(second, exact=False)
-    for exact in (True, False):
-        with place.engine(exact=exact) as engine:
-            search_under_filters(engine, content)
-            for status in (401, 429, 500, 503, 504):
-                native.failure = status
-                with pytest.raises(StoreError):
-                    engine.check(content.edition)
-                native.failure = None
+    with place.engine() as engine:
+        search_under_filters(engine, content)
+    with place.engine(exact=False) as engine:
+        search(engine, content, None)
+        for status in (401, 429, 500, 503, 504):
+            native.failure = status
+            with pytest.raises(StoreError):
+                engine.check(content.edition)
+            native.failure = None
     place.publish(second, grace=0)
     place.publish(second, grace=0)
     # Another client has removed all markers.
@@ -309,13 +310,16 @@ def spoilt(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", ["asked", "answered"])
 def test_each_fault_in_a_body_is_noticed(exchanges: list[Exchange], part: str) -> None:
-    calls, planted = Calls.of(), 0
+    calls, planted = Calls.of(), set[object]()
     for exchange, body in bodies(exchanges, part):
         assert calls.faults(replace(exchange, **{part: body})) == []
         for fault, bad in spoilt(body):
-            planted += 1
+            case = calls.name(exchange), exchange.status, fault
+            if case in planted:
+                continue
+            planted.add(case)
             assert calls.faults(replace(exchange, **{part: bad})), (exchange, fault)
-    assert planted > 300
+    assert len(planted) > 80
 
 
 def test_each_fault_in_a_path_or_query_is_noticed(exchanges: list[Exchange]) -> None:

@@ -264,7 +264,6 @@ CHANGING = ("/points/delete", "/points/payload", "/points/payload/delete")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("grace", [3600, 0])
 def test_whatever_write_is_the_last_one(
     place: Place,
     engine: "NativeQdrant",
@@ -272,7 +271,6 @@ def test_whatever_write_is_the_last_one(
     second: Path,
     pauses: list[float],
     monkeypatch: pytest.MonkeyPatch,
-    grace: float,
 ) -> None:
     """If an engine stops responding after any write, the publication ends with an error."""
     choice = random.Random(5)
@@ -293,6 +291,7 @@ def test_whatever_write_is_the_last_one(
     for allowed in range(1, 12, 2):
         current = place.current()
         wanted = next(version for version in indexes if version != current)
+        grace = choice.choice((0, 3600))
         left = allowed
         with patch.object(engine, "answer", stop):
             try:

@@ -85,6 +85,9 @@ QUERIES = [
     "motor",
     "D99-30",
     "how is D99-30 checked",
+    "pump -valve",
+    "+leaks the rotor",
+    '"leaks" filter source:s1',
 ]
 FILTERS: list[dict[str, object]] = [
     {},
@@ -99,7 +102,7 @@ WAYS: list[tuple[str, dict[str, object], int]] = [
     *(("hybrid", filters, 5) for filters in FILTERS),
     *((mode, filters, 60) for mode in ("semantic", "keyword") for filters in FILTERS[:2]),
 ]
-"""Mode, filters and number of hits; each is used with three queries, and each query with three."""
+"""Mode, filters and number of hits; each query is asked with two of them."""
 
 
 @pytest.fixture(scope="module")
@@ -120,15 +123,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     return request.getfixturevalue({"pgvector": "database", "edge": "native"}[request.param])
 
 
-@pytest.fixture(params=["pgvector", "edge"])
+@pytest.fixture(params=["database", "native"])
 def served(request: pytest.FixtureRequest) -> Place:
     """A place in each engine that exports support; local mode is only for trials."""
-    return request.getfixturevalue({"pgvector": "database", "edge": "native"}[request.param])
-
-
-@pytest.fixture(params=["database", "native"])
-def engine_room(request: pytest.FixtureRequest) -> Place:
-    """A place in an engine that runs as a separate process, over a network."""
     return request.getfixturevalue(request.param)
 
 
@@ -214,17 +211,24 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+STAGES = "".join(f"[search.{name}]\n" for name in "anchors links recency operators".split())
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("more", ["", '[search]\nfusion = "rrf"\n'], ids=["linear", "rrf"])
+@pytest.mark.parametrize("more", [STAGES, '[search]\nfusion = "rrf"\n'], ids=["linear", "rrf"])
 def test_answers_are_those_of_the_embedded_index(
     served: Place, index: Path, tmp_path: Path, more: str
 ) -> None:
     served.publish(index)
-    with server(tmp_path, None, more) as embedded, server(tmp_path, served, more) as stored:
+    with (
+        server(tmp_path, None, more) as embedded,
+        server(tmp_path, served, more) as stored,
+        patch.dict(os.environ, REFERENCE_DATE="2026-02-01"),
+    ):
         embedded.load(index)
         stored.load(index)
         for number, query in enumerate(QUERIES):
-            for mode, filters, top_k in WAYS[number % 3 :: 3]:
+            for mode, filters, top_k in WAYS[number % 5 :: 5]:
                 ours = ask(stored, query, mode, filters, top_k)
                 theirs = ask(embedded, query, mode, filters, top_k)
                 assert same(ours, theirs), (query, mode, filters, top_k)
@@ -232,12 +236,12 @@ def test_answers_are_those_of_the_embedded_index(
 
 @pytest.mark.slow
 def test_a_search_asks_the_engine_as_few_times_as_it_can(
-    engine_room: Place, index: Path, tmp_path: Path
+    served: Place, index: Path, tmp_path: Path
 ) -> None:
     asked: list[object] = []
-    is_native = engine_room.kind == "qdrant"
-    engine_room.publish(index)
-    with server(tmp_path, engine_room) as stored:
+    is_native = served.kind == "qdrant"
+    served.publish(index)
+    with server(tmp_path, served) as stored:
         stored.load(index)
         engine = stored.load.__self__.current().dense_lane.store.engine
         method, place = ("_read", engine) if is_native else ("use", engine._connections)
@@ -253,21 +257,6 @@ def test_a_search_asks_the_engine_as_few_times_as_it_can(
                 asked.clear()
                 assert ask(stored, query, mode, {}, 5)["results"] or mode == "keyword"
                 assert len(asked) == times, (query, mode)
-
-
-@pytest.mark.slow
-def test_stages_ask_the_engine(served: Place, index: Path, tmp_path: Path) -> None:
-    more = "[search.anchors]\n[search.links]\n[search.recency]\n"
-    more += "[search.operators]\n"
-    served.publish(index)
-    with server(tmp_path, None, more) as embedded, server(tmp_path, served, more) as stored:
-        embedded.load(index)
-        stored.load(index)
-        with patch.dict(os.environ, REFERENCE_DATE="2026-02-01"):
-            operated = "pump -valve", "+leaks the rotor", '"leaks" filter source:s1'
-            for query in ("how is the valve checked", "pump D30", "D30", *operated):
-                ours, theirs = (ask(m, query, "hybrid", {}, 20) for m in (stored, embedded))
-                assert same(ours, theirs), query
 
 
 def test_ties_end_with_the_lowest_numbers(place: Place, tmp_path: Path) -> None:
@@ -289,21 +278,21 @@ def test_ties_end_with_the_lowest_numbers(place: Place, tmp_path: Path) -> None:
 
 
 def test_versions_stand_side_by_side_and_the_old_one_goes(
-    place: Place, index: Path, other_index: Path
+    served: Place, index: Path, other_index: Path
 ) -> None:
     first, second = Content.open(index).version, Content.open(other_index).version
-    done = place.publish(index, questions=QUESTIONS // 4)
-    assert (place.current(), done.loaded, done.dropped) == (first, True, ())
+    done = served.publish(index, questions=QUESTIONS // 4)
+    assert (served.current(), done.loaded, done.dropped) == (first, True, ())
     assert done.agreement.recall == 1 and done.agreement.difference < 1e-5
-    assert not place.publish(index).loaded
-    assert place.publish(index, again=True).loaded
-    place.publish(other_index)
-    assert (place.versions(), place.current()) == ({first, second}, second)
+    assert not served.publish(index).loaded
+    assert served.publish(index, again=True).loaded
+    served.publish(other_index)
+    assert (served.versions(), served.current()) == ({first, second}, second)
     # Switch back to a version that still exists.
-    assert not place.publish(index).loaded
-    assert place.current() == first
-    assert place.publish(other_index, grace=0).dropped == (first,)
-    assert (place.versions(), place.current()) == ({second}, second)
+    assert not served.publish(index).loaded
+    assert served.current() == first
+    assert served.publish(other_index, grace=0).dropped == (first,)
+    assert (served.versions(), served.current()) == ({second}, second)
 
 
 @pytest.fixture
@@ -317,9 +306,11 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return own
 
 
-def publish_at(moment: float, index: Path, place: Place, clock: SimpleNamespace) -> tuple[str, ...]:
+def publish_at(
+    moment: float, index: Path, served: Place, clock: SimpleNamespace
+) -> tuple[str, ...]:
     clock.now = moment
-    return place.publish(index, grace=100).dropped
+    return served.publish(index, grace=100).dropped
 
 
 def test_a_version_stays_for_its_grace_after_the_switch_in_qdrant(
@@ -355,21 +346,23 @@ class Interrupted(BaseException):
 
 
 def test_an_interrupted_publication_changes_nothing_and_is_repeated(
-    place: Place, index: Path, other_index: Path
+    served: Place, index: Path, other_index: Path
 ) -> None:
-    place.publish(index)
-    broken = patch(f"foundry.stores.{place.kind}.publishing.compare_lanes", side_effect=Interrupted)
+    served.publish(index)
+    broken = patch(
+        f"foundry.stores.{served.kind}.publishing.compare_lanes", side_effect=Interrupted
+    )
     with broken, pytest.raises(Interrupted):
-        place.publish(other_index)
-    assert place.current() == Content.open(index).version
-    place.publish(other_index)
-    assert place.current() == Content.open(other_index).version
+        served.publish(other_index)
+    assert served.current() == Content.open(index).version
+    served.publish(other_index)
+    assert served.current() == Content.open(other_index).version
 
 
 def test_an_engine_that_answers_otherwise_is_not_switched_to(
-    place: Place, index: Path, other_index: Path
+    served: Place, index: Path, other_index: Path
 ) -> None:
-    place.publish(index)
+    served.publish(index)
     garbled = spoilt(Content.open(other_index))
     with (
         patch.object(Content, "open", return_value=garbled),
@@ -377,10 +370,10 @@ def test_an_engine_that_answers_otherwise_is_not_switched_to(
             PublishError, match=r"scores differ by up to .*; the published version is unchanged"
         ),
     ):
-        place.publish(other_index)
-    assert place.current() == Content.open(index).version
+        served.publish(other_index)
+    assert served.current() == Content.open(index).version
     # The rows of the rejected publication are replaced.
-    assert place.publish(other_index, again=True).agreement.difference < 1e-5
+    assert served.publish(other_index, again=True).agreement.difference < 1e-5
 
 
 def test_a_version_that_is_not_there_is_an_error(place: Place, index: Path, tmp_path: Path) -> None:
@@ -473,121 +466,103 @@ FILTERED = "/search?q=valve&filter=source%3Ds1"
 
 @pytest.mark.slow
 def test_an_emptied_engine_is_an_error_until_it_is_filled_again(
-    engine_room: Place, index: Path, tmp_path: Path
+    served: Place, index: Path, tmp_path: Path
 ) -> None:
-    engine_room.publish(index)
+    served.publish(index)
     version = Content.open(index).version
-    with server(tmp_path, engine_room) as stored:
+    with server(tmp_path, served) as stored:
         stored.load(index)
         with client_of(stored) as client:
-            for take in (engine_room.empty, partial(engine_room.drop, version)):
-                for path in (EVERYTHING, FILTERED):
-                    assert client.get(path).status_code == 200
-                    take()
-                    reply = client.get(path)
-                    assert reply.status_code == 503, (take, path)
-                    assert reply.json()["detail"] == "The search engine does not have this index."
-                    engine_room.publish(index, again=True)
-                    wait_until_ready(client)
+            for take, path in (
+                (served.empty, FILTERED),
+                (partial(served.drop, version), EVERYTHING),
+            ):
+                assert client.get(path).status_code == 200
+                take()
+                reply = client.get(path)
+                assert reply.status_code == 503, (take, path)
+                assert reply.json()["detail"] == "The search engine does not have this index."
+                served.publish(index, again=True)
+                wait_until_ready(client)
 
 
 @pytest.mark.slow
 def test_a_half_loaded_version_is_not_served(
-    engine_room: Place, index: Path, other_index: Path, tmp_path: Path
+    served: Place, index: Path, other_index: Path, tmp_path: Path
 ) -> None:
     """An interrupted publication leaves rows, possibly all of them."""
-    engine_room.publish(index)
+    served.publish(index)
     broken = patch(
-        f"foundry.stores.{engine_room.kind}.publishing.compare_lanes", side_effect=Interrupted
+        f"foundry.stores.{served.kind}.publishing.compare_lanes", side_effect=Interrupted
     )
     with broken, pytest.raises(Interrupted):
-        engine_room.publish(other_index)
-    with server(tmp_path, engine_room) as stored:
+        served.publish(other_index)
+    with server(tmp_path, served) as stored:
         stored.load(index)
         with pytest.raises(Exception, match="or only part of it"):
             stored.load(other_index)
         assert ask(stored, "valve", "hybrid", {}, 3)["results"]
 
 
-def test_chunks_without_a_vector_are_told_from_missing_ones(
-    engine_room: Place, index: Path
-) -> None:
+def test_chunks_without_a_vector_are_told_from_missing_ones(served: Place, index: Path) -> None:
     content = spread(Content.open(index), 16)
     with patch.object(Content, "open", return_value=content):
-        engine_room.publish(index)
+        served.publish(index)
     query = content.vectors[3], float(content.scales[3])
-    with engine_room.engine() as engine:
+    with served.engine() as engine:
         wanted = np.array([3, WITHOUT])
         scores = engine.score_vector(content.edition, *query, wanted)
         assert scores.tolist() == [pytest.approx(1), 0]
         assert WITHOUT not in engine.search_vector(content.edition, *query, 120, None).chunks
-        engine_room.empty()
+        served.empty()
         with pytest.raises(VersionMissingError):
             engine.score_vector(content.edition, *query, wanted)
 
 
 @pytest.mark.slow
-def test_a_frozen_engine_is_an_error_until_it_moves_again(
-    engine_room: Place, index: Path, tmp_path: Path
+def test_an_engine_that_freezes_or_goes_away_is_an_error_until_it_is_back(
+    served: Place, index: Path, tmp_path: Path
 ) -> None:
-    engine_room.publish(index)
+    served.publish(index)
     with (
-        engine_room.relayed() as (place, relay),
-        server(tmp_path, place, "timeout_ms = 1500") as stored,
+        served.relayed() as (place, relay),
+        server(tmp_path, place, "timeout_ms = 3000") as stored,
     ):
         stored.load(index)
         with client_of(stored) as client:
             wait_until_answered(client, EVERYTHING)
-            with relay.held():
-                reply = client.get(EVERYTHING)
-                assert reply.status_code == 503
-                assert reply.json()["detail"] == "The search engine did not respond in time."
-                assert client.get("/readyz").status_code == 503
-            wait_until_ready(client)
+            # Lost connections are replaced.
+            relay.drop()
+            assert client.get(EVERYTHING).status_code == 200
+            for lose, reason in (
+                (relay.held, "The search engine did not respond in time."),
+                (relay.cut, "The search engine cannot be reached."),
+            ):
+                wait_until_answered(client, EVERYTHING)
+                with lose():
+                    reply = client.get(EVERYTHING)
+                    assert (reply.status_code, reply.json()["detail"]) == (503, reason)
+                    assert client.get("/readyz").status_code == 503
+                wait_until_ready(client)
             wait_until_answered(client, EVERYTHING)
 
 
-@pytest.mark.slow
-def test_an_engine_that_goes_away_is_an_error_until_it_is_back(
-    engine_room: Place, index: Path, tmp_path: Path
-) -> None:
-    engine_room.publish(index)
-    with (
-        engine_room.relayed() as (place, relay),
-        server(tmp_path, place, "timeout_ms = 4000") as stored,
-    ):
-        stored.load(index)
-        with client_of(stored) as client:
-            wait_until_answered(client, EVERYTHING)
-            with relay.cut():
-                reply = client.get(EVERYTHING)
-                assert reply.status_code == 503
-                assert reply.json()["detail"] == "The search engine cannot be reached."
-            wait_until_ready(client)
-            wait_until_answered(client, EVERYTHING)
-
-
-@pytest.mark.parametrize(
-    ("status", "reason"),
-    [
+def test_what_qdrant_refuses(native: Place, qdrant: "NativeQdrant", index: Path) -> None:
+    native.publish(index)
+    content = Content.open(index)
+    for status, reason in (
         (401, "The search engine failed."),
         (429, "The search engine failed."),
         (500, "The search engine failed."),
         (503, "The search engine cannot be reached."),
         (504, "The search engine did not respond in time."),
-    ],
-)
-def test_what_qdrant_refuses(
-    native: Place, qdrant: "NativeQdrant", index: Path, status: int, reason: str
-) -> None:
-    native.publish(index)
-    content = Content.open(index)
-    qdrant.failure = status
-    with native.engine() as engine, pytest.raises(StoreError) as error:
-        engine.search_terms(content.edition, [(1, 1)], 10, None)
-    assert error.value.reason == reason
-    with pytest.raises(PublishError, match="the published version is unchanged"):
-        native.publish(index, again=True)
+    ):
+        qdrant.failure = status
+        with native.engine() as engine, pytest.raises(StoreError) as error:
+            engine.search_terms(content.edition, [(1, 1)], 10, None)
+        assert error.value.reason == reason
+        with pytest.raises(PublishError, match="the published version is unchanged"):
+            native.publish(index, again=True)
 
 
 def test_a_slow_engine_is_an_error_until_it_is_quick_again(
@@ -607,20 +582,10 @@ def test_a_slow_engine_is_an_error_until_it_is_quick_again(
 
 
 @pytest.mark.slow
-def test_lost_connections_are_replaced(engine_room: Place, index: Path, tmp_path: Path) -> None:
-    engine_room.publish(index)
-    with engine_room.relayed() as (place, relay), server(tmp_path, place) as stored:
-        stored.load(index)
-        before = ask(stored, "valve", "hybrid", {}, 10)
-        relay.drop()
-        assert ask(stored, "valve", "hybrid", {}, 10) == before
-
-
-@pytest.mark.slow
 def test_queries_during_a_publication_come_from_one_version_each(
-    engine_room: Place, index: Path, other_index: Path, tmp_path: Path
+    served: Place, index: Path, other_index: Path, tmp_path: Path
 ) -> None:
-    engine_room.publish(index)
+    served.publish(index)
     mixed: list[object] = []
     seen: set[str] = set()
     done = threading.Event()
@@ -638,20 +603,20 @@ def test_queries_during_a_publication_come_from_one_version_each(
                 mixed.append(error)
                 return
             # The publication must be able to continue in the meantime.
-            done.wait(0.02)
+            done.wait(0.1)
 
-    with server(tmp_path, engine_room) as stored:
+    with server(tmp_path, served) as stored:
         stored.load(index)
-        threads = [threading.Thread(target=search, args=(stored,)) for _ in range(4)]
+        threads = [threading.Thread(target=search, args=(stored,)) for _ in range(2)]
         for thread in threads:
             thread.start()
         try:
-            engine_room.publish(other_index)
-            assert engine_room.current() == Content.open(other_index).version
+            served.publish(other_index)
+            assert served.current() == Content.open(other_index).version
             stored.load(other_index)
             while not {"first", "second"} <= seen and not mixed:
                 done.wait(0.01)
-            engine_room.publish(other_index, grace=0)
+            served.publish(other_index, grace=0)
         finally:
             done.set()
             for thread in threads:
@@ -676,19 +641,19 @@ def spread(content: Content, dimensions: int) -> Content:
 
 
 @pytest.mark.slow
-def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, tmp_path: Path) -> None:
-    engine_room = engine_room.preferring_graphs()
-    index = write_index(tmp_path, make_notes("first", 700))
+def test_candidates_of_a_graph_are_scored_exactly(served: Place, tmp_path: Path) -> None:
+    served = served.preferring_graphs()
+    index = write_index(tmp_path, make_notes("first", 200))
     content = spread(Content.open(index), 64)
     with patch.object(Content, "open", return_value=content):
-        done = engine_room.publish(index, exact=False, questions=QUESTIONS)
+        done = served.publish(index, exact=False, questions=QUESTIONS // 4)
     assert 0.85 < done.agreement.recall <= 1 and done.agreement.difference < 1e-5
     random = np.random.default_rng(4)
     found = wanted = 0
-    with engine_room.engine(exact=False) as engine:
-        for share in (None, 0.9, 0.3, 0.05, 0.001):
+    with served.engine(exact=False) as engine:
+        for share in (None, 0.9, 0.3, 0.05, 0.005):
             for _ in range(5):
-                allowed = None if share is None else random.random(2100) < share
+                allowed = None if share is None else random.random(600) < share
                 query = random.normal(size=64).astype(np.float32)
                 query /= np.linalg.norm(query)
                 best = content.dense_lane.search(query, 20, allowed)
@@ -702,7 +667,7 @@ def test_candidates_of_a_graph_are_scored_exactly(engine_room: Place, tmp_path: 
                 found += len(np.intersect1d(hits.chunks, best.chunks))
                 wanted += len(best)
     assert found / wanted > 0.85
-    assert engine_room.has_used_graph()
+    assert served.has_used_graph()
 
 
 def _quantised(row: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[Any, float]:

@@ -1,5 +1,6 @@
 """The trial of a Qdrant server: its report on a good one, and on faulty ones."""
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -11,6 +12,7 @@ import index_answers
 import pytest
 import try_qdrant
 
+from foundry.stores import checking
 from foundry.stores.qdrant import collection as qdrant_collection
 from foundry.stores.qdrant import points as qdrant_points
 from foundry.stores.qdrant import publishing as qdrant
@@ -27,12 +29,15 @@ def native(tmp_path: Path) -> "Iterator[NativeQdrant]":
 
     with ExitStack() as stack:
         for module, name, value in (
-            (index_answers, "QUESTIONS", 8),
+            (index_answers, "QUESTIONS", 4),
+            (checking, "QUESTIONS", 2),
             (qdrant, "POLL_SECONDS", 0.0),
             (qdrant_points, "BATCH_POINTS", 8),
         ):
             stack.enter_context(patch.object(module, name, value))
         stack.enter_context(patch.object(qdrant_collection.time, "sleep"))
+        # Otherwise each client would read all certificates of the system.
+        stack.enter_context(patch.dict(os.environ, SSL_CERT_DIR=str(tmp_path)))
         yield stack.enter_context(running_qdrant(tmp_path / "shards", is_checked=False))
 
 
