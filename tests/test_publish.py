@@ -273,22 +273,6 @@ def test_second_build_says_who_is_building_and_queries_go_on(built: Project) -> 
     assert edition(built) == "two"
 
 
-@pytest.fixture
-def corpus(make_project: MakeProject) -> Project:
-    """A project whose build takes about a second."""
-    generator = random.Random(5)
-    words = ["".join(generator.choices("abcdefghij", k=5)) for _ in range(3_000)]
-    files = {
-        f"note-{number:04}.md": f"# Note {number}\n\n"
-        + "\n\n".join(" ".join(generator.choices(words, k=60)) + "." for _ in range(8))
-        for number in range(150)
-    }
-    project = make_project(files)
-    edit(project, "0")
-    project.succeed("build", "--quiet")
-    return project
-
-
 KILLS = int(os.environ.get("KILLS", "8"))
 """How many builds are killed; KILLS=200 takes some minutes."""
 
@@ -374,9 +358,9 @@ def test_builds_killed_at_random_leave_an_index_that_answers(built: Project) -> 
 
 
 @pytest.mark.slow
-def test_one_of_several_builds_wins_and_the_others_exit_at_once(corpus: Project) -> None:
-    edit(corpus, "contested")
-    processes = [start("build", corpus.root, "--quiet", begin=begin_foundry()) for _ in range(4)]
+def test_one_of_several_builds_wins_and_the_others_exit_at_once(built: Project) -> None:
+    edit(built, "contested")
+    processes = [start("build", built.root, "--quiet", begin=begin_foundry()) for _ in range(4)]
     ended = [process.communicate(timeout=120) for process in processes]
     codes = [process.returncode for process in processes]
     assert 0 in codes
@@ -384,7 +368,7 @@ def test_one_of_several_builds_wins_and_the_others_exit_at_once(corpus: Project)
     for code, (_, said) in zip(codes, ended, strict=True):
         if code:
             assert "is working on this project" in said
-    assert "Edition contested" in corpus.ask("D40", "--top-k", "1")["results"][0]["text"]
+    assert "Edition contested" in built.ask("D40", "--top-k", "1")["results"][0]["text"]
 
 
 @pytest.mark.slow

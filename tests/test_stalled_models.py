@@ -82,9 +82,7 @@ def body_of(address: str, path: str, body: object) -> tuple[int, str]:
     ("workers", "script", "number"),
     [
         (1, stall, signal.SIGTERM),
-        pytest.param(1, stall_midway, signal.SIGINT, marks=pytest.mark.slow),
-        pytest.param(2, stall_midway, signal.SIGTERM, marks=pytest.mark.slow),
-        (2, stall, signal.SIGINT),
+        (2, stall_midway, signal.SIGINT),
     ],
 )
 def test_a_stop_ends_chats_by_an_event(

@@ -20,7 +20,7 @@ from foundry.runtime.store.restriction import restrict
 from foundry.stores.content import Content
 
 
-@pytest.fixture(params=["qdrant", pytest.param("edge", marks=pytest.mark.slow)])
+@pytest.fixture
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
     """The client's local mode or a live server, and the native shard."""
     if request.param == "qdrant":
@@ -47,7 +47,15 @@ def check_same(hits: LaneHits, best: LaneHits, about: object) -> None:
     assert max((abs(ours[chunk] - theirs[chunk]) for chunk in ours), default=0.0) < 1e-5
 
 
-@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize(
+    ("place", "exact"),
+    [
+        ("qdrant", True),
+        pytest.param("edge", True, marks=pytest.mark.slow),
+        pytest.param("edge", False, marks=pytest.mark.slow),
+    ],
+    indirect=["place"],
+)
 def test_filters_find_what_the_index_finds(place: Place, content: Content, exact: bool) -> None:
     place.publish(content.files.layout.root, exact=exact)
     choice = random.Random(12)
