@@ -112,7 +112,6 @@ SENT: dict[str, set[str]] = {
         "searches.params.acorn.enable",
         "searches.limit",
         "searches.with_payload",
-        "searches.with_vector",
     },
     f"POST {ONE}/points/scroll": {
         "offset",
