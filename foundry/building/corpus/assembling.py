@@ -1,11 +1,10 @@
 """Adds prepared documents to an index, one by one, in the order of the sources.
 
-Everything that depends on more than one document is decided here. Unchanged documents are copied
-from the previous index.
+Unchanged documents are copied from the previous index.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -13,15 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from foundry.building.corpus.boilerplate import Trimmed, find_boilerplate, trim
-from foundry.building.corpus.copies import find_copies
+from foundry.building.corpus.boilerplate import Trimmed, trim
+from foundry.building.corpus.decisions import decide
 from foundry.building.corpus.input_table import (
     NO_REMARKS,
     NOT_INDEXED,
-    SKIPPED,
     InputTable,
     decision_key,
-    find_shared,
     longest_ascent,
 )
 from foundry.building.documents.cache import DocumentCache
@@ -31,7 +28,6 @@ from foundry.building.documents.preparer import Preparer
 from foundry.building.documents.recipe import Recipe
 from foundry.building.report import BuildReport, Figures, Remarks
 from foundry.building.report_text import nothing_to_index
-from foundry.config.file import BuildSection
 from foundry.config.project import Config
 from foundry.documents import Chunk, Document, Place, Skipped
 from foundry.documents.reasons import Reason
@@ -88,7 +84,7 @@ class _Assembler:
         self.report = BuildReport(self._names)
         self._loaded: tuple[int, StoredDocument | Skipped] | None = None
         self._table = InputTable(inputs, cache, self._names, carried)
-        self._corpus = _decide(self._table, config.build, config.versions, self._read)
+        self._corpus = decide(self._table, config.build, config.versions, self._read)
         self._decisions = np.zeros(len(inputs), dtype=np.uint64)
         for number in {*self._corpus.boilerplate, *self._corpus.copies}:
             self._decisions[number] = self._decision_key(number)
@@ -255,20 +251,6 @@ class _Assembler:
         return read and read[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Decisions:
-    """Decisions about documents, by number in the order of the sources.
-
-    `repeated` documents have the id of an earlier one; `boilerplate` has the keys of the blocks to
-    cut off the document's chunks.
-    """
-
-    repeated: frozenset[int]
-    originals: Mapping[int, int]
-    copies: Mapping[int, Sequence[int]]
-    boilerplate: Mapping[int, set[int]]
-
-
 def _read(stored: StoredDocument) -> tuple[Document, tuple[Chunk, ...]] | None:
     """Return a full document; None if a worker returned an invalid one.
 
@@ -278,40 +260,6 @@ def _read(stored: StoredDocument) -> tuple[Document, tuple[Chunk, ...]] | None:
         return stored.read()
     except ValueError:
         return None
-
-
-def _decide(
-    table: InputTable,
-    options: BuildSection,
-    versions: Sequence[str],
-    read: Callable[[int], Document | None],
-) -> _Decisions:
-    """Decide from the signatures of all documents; `read` loads the few that are needed in full."""
-    found = np.flatnonzero(table.sources != SKIPPED)
-    first: dict[bytes, int] = {}
-    shared = found[find_shared(table.ids[found])].tolist()
-    ids = table.ids[shared].tolist()
-    repeated = [n for n, each in zip(shared, ids, strict=True) if first.setdefault(each, n) != n]
-    own = np.setdiff1d(found, repeated, assume_unique=True)
-    texts = table.texts[own]
-    originals = find_copies(
-        own,
-        texts,
-        lambda number: table.signature(InputNumber(number)),
-        options.duplicates,
-        read,
-        versions,
-    )
-    copies: dict[int, list[int]] = {}
-    for number, original in originals.items():
-        copies.setdefault(original, []).append(number)
-    boilerplate: dict[int, set[int]] = {}
-    if options.boilerplate == "drop":
-        kept = np.setdiff1d(own, [*originals], assume_unique=True)
-        for source in range(table.sources.max(initial=SKIPPED) + 1):
-            members = kept[table.sources[kept] == source]
-            boilerplate |= find_boilerplate(members, *table.blocks(members))
-    return _Decisions(frozenset(repeated), originals, copies, boilerplate)
 
 
 def _with_copies(document: Document, copies: Sequence[DocumentFields]) -> Document:
