@@ -176,3 +176,12 @@ def test_headings_within_a_chunk_are_found_by_name(make_project: MakeProject) ->
     first, *_ = project.ask("mantle")["results"]
     assert (first["path"], first["section"]) == ("planets.md", ["Planets"])
     assert first["position"] == {"start": 0, "end": 68, "line_start": 1, "line_end": 11}
+
+
+def test_a_value_stays_with_the_first_key_beside_it() -> None:
+    below = {name: {"text": f"{name} " * 30} for name in ("limits", "parts")}
+    written = json.dumps({"other": "x" * 900, "pump": {"note": "in the cellar", **below}})
+    document = read(RawDocument("notes", "a.json", "a.json", written.encode()))
+    assert isinstance(document, Document)
+    chunks = [one.text for one in chunk(document, chunking("headings", 400, 0))]
+    assert [text.count("limits limits") > 0 for text in chunks if "cellar" in text] == [True]

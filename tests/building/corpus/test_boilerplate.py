@@ -74,15 +74,23 @@ def test_what_a_chunk_has_only_a_part_of_stays(written: str, count: int) -> None
         assert " ".join(piece.text for piece in chunks).split() == text.split()
 
 
+def own_text(number: int) -> str:
+    return " ".join(f"Sentence {n} of document {number}, and no other." for n in range(30))
+
+
 def test_a_cut_paragraph_below_boilerplate_stays_cut() -> None:
-    texts = []
-    for number in range(MIN_DOCUMENTS):
-        own = " ".join(f"Sentence {n} of document {number}, and no other." for n in range(30))
-        texts.append(f"{NOTE}\n\n{own}\n")
+    texts = [f"{NOTE}\n\n{own_text(number)}\n" for number in range(MIN_DOCUMENTS)]
     for number, chunks in enumerate(trimmed(texts, chunking("sentences", 1200, 0))):
         assert len(chunks) == 2
         assert chunks[0].text.startswith("This site" if number == 0 else "Sentence 0 of")
         assert " ".join(piece.text for piece in chunks).endswith(texts[number][-40:].strip())
+
+
+def test_a_cut_paragraph_above_boilerplate_stays_whole() -> None:
+    texts = [f"{own_text(number)}\n\n{NOTE}\n" for number in range(MIN_DOCUMENTS)]
+    for number, chunks in enumerate(trimmed(texts, chunking("sentences", 1200, 0))):
+        assert len(chunks) == 2
+        assert " ".join(piece.text for piece in chunks).startswith(own_text(number))
 
 
 def page(number: int) -> str:

@@ -40,6 +40,11 @@ def test_citations_are_checked(text: str, expected: str, cited: list[int]) -> No
     assert filtered(text) == filtered(*text) == (expected, cited)
 
 
+def test_the_last_passage_that_a_request_can_have_is_cited() -> None:
+    assert filtered("Both [2, 20].", passages=20) == ("Both [2][20].", [2, 20])
+    assert filtered("Size [2, 21].", passages=20) == ("Size [2, 21].", [])
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
