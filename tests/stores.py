@@ -209,7 +209,7 @@ class Place:
             return done.fetchall() if done.description else []
 
     def preferring_graphs(self) -> "Place":
-        """Return the same place with settings that use the graph even for few chunks."""
+        """Return the same place with settings that make it use the graph even for few chunks."""
         if self.kind != "pgvector":
             return self
         with psycopg.connect(self.address) as connection:

@@ -560,7 +560,7 @@ def test_inline_markup_is_shown_as_meant(tab: Visit) -> None:
     shown = "text => element('p', {}, ...inlineNodes(text, cite)).innerHTML"
     for text, html in MARKUP.items():
         assert tab.page.evaluate(shown.replace(", cite", ""), text) == html
-    # Text that a model escapes is not a citation.
+    # Brackets that a model escapes are not a citation.
     cite = "{ cite: (number) => element('b', {}, String(number)) }"
     answered = tab.page.evaluate(shown.replace("cite", cite), "One [1], \\[9\\] &lt;")
     assert answered == "One <b>1</b>, \\[9\\] &amp;lt;"

@@ -272,7 +272,10 @@ def test_whatever_write_is_the_last_one(
     pauses: list[float],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """If an engine stops responding after any write, the publication ends with an error."""
+    """If an engine fails after any write, publishing ends with an error.
+
+    The published versions still answer correctly.
+    """
     choice = random.Random(5)
     indexes = {Content.open(index).version: index for index in (first, second)}
     monkeypatch.setattr(qdrant_points, "BATCH_POINTS", 50)

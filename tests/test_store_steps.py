@@ -39,7 +39,10 @@ COUNT = 60
 
 
 def make_notes(changed: dict[int, str] | None = None, count: int = COUNT) -> list[Note]:
-    """Return notes with every kind of filter; some have another first passage."""
+    """Return notes with values for every kind of filter.
+
+    `changed` maps a note's number to the word that replaces "first" in its first passage.
+    """
     notes = []
     for number in range(count):
         first, second = (WORDS[(number * step + step) % 10] for step in (1, 3))

@@ -1,4 +1,4 @@
-"""`foundry watch`: changes are served soon, by a server that keeps running."""
+"""`foundry watch` rebuilds after a change, and its server keeps running."""
 
 import json
 import re

@@ -166,7 +166,7 @@ def _unseen(reading: Reading) -> tuple[str, int]:
     pages = f"read {reading.looked_at:,} of {reading.looked_at + reading.unseen:,} pages: "
     if reading.is_hurried:
         return pages + "they took too long, and the next build tries again", 1
-    return pages + "ocr_pages in [[sources]] sets how many", 1
+    return pages + "ocr_pages in [[sources]] sets how many are read", 1
 
 
 class BuildReport:

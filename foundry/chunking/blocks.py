@@ -84,9 +84,11 @@ def _cut(
 
 
 def _before_paragraph(fitting: int, lines: list[str]) -> int:
-    """Return how many lines of code to take: up to a line with little white space before it.
+    """Return how many lines of code to take: the next part begins at the least indented line.
 
-    A line with a closing bracket is kept with its block, and parts are at least half full.
+    Of several such lines, one after a blank line is preferred, then the last one. A part begins
+    with a closing bracket only if this cannot be avoided. At least half of the fitting lines are
+    taken.
     """
 
     def fitness(count: int) -> tuple[bool, int, bool, int]:

@@ -14,7 +14,7 @@ from foundry.documents import Reading, Span
 def insert(reading: Reading, texts: Mapping[int, str]) -> Reading:
     """Return the reading with texts inserted at these offsets, and later offsets shifted.
 
-    A block with insertions is split into several, each of which begins with an insertion.
+    Blocks and lists are split before each insertion inside them.
     """
     offsets = sorted(texts)
     moved = [0, *accumulate(len(texts[offset]) for offset in offsets)]

@@ -71,8 +71,8 @@ def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
 
 def _show_adopted(adopted: Adopted) -> None:
     click.echo(
-        f"{printable(adopted.source)} has no foundry.toml: served with the defaults, its index is"
-        f" in {printable(str(adopted.project))}\n"
+        f"{printable(adopted.source)} has no foundry.toml: it is served with the defaults, and its"
+        f" index is in {printable(str(adopted.project))}\n"
         f"to keep it as a project: foundry init NAME --source {printable(quote(adopted.lasting))}"
     )
     if adopted.versions:

@@ -100,7 +100,7 @@ def _edges(resolution: Resolution, asked: Asked, extra: str) -> list[Edge]:
 
 
 def _block(item: Selection) -> str:
-    """Return a package's text without unused extras."""
+    """Return a package's block of the lock file, without unused extras."""
     text, separator, extras = item.package.block.partition("\n\n[package.optional-dependencies]\n")
     kept = [
         match[0]

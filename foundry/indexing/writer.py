@@ -44,7 +44,7 @@ from foundry.runtime.retrieval.embedding.probe import DenseManifest
 
 PROBE_TEXT = "How do I find what I am looking for?"
 EMBEDDING_BATCH = 1024
-"""Chunks passed to the embedder at a time, which may group and reorder them."""
+"""Number of chunks passed at a time to the embedder, which may group and reorder them."""
 
 
 class IndexWriter:

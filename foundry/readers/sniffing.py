@@ -33,7 +33,7 @@ PICTURES = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": 
 """Pictures whose text can be read, with their media types."""
 
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY")
-# Streams of older Office formats, whose names are in UTF-16.
+# Streams in OLE files, which identify their formats. OLE files store names in UTF-16.
 _STREAMS = {
     "EncryptedPackage": "encrypted Office",
     "__substg1.0_": "Outlook message",
@@ -117,8 +117,7 @@ def _zip_kind(content: bytes) -> str | None:
         return "EPUB" if written[0].endswith(b"epub") else of_office
     names, head = list(_directory(content)), content[:SAMPLE_BYTES]
     for start, kind in _MEMBERS.items():
-        # A truncated archive has no directory, so the names are searched for in the headers of its
-        # members.
+        # A truncated archive has no directory: the headers of its members are searched instead.
         if any(name.startswith(start) for name in names) if names else start in head:
             return kind
     return None

@@ -115,7 +115,7 @@ def _render_templates(
 
 
 def written_name(template: str, package: str, name: str) -> str:
-    """Return the path in an export for a template, given its name without the suffix."""
+    """Return a template's path in an export; `template` is its path without the suffix."""
     if template == UNIT:
         return f"{name}.service"
     folder, slash, rest = template.partition("/")

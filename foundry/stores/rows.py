@@ -68,7 +68,7 @@ class Rows:
 
     @cached_property
     def codes(self) -> NDArray[np.int64]:
-        """The code (n,) of each row."""
+        """The 64-bit hash (n,) of each row's content."""
         codes = mix(self.keys.view(np.uint64)) + self.content.lengths * _STEP
         codes = mix(codes + self.modified.view(np.uint64))
         codes = mix(codes + self._vector_codes())

@@ -339,8 +339,8 @@ def said_of(document: Document) -> list[str]:
 @pytest.mark.parametrize(
     ("allowed", "said"),
     [
-        (2, ["read 2 of 4 pages: ocr_pages in [[sources]] sets how many"]),
-        (3, ["read 3 of 4 pages: ocr_pages in [[sources]] sets how many"]),
+        (2, ["read 2 of 4 pages: ocr_pages in [[sources]] sets how many are read"]),
+        (3, ["read 3 of 4 pages: ocr_pages in [[sources]] sets how many are read"]),
         (4, []),
     ],
 )
@@ -356,7 +356,9 @@ def test_so_many_pages_of_a_picture_are_read_and_the_others_counted(
 def test_an_hour_of_pages_is_read_up_to_the_fiftieth(read_at_once: list[int]) -> None:
     document = read_file_here(tiff_of(*["a"] * 60), "a.tif")
     assert read_at_once[-1] == 50
-    assert said_of(document) == ["read 50 of 60 pages: ocr_pages in [[sources]] sets how many"]
+    assert said_of(document) == [
+        "read 50 of 60 pages: ocr_pages in [[sources]] sets how many are read"
+    ]
 
 
 def read_file_here(content: bytes, name: str) -> Document:
@@ -370,7 +372,9 @@ def test_pages_of_a_pdf_with_text_of_their_own_do_not_count(read_at_once: list[i
     document = read_pages(scan(jpeg, "Words of its own.", jpeg, jpeg), "a.pdf", 2)
     assert (len(read_at_once), document.reading.seen) == (2, (1, 3))
     assert "Words of its own." in document.reading.text
-    assert said_of(document) == ["read 2 of 3 pages: ocr_pages in [[sources]] sets how many"]
+    assert said_of(document) == [
+        "read 2 of 3 pages: ocr_pages in [[sources]] sets how many are read"
+    ]
 
 
 def test_all_pictures_of_a_word_file_or_of_slides_count_together(read_at_once: list[int]) -> None:
@@ -378,7 +382,9 @@ def test_all_pictures_of_a_word_file_or_of_slides_count_together(read_at_once: l
     media = {f"word/media/image{number}.tif": pair for number in range(3)}
     document = read_pages(docx("", **media), "a.docx", 3)
     assert len(read_at_once) == 3
-    assert said_of(document) == ["read 3 of 6 pages: ocr_pages in [[sources]] sets how many"]
+    assert said_of(document) == [
+        "read 3 of 6 pages: ocr_pages in [[sources]] sets how many are read"
+    ]
 
     from pptx import Presentation
 
@@ -389,7 +395,9 @@ def test_all_pictures_of_a_word_file_or_of_slides_count_together(read_at_once: l
     slides.save(stored)
     document = read_pages(stored.getvalue(), "a.pptx", 4)
     assert len(read_at_once) == 7
-    assert said_of(document) == ["read 4 of 6 pages: ocr_pages in [[sources]] sets how many"]
+    assert said_of(document) == [
+        "read 4 of 6 pages: ocr_pages in [[sources]] sets how many are read"
+    ]
 
 
 @pytest.mark.parametrize(("pixels", "count"), [(110_000 * 3 // 4, 3), (110_000 * 3 // 4 - 1, 2)])
@@ -399,7 +407,7 @@ def test_pixels_of_all_pages_are_bounded(
     monkeypatch.setattr(allowance, "PIXELS_A_PAGE", pixels)
     document = read_pages(tiff_of("a", "b", "c", "d"), "a.tif", 4)
     assert len(read_at_once) == count
-    said = f"read {count} of 4 pages: ocr_pages in [[sources]] sets how many"
+    said = f"read {count} of 4 pages: ocr_pages in [[sources]] sets how many are read"
     assert said_of(document) == [said]
 
 
@@ -445,7 +453,9 @@ def test_a_build_says_how_many_pages_of_a_scan_it_has_read(make_project: MakePro
     scans = tiff_of("The first zebra", "The second giraffe", "The third antelope")
     project = make_project({"many.tif": scans}, config=OCR_CONFIG)
     printed = project.succeed("build").stdout
-    assert "many.tif: read 2 of 3 pages: ocr_pages in [[sources]] sets how many\n" in printed
+    assert (
+        "many.tif: read 2 of 3 pages: ocr_pages in [[sources]] sets how many are read\n" in printed
+    )
     assert project.ask("giraffe", "--mode", "keyword")["results"]
     assert not project.ask("antelope", "--mode", "keyword")["results"]
     config = project.root / "foundry.toml"
@@ -473,7 +483,7 @@ def test_a_scan_that_took_too_long_is_read_again_by_the_next_build(
     read_at_once.clear()
     printed = project.succeed("build").stdout
     assert "1 read, 1 unchanged" in printed
-    assert "slow.tif: read 2 of 3 pages: ocr_pages in [[sources]] sets how many" in printed
+    assert "slow.tif: read 2 of 3 pages: ocr_pages in [[sources]] sets how many are read" in printed
     assert "0 read, 2 unchanged" in project.succeed("build").stdout
 
 

@@ -74,7 +74,7 @@ passages = st.lists(st.one_of(blocks, blocks, callouts), min_size=1, max_size=6)
 
 
 def plain(text: str) -> str:
-    # Paragraph marks and tags are not text; `2*3*4` is.
+    # Block ids, tags and marks are ignored, even where a mark is text, as in `2*3*4`.
     return "".join(re.sub(r"\^abc12|</?b>|[*_`\\]", "", text).split())
 
 

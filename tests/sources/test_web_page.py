@@ -1,4 +1,4 @@
-"""Text extraction from a page, in linear time."""
+"""Links, redirects and rules for robots are read from a page in linear time."""
 
 import time
 from collections.abc import Mapping

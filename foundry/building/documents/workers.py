@@ -93,7 +93,7 @@ def ask_workers(
 
 
 def batches(tasks: Iterable[Task], documents: int, size: int) -> Iterator[list[Task]]:
-    """Group tasks up to a number of `documents`, and until they reach a `size` in bytes."""
+    """Yield batches of up to `documents` tasks; a batch also ends once it reaches `size` bytes."""
     batch: list[Task] = []
     for task in tasks:
         batch.append(task)

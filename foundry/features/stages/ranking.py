@@ -16,11 +16,11 @@ DEFAULT_DECAY = {"half_life_days": 7.0, "floor": 0.1}
 
 
 class Anchors(Stage):
-    """[search.anchors]: boosts results that contain an identifier of the query."""
+    """[search.anchors]: boosts results that contain an identifier from the query."""
 
     name = "anchors"
-    summary = "favours results that contain an identifier of the query"
-    description = "results that contain an identifier of the query score `factor` times as much"
+    summary = "favours results that contain an identifier from the query"
+    description = "results that contain an identifier from the query score `factor` times as much"
 
     factor: Factor = 1.1
 
@@ -32,7 +32,7 @@ class Anchors(Stage):
             ("candidates", "index", "tokens", "patterns", "journal"),
             ("factor",),
         ),
-        readme="Scores of passages that contain an identifier of the query are multiplied by"
+        readme="Scores of passages that contain an identifier from the query are multiplied by"
         " {factor}.",
     )
 

@@ -77,7 +77,7 @@ def write_expansion(
     words: Sequence[str],
     encode: Callable[[Sequence[str]], NDArray[np.float32]],
 ) -> None:
-    """Embed the words as queries and write the files."""
+    """Embed the words as queries, and write the words, vectors and scales into the index."""
     files = ExpansionLayout(layout.expansion)
     files.root.mkdir()
     rows, scales = quantise(encode(words))

@@ -39,7 +39,7 @@ class CompletionsBuilder:
         self._headings.add_texts(found)
 
     def write(self, root: Path, words: CorpusWords, most_words: int) -> None:
-        """Write the files, with the `most_words` most frequent words, into an index."""
+        """Write the headings and the `most_words` most frequent words into an index's folder."""
         layout = SuggestionsLayout(root / FOLDER)
         layout.root.mkdir()
         _write_words(layout, words, most_words)

@@ -126,7 +126,7 @@ def rtf_texts(content: bytes) -> list[str]:
     text = _BYTES.sub(decode_bytes, text)
     text = _UNICODE.sub(lambda each: chr(int(each[1]) % 0x10000), text)
     text = _COMMAND.sub("", _BREAK.sub("\n", text))
-    # Characters beyond the first plane are written as surrogate pairs.
+    # Characters outside the BMP are written as surrogate pairs.
     return [text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")]
 
 

@@ -119,7 +119,7 @@ def _more_often(texts: Counter[str], others: Counter[str]) -> Counter[str]:
 
 
 def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
-    """Drop missing words that are part of a read word, or that consist of read words.
+    """Drop missing words that are part of an extra word, or that consist of extra words.
 
     A reader may join words that markup splits, and split words that the container joins.
     """

@@ -31,7 +31,7 @@ MAX_PIXELS = 40_000_000
 MAX_SIDE = 2_000
 """Larger pictures are scaled down to this size; otherwise memory reaches a gigabyte."""
 FOUND_SIDE = 1_280
-"""Pictures are scaled down to this size to find lines, which are read from the larger one."""
+"""Lines are found in a copy of the picture of this size, but read from one of up to MAX_SIDE."""
 SECONDS = 120
 """Processor time per picture."""
 UNSURE = 0.8

@@ -126,7 +126,7 @@ class Manifest:
             # The other fields are trusted, since the hash shows that the builder wrote them.
             digest = str(content.pop("sha256", "")).encode()
             if written != _with_hash(written[:-1].replace(_HASH + digest, _HASH, 1)):
-                raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
+                raise IndexUnusableError(f"{path}: damaged: content does not match its hash")
             content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
             return cls(**content)
         except FileNotFoundError:

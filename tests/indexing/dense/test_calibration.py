@@ -1,4 +1,4 @@
-"""The depth of the sketch pass is calibrated separately for each type of query."""
+"""The depth of the sketch pass reaches the minimum recall for each shape of query."""
 
 import json
 import re

@@ -55,7 +55,7 @@ def _read_fast_tokenizer(path: Path) -> tuple[list[str], Spelling]:
     added = content.get("added_tokens") or []
     ids |= {token["content"]: token["id"] for token in added}
     if sorted(ids.values()) != [*range(len(ids))]:
-        raise ValueError(f"{path}: token ids are not numbered from 0 upwards")
+        raise ValueError(f"{path}: token ids are not consecutive numbers from 0")
     vocabulary = sorted(ids, key=ids.__getitem__)
     _check_vocabulary(vocabulary)
     for token in added:

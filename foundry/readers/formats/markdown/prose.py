@@ -204,7 +204,7 @@ def _join_word(edits: Edits, match: re.Match[str]) -> str | None:
 
 
 def _character(match: re.Match[str]) -> str | None:
-    """Return the character of a reference, unless it would be markup."""
+    """Decode an HTML character reference; return None if the character could be markup."""
     character = html.unescape(match[0]).replace("\xa0", " ")
     return None if character in {"<", ">", "&", '"'} else normalise(character)
 

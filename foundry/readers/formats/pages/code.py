@@ -21,7 +21,10 @@ _CODE_LINE = re.compile(
 
 
 def code_block(node: LexborNode, is_left_out: IsLeftOut) -> list[Block]:
-    """Return a `pre` element as a fence, with the language that a class names."""
+    """Return a `pre` element as a fenced code block.
+
+    A data attribute or a class of the element, its `code` element or its parent names the language.
+    """
     code = node.css_first("code")
     owners = [
         node,

@@ -108,7 +108,7 @@ class _Lenient(Directive):
         return parent
 
     def shown_options(self) -> list[nodes.Node]:
-        """Return the options whose text is for people, and record the others as left out."""
+        """Return the options with text for readers as paragraphs; record the others as left out."""
         shown = list[nodes.Node]()
         for name, value in self.options.items():
             if not value or not isinstance(value, str):

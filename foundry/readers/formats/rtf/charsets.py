@@ -21,7 +21,7 @@ _PAGES = {
 
 
 def charset_of_font(number: int, document: str) -> str:
-    """Return the codec for a font's `fcharset`; the document's for ANSI and unknown ones."""
+    """Return the codec for a font's `fcharset`; the document's codec if it is ANSI or unknown."""
     return _BY_NUMBER.get(number, document)
 
 

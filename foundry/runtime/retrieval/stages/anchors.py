@@ -1,4 +1,4 @@
-"""Anchors: results that contain an identifier of the query score higher."""
+"""Anchors: results that contain an identifier from the query score higher."""
 
 import re
 from collections.abc import Sequence

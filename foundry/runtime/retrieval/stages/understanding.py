@@ -1,7 +1,7 @@
 """Query understanding: a language model reads the query before the search.
 
 LLM_BASE_URL, LLM_MODEL and LLM_API_KEY configure the model. One call serves all parts (rewriting,
-filter extraction). On any failure, the query is searched for as typed, and the response explains
+filter extraction). On any failure, the search uses the query as typed, and the response explains
 why.
 """
 

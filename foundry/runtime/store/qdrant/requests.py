@@ -22,7 +22,10 @@ SPARE = 20
 """Extra candidates to request, so that ties at the end can be broken by chunk number."""
 
 BITS = 22
-"""Bits kept of a score's significand, of 24 in float32, so that equal scores tie."""
+"""Bits to which a score's significand is rounded (float32 has 24).
+
+Scores that differ only by rounding errors then tie.
+"""
 
 Vector: TypeAlias = list[float] | models.SparseVector
 

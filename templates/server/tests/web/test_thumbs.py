@@ -1,4 +1,4 @@
-"""Thumbs: only for existing passages, and only if they are logged."""
+"""Thumbs are accepted only for existing passages; the response says whether they were kept."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Anchors: chunks that contain an identifier of the query, with numbers computed by hand."""
+"""Anchors: chunks that contain an identifier from the query, with numbers computed by hand."""
 
 import re
 from itertools import pairwise
