@@ -45,7 +45,7 @@ def make_chunk(
 
 
 def make_corpus(words: Sequence[str], documents: int = 60, end: str = ". ") -> list[ChunkRecord]:
-    """Return documents of three chunks of four sentences, each about a few of the words."""
+    """Return the chunks of documents about a few words each: three chunks of four sentences."""
     draw = random.Random(5)
     chunks = []
     join = "" if words[0] >= "\u4e00" else " "
@@ -68,7 +68,7 @@ def make_corpus(words: Sequence[str], documents: int = 60, end: str = ". ") -> l
 
 
 def teach(texts: Sequence[str]) -> Vectors:
-    """Return a model that embeds each text as the sum of its words' hashes."""
+    """Embed each text as the sum of its words' hashes, scaled to length 1: (n, DIMENSIONS)."""
     vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
     for row, text in zip(vectors, texts, strict=True):
         for word in split_words(text):

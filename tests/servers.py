@@ -241,5 +241,5 @@ def in_python(code: str) -> list[str]:
 
 
 def alone(export: Path) -> list[str | Path]:
-    """Return the same command in its own process, for tests of limits, groups and process ids."""
+    """Return a command like `in_checkout`, but not forked: for tests of limits, groups and pids."""
     return [sys.executable, "-I", "-B", RUN_EXPORT, export]

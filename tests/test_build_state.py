@@ -1,4 +1,4 @@
-"""The version of an index changes whenever one of its inputs changes."""
+"""The state of an index covers the files of a model folder, but no other files of a project."""
 
 import os
 

@@ -1,4 +1,7 @@
-"""Whether the chat may use a language model is chosen at export; without it, no such code ships."""
+"""The configuration chooses whether the chat may use a language model.
+
+Without this choice, an export contains no code for language models.
+"""
 
 import json
 import tomllib

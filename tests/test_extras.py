@@ -1,4 +1,4 @@
-"""A missing extra: one message before any work begins, and only if it is needed."""
+"""A missing extra is reported once, before any work begins, and only if the extra is needed."""
 
 import subprocess
 import sys

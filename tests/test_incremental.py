@@ -55,7 +55,7 @@ TABLES = "[search.correction]\n[search.suggestions]\n"
 
 
 def write(project: Project, name: str, content: str | bytes) -> Path:
-    """Write a file of a project, old enough for its stamp to be trusted."""
+    """Write a file of a project; all files but `rows.csv` are in `sources/`."""
     folder = project.root if name == "rows.csv" else project.root / "sources"
     path = folder / name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -33,7 +33,7 @@ def edit(project: Project, edition: str) -> None:
 
 
 def build(project: Project) -> Callable[[], tuple[int, str]]:
-    """Run a build; called in a forked child."""
+    """Return a function that runs a build, to be called in a forked child."""
 
     def action() -> tuple[int, str]:
         result = CliRunner().invoke(main, ["build", str(project.root), "--quiet"])

@@ -45,7 +45,7 @@ RAW = "pls what abt teh lmps"
 
 
 def says(**members: object) -> Script:
-    """Return a model that answers with one JSON object."""
+    """Return the script of a model that answers with one JSON object."""
 
     def script(call: Call, reply: Reply) -> None:
         reply.begin()

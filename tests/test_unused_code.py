@@ -77,7 +77,7 @@ def unused_in(modules: Mapping[str, ast.Module], composed: str = "") -> set[str]
 
 
 def functions_in(modules: Mapping[str, ast.Module]) -> Iterator[tuple[str, Definition]]:
-    """Return each function and method of the modules, with its class or None."""
+    """Yield each function and method of the modules, after the name of its class, or ""."""
     for tree in modules.values():
         for node in (tree, *(each for each in tree.body if isinstance(each, ast.ClassDef))):
             owner = node.name if isinstance(node, ast.ClassDef) else ""

@@ -130,7 +130,7 @@ def listen(address: str, libraries: list[str]) -> str:
 
 
 def ended() -> list[tuple[int, int]]:
-    """Yield process ids and exit codes of forks that have ended."""
+    """Return process ids and exit codes of forks that have ended."""
     found = []
     with suppress(ChildProcessError):
         while (one := os.waitpid(-1, os.WNOHANG))[0]:

@@ -28,12 +28,12 @@ class Gathered:
 
     @property
     def paths(self) -> list[str]:
-        """The documents' urls."""
+        """The documents' urls, without the address of the site."""
         return [(document.url or "").removeprefix(self.site.url) for document in self.documents]
 
     @property
     def reasons(self) -> dict[str, list[str]]:
-        """Return the urls of skipped pages, by reason."""
+        """Return the urls of skipped pages by reason, without the address of the site."""
         reasons: dict[str, list[str]] = {}
         for entry in self.skipped:
             path = entry.path.removeprefix(self.site.url)

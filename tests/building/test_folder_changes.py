@@ -1,4 +1,4 @@
-"""The folders that a build reads are watched, up to a limit that is reported."""
+"""The folders that a build reads are watched up to a limit; reaching it is reported."""
 
 import os
 from collections.abc import Generator

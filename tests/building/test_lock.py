@@ -1,4 +1,4 @@
-"""Only one build or export of a project runs at a time; others wait or fail with a message."""
+"""Only one build, export or publication of a project runs at a time; another fails at once."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Every part of a split list has its lead-in, which is counted once."""
+"""Every part of a split list begins with its stem; lines and offsets do not count the copies."""
 
 from itertools import pairwise
 

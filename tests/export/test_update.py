@@ -1,4 +1,4 @@
-"""What an update decides for each file by a three-way comparison, written atomically."""
+"""What an update decides for each file by a three-way comparison, and what it reports."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""Titles of records without one."""
+"""Titles derived from texts and file names, and dates in titles."""
 
 # ruff: noqa: RUF001 (other scripts are meant)
 import pytest

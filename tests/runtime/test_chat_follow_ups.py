@@ -1,4 +1,4 @@
-"""Which messages of a conversation are follow-ups, and the queries made from them."""
+"""Any conversation yields a query, a legend is read back, and languages have their own words."""
 
 import pytest
 from hypothesis import given

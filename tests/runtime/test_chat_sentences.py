@@ -1,4 +1,4 @@
-"""Sentences of Markdown, as plain text, and which of them answer a question."""
+"""Sentences of Markdown have bounded length, and each extract of an answer adds something."""
 
 from dataclasses import astuple
 from pathlib import Path

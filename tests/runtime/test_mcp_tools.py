@@ -1,4 +1,4 @@
-"""The results of MCP tools: texts joined from passages, and valid URLs."""
+"""The results of MCP tools: documents joined from passages up to a limit, and empty searches."""
 
 from collections.abc import Iterator
 from dataclasses import replace

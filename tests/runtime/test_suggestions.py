@@ -1,4 +1,4 @@
-"""Completions of a query: words, headings, the endpoint and the page's list."""
+"""Completions of a query: words and headings, and the endpoint of a server."""
 
 import importlib
 from collections.abc import Iterator

@@ -12,7 +12,7 @@ from foundry.indexing.versions import open_index
 
 
 def measure(folder: Path, chunks: int) -> tuple[RankingOverlap, int]:
-    """Return the overlap for an index with this many chunks and this vector width."""
+    """Return the measure of an index with this many chunks, and the width of its vectors."""
     words = ("valve", "pump", "oil", "brake", "wheel", "lamp", "fuel", "cable", "bolt")
     notes = [
         Note(f"Note {n}", (f"{words[n % 9]} and {words[n // 9]} are kept",)) for n in range(chunks)

@@ -13,7 +13,7 @@ from foundry.stores.content import Content
 
 
 def mean_of(folder: Path, lengths: list[int], *, in_steps: bool) -> Content:
-    """Return the mean length in an index whose chunks have a name and this many other words."""
+    """Write an index whose chunks have a name and these numbers of other words; return it."""
     notes = [Note("Valve", ("seal " * length,)) for length in lengths]
     options = IndexOptions(fields={}, keeps_counts=True, mean_in_steps=in_steps)
     return Content.open(write_notes(folder, notes, options=options))

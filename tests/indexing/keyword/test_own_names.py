@@ -1,4 +1,7 @@
-"""Passages that have a name or define it rank above those that mention it, in every mode."""
+"""Passages that have a name or define it rank above those that mention it.
+
+This holds for linear fusion, for RRF, and without vectors.
+"""
 
 import pytest
 from conftest import CONFIG, MakeProject, Project, write_project

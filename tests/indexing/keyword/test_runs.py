@@ -1,4 +1,7 @@
-"""External sorting gives the same result as sorting in memory."""
+"""Postings from sorted runs, copied postings, growing arrays and blocks of vectors.
+
+Each gives the same as what is computed or written at once.
+"""
 
 import math
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""Word, PowerPoint, spreadsheets, OpenDocument, EPUB, RTF."""
+"""Word, PowerPoint, spreadsheets, OpenDocument, EPUB, RTF, and Outlook's messages."""
 
 import io
 import struct

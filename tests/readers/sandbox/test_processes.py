@@ -1,4 +1,4 @@
-"""Worker processes: when they start and end, and the data that they receive."""
+"""Worker processes: when they start and end, their limits, and the checks of their answers."""
 
 import os
 import subprocess

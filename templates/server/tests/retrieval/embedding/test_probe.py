@@ -40,7 +40,7 @@ def index(**dense: Any) -> Any:
 
 
 def difference(probe: list[float] | None, expected: list[float] = DENSE["probe_vector"]) -> str:
-    """Return how a vector of the probe text differs from the recorded one, or None."""
+    """Return how a vector of the probe text differs from the recorded one; "" if it does not."""
     found = None if probe is None else np.array(probe, dtype=np.float32)
     return find_difference(found, DenseManifest(**{**DENSE, "probe_vector": expected})) or ""
 

@@ -15,7 +15,7 @@ SHARE = 0.02
 def noted(
     query: str, language: str = "english", model: str | None = "static-en", frequency: int = 0
 ) -> dict[str, Any]:
-    """Return the notes on a query over 100 chunks, given the document frequencies of words."""
+    """Return the notes on a query over 100 chunks, of which `frequency` contain each word."""
     index: Any = SimpleNamespace(
         manifest=SimpleNamespace(language=language, dense=model and {"model": model}),
         tokenizer=Tokenizer(language),
