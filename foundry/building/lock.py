@@ -1,4 +1,4 @@
-"""The lock of a project, for one build or export at a time."""
+"""The lock of a project, for one build, export or publication at a time."""
 
 import os
 import time

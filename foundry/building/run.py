@@ -1,14 +1,14 @@
 """The order of a build.
 
-survey      Compares names and stamps with the published index. If nothing has changed, no file is
-            opened and the build ends (`documents.unchanged`).
+survey      Compares names and stamps with the published index. If nothing has changed, no document
+            is opened and the build ends (`documents.unchanged`).
 collect     Takes each document from the cache or prepares it (`documents.preparer`): reads, splits,
             counts terms, and embeds if the model is the built-in table; in worker processes of this
             machine or of several (`engines`). Everything that depends on one document alone is
             done here; the options that decide it are in `Recipe`.
-assemble    Adds the prepared documents, in the sources' order, one at a time (`corpus`). Everything
-            that depends on several documents is done here. A document for which nothing has
-            changed is copied from the previous index (`corpus.input_table`, `indexing.carried`).
+assemble    Adds the prepared documents in the sources' order (`corpus`). Everything that depends on
+            several documents is done here. A document for which nothing has changed is copied
+            from the previous index (`corpus.input_table`, `indexing.carried`).
 write       Writes the vectors of a model, the lanes, the query encoder and the manifest; publishes.
 
 An index depends on the sources and the configuration alone: a build from the cache gives the same

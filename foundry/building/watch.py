@@ -1,7 +1,8 @@
 """Rebuilds after changes to a source folder, a table or foundry.toml.
 
 Folders are watched by notifications of the system (`folder_changes.py`). Single files, which
-editors like to replace, are checked five times a second. Web sources are not watched.
+editors like to replace, are checked five times a second. Websites and git repositories are not
+watched.
 """
 
 import ctypes
@@ -63,7 +64,8 @@ def _try(build: Callable[[], BuildResult]) -> BuildResult | FoundryError | Serve
 def share_one_heap() -> None:
     """Let all threads that start from now on allocate from the main heap.
 
-    glibc gives up to eight heaps a core to threads, and trimming leaves the free end of each.
+    glibc gives threads up to eight heaps (arenas) per core, and malloc_trim does not release the
+    top of each.
     """
     if sys.platform == "linux":
         with suppress(AttributeError):  # Only glibc has this function.

@@ -56,7 +56,7 @@ def _cut(
     choose: Callable[[int, list[str]], int],
 ) -> list[str]:
     """Return parts of at most `room` characters each, with head and foot; longer lines are kept
-    whole.
+    whole. If head and foot exceed REPEATED_SHARE of `room`, the block is returned as one part.
 
     `choose` is called with the number of lines that fit into a part, and with these lines and the
     next one; it returns how many to take. Empty lines between parts are dropped.
@@ -101,7 +101,7 @@ def _before_paragraph(fitting: int, lines: list[str]) -> int:
 
 
 def _put_in(reading: Reading, cut: dict[Span, list[str]]) -> Reading:
-    """Return the reading with the parts in place of their tables, and all offsets shifted."""
+    """Return the reading with the parts in place of their blocks, and all offsets shifted."""
     ends, moved, parts = [0], [0], list[str]()
     blocks: list[Span] = []
     position = 0

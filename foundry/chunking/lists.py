@@ -89,7 +89,7 @@ def _stems_of(node: _Node, text: str, limit: int) -> str:
 
 
 def _find_lists(reading: Reading) -> Iterator[list[_Node]]:
-    """Yield lists with a stem: the span of the whole, and the items in order."""
+    """Yield the nodes of each list with a stem: the stem's paragraph or item, then the items."""
     found: list[_Node] = []
     for node in _with_stems(reading):
         if node is not None and node.stems:

@@ -134,7 +134,7 @@ def group_sections(
     """Yield the largest subtrees of at most `limit` characters, else sections, in order.
 
     A section with the same path as an earlier one continues it, like the rest of a class after a
-    method. A section with fewer than `depth` headings is only grouped alone.
+    method. A section with fewer than `depth` headings is yielded alone.
     """
     ends = _find_ends(sections)
     place = 0

@@ -58,9 +58,9 @@ def inspect(project: Path, as_json: bool, left_out: str | None, **chosen: Any) -
 def doctor(project: Path, as_json: bool) -> None:
     """Report what is installed and whether it works, for example to paste into a request for help.
 
-    In a project, its index is checked too. Packages that work share one line, and so do extras and
-    variables that the project does not use. The report contains no secrets: it only shows whether
-    environment variables are set.
+    In a project, its index is checked too. Packages, and extras and variables that the project does
+    not use, are listed on one line for each group. The report contains no secrets: it only shows
+    whether environment variables are set.
     """
     findings = pipeline.doctor(project, is_brief=not as_json)
     problems = [finding for finding in findings if finding.is_problem]

@@ -26,7 +26,7 @@ def write_array(path: Path, values: NDArray[Any]) -> None:
 
 
 def open_stored(path: Path) -> NDArray[Any]:
-    """Map a NumPy file read-only; an empty array is read, since it cannot be mapped."""
+    """Map a NumPy file read-only; a small one is read, since an empty array cannot be mapped."""
     array = np.load(path, allow_pickle=False, mmap_mode="r" if path.stat().st_size > 256 else None)
     return np.asarray(array)
 
@@ -61,14 +61,14 @@ def look_up(
 
 
 def encode_json(value: object) -> bytes:
-    """Return a line of JSON in UTF-8, with sorted keys."""
+    """Return a line of compact JSON in UTF-8, with keys in their given order."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def describe_files(
     root: Path, begun: Mapping[Path, Future[str]] = MappingProxyType({})
 ) -> dict[str, dict[str, int | str]]:
-    """Return size and SHA-256 of every file below `root`; `begun` has hashes known already."""
+    """Return size and SHA-256 of every file below `root`; `begun` has hashes begun already."""
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     with ThreadPoolExecutor() as threads:
         hashes = [begun.get(path) or threads.submit(hash_file, path) for path in paths]

@@ -61,7 +61,7 @@ class LinksBuilder:
         return StoredRows(offsets_of(counts), [(once & 0xFFFFFFFF).astype(np.uint32)])
 
     def write(self, layout: IndexLayout) -> None:
-        """Write the files."""
+        """Write the targets of all links, and the offsets of each document's links."""
         resolved = self.resolve()
         write_array(layout.link_offsets, resolved.offsets)
         write_array(layout.link_targets, resolved.columns[0])

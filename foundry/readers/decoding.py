@@ -46,7 +46,7 @@ def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
 
 
 def remove_terminal_codes(text: str) -> str:
-    """Remove colours and other codes of terminals, and letters that are printed twice for bold."""
+    """Remove colours and other terminal codes; a letter printed twice for bold is kept once."""
     if "\x1b" in text:
         text = _TERMINAL_CODE.sub("", text)
     return _OVERSTRUCK.sub("", text) if "\b" in text else text

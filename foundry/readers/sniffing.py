@@ -110,14 +110,14 @@ def _is_binary(content: bytes) -> bool:
 def _zip_kind(content: bytes) -> str | None:
     """Return the document format in a zip archive; None for an archive of files.
 
-    Names are read from the directory at the end, or, in truncated files, from the first member.
+    Names are read from the directory at the end. Truncated files have none, so their first
+    SAMPLE_BYTES are searched.
     """
     if written := _MIME_TYPE.search(content[:200]):
         of_office = f"OpenDocument {(written[1] or b'').decode()}".strip()
         return "EPUB" if written[0].endswith(b"epub") else of_office
     names, head = list(_directory(content)), content[:SAMPLE_BYTES]
     for start, kind in _MEMBERS.items():
-        # A truncated archive has no directory: the headers of its members are searched instead.
         if any(name.startswith(start) for name in names) if names else start in head:
             return kind
     return None

@@ -1,7 +1,8 @@
 """Finds the rows of a version that an engine lacks, without fetching all of its rows.
 
 Rows fall into buckets by their keys. For each bucket, the engine returns the number of rows and the
-exclusive or of their codes. Keys and codes are only fetched for buckets that differ.
+exclusive or of their codes, which are hashes of the rows' content. Keys and codes are only fetched
+for buckets that differ.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Adds prepared documents to an index, one by one, in the order of the sources.
+"""Adds prepared documents to an index, in the order of the sources.
 
 Unchanged documents are copied from the previous index.
 """
@@ -137,7 +137,7 @@ class _Assembler:
         """Yield spans of inputs that are copied together, and spans that are not copied.
 
         Five inputs of one source, numbered [0, 1, NOT_INDEXED, 2, 3] in the previous index, have
-        the spans (0, 2), (2, 3) and (3, 5); the second span is prepared again.
+        the spans (0, 2), (2, 3) and (3, 5); only the second span is not copied.
         """
         sources, is_copied = self._table.sources, documents != NOT_INDEXED
         goes_on = (np.diff(documents) == 1) & (np.diff(self._table.places) == 1)
@@ -203,7 +203,7 @@ class _Assembler:
         return entry
 
     def _entry(self, number: int) -> tuple[IndexEntry, Figures]:
-        """Return the entry of a document if it, or a decision about it, has changed."""
+        """Return a document's entry, without boilerplate and with its copies, and its figures."""
         stored = self._load(number)
         assert isinstance(stored, StoredDocument)
         entry, facts = stored.entry, stored.facts

@@ -1,8 +1,8 @@
 """Lines of tables whose documents are cached, so that they need not be parsed again.
 
-A line with the same bytes, options and programs as before gives the same document. The records are
-deleted before the cache changes, and rewritten once all documents are prepared, so they never refer
-to missing results.
+A line with the same bytes, options and programs as before gives the same document. The stored lines
+are deleted before the cache changes, and rewritten once all documents are prepared, so they never
+refer to missing results.
 """
 
 import json

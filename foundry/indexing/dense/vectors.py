@@ -186,7 +186,10 @@ class WrittenVectors:
 
 
 def background_of(cosines: NDArray[np.float32]) -> float:
-    """Return the median cosine (q,) of the nearest vectors to everyday questions."""
+    """Return the median of the cosines (q,) between everyday questions and their nearest vectors.
+
+    It is clipped to 0 to MAX_BACKGROUND, and DEFAULT_BACKGROUND if there are no cosines.
+    """
     if not len(cosines):
         return DEFAULT_BACKGROUND
     # Two digits: further digits of a matrix product differ between machines.

@@ -1,11 +1,11 @@
 """Builds the files of the keyword lane: vocabulary, postings and impacts.
 
-The impact of a text term is its BM25 weight. A chunk has a heading term if its heading or its
-document's title matches a whole query. Its impact is `HEADING_FACTOR` times the summed idf of the
-terms in the heading, which is more than a text could reach by repeating them. The impact scales
-with the term's count relative to `NAMED`: titles rank before headings, and headings before their
-parts. In addition, the term for a name's exact spelling has an impact of `HEADING_FACTOR` times its
-own idf.
+The impact of a text term is its BM25 weight. A chunk has heading terms for its names, such as its
+heading or its document's title; a query for a name contains one of them. The impact of a heading
+term is `HEADING_FACTOR` times the summed idf of the terms in the heading, which is more than a text
+could reach by repeating them. The impact scales with the term's count relative to `NAMED`: titles
+rank before headings, and headings before their parts. In addition, the term for a name's exact
+spelling has an impact of `HEADING_FACTOR` times its own idf.
 """
 
 import math

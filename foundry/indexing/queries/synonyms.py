@@ -36,7 +36,7 @@ def write_synonyms(
     texts: Iterable[str],
     tokenizer: Tokenizer,
 ) -> None:
-    """Write the files: synonyms of `groups`, and acronyms that `texts` explain."""
+    """Write the synonyms of `groups`, and the acronyms that `texts` explain."""
     forms: dict[str, dict[str, str]] = defaultdict(dict)
     described: list[dict[str, object]] = []
     for left, right in groups:

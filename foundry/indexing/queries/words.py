@@ -53,11 +53,11 @@ class CorpusWords:
         return sorted(sorted(frequencies), key=frequencies.__getitem__, reverse=True)
 
     def most_frequent(self, most: int) -> list[str]:
-        """Return the `most` most frequent words, without those that the tokenizer splits."""
+        """Return those of the `most` most frequent words for which `is_word` is true."""
         return [word for word in self._ranked[:most] if self.is_word(word)]
 
     def is_word(self, word: str) -> bool:
-        """Return whether the tokenizer keeps a lower-case form as one word."""
+        """Return whether a lower-case form is one word of MIN_LENGTH to MAX_LENGTH characters."""
         if not MIN_LENGTH <= len(word) <= MAX_LENGTH:
             return False
         # ASCII words are never split, and asking the tokenizer would take a hundred times as long.

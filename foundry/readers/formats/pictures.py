@@ -98,7 +98,7 @@ def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
 def see(picture: Any) -> SeenPage:
     """Return the lines and tables of a picture, an array (height, width, 3), turned upright.
 
-    If most of the text is uncertain, no lines are returned, and `unsure` is their number.
+    If the mean confidence is below UNSURE, no lines are returned, and `unsure` counts those found.
     """
     found = _recognise(picture)
     if found.is_sideways:
@@ -209,7 +209,7 @@ def _compose(pages: Sequence[SeenPage]) -> Reading:
 
 
 def _slope(boxes: Any) -> float:
-    """Return the median slope of lines, downwards to the right."""
+    """Return the median slope of lines, weighted by length; positive if they descend rightwards."""
     edges = sorted(
         ((y2 - y1) / (x2 - x1), x2 - x1)
         for (x1, y1), (x2, y2), *_ in boxes.tolist()

@@ -255,7 +255,7 @@ def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
 
 
 def _span(cell: Any, name: str) -> int:
-    """Return how many rows or columns a cell spans; rowspan=0 spans the rest of the table."""
+    """Return how many rows or columns a cell spans; 0 means all remaining rows."""
     written = str(cell.get(name).value).strip() if cell.has(name) else ""
     return int(written) if written.isdecimal() and len(written) < 5 else 1
 

@@ -61,7 +61,7 @@ def embedding_routes(model_name: str) -> APIRouter:
 def _embed(texts: Sequence[str], dimensions: int | None) -> list[Vector]:
     """Return the unit vector (d,) of each text; zeros for a text without known words.
 
-    Raises InvalidRequestError if no text has known words.
+    Raises InvalidRequestError if no text has known words, or vectors do not have `dimensions`.
     """
     encoder = current_index().encoder
     found = [encoder.encode(text) for text in texts]
@@ -75,5 +75,5 @@ def _embed(texts: Sequence[str], dimensions: int | None) -> list[Vector]:
 
 
 def _pack(vector: Vector) -> str:
-    """Return the bytes of a vector as little-endian float32."""
+    """Return a vector as base64 of its numbers in little-endian float32."""
     return b64encode(vector.astype("<f4").tobytes()).decode()

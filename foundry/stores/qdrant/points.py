@@ -48,7 +48,7 @@ class Points:
 
     @cached_property
     def codes(self) -> NDArray[np.int64]:
-        """The code (n,) of each point."""
+        """The 64-bit hash (n,) of each point: of its row, the mean length, and reassigned slots."""
         content = self.rows.content
         mean = np.array([content.mean_length]).view(np.uint64)
         codes = mix(self.rows.codes.view(np.uint64) + mean)
@@ -93,7 +93,10 @@ class Points:
     def _values(
         self, terms: NDArray[np.int64], chunks: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Return the BM25 weights of term counts (k,), without the inverse document frequency."""
+        """Return the BM25 weights of term counts (k,), without the inverse document frequency.
+
+        The weight of a heading term is its count divided by NAMED.
+        """
         content = self.rows.content
         manifest = content.files.manifest
         relative = content.lengths[chunks] / content.mean_length

@@ -79,7 +79,7 @@ def _attached(part: MIMEPart) -> Iterator[MIMEPart]:
 
 
 def _choose(children: list[MIMEPart]) -> MIMEPart | None:
-    """Return the plain alternative, or the last one if that has no content."""
+    """Return the plain alternative; the last other one if it is empty or refers to another part."""
     plain = next((each for each in children if each.get_content_type() == "text/plain"), None)
     if plain is not None and _says_more(_text_of(plain)):
         return plain

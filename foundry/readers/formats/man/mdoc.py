@@ -120,7 +120,7 @@ def split_cells(given: list[str], name: str) -> Iterator[str]:
 
 
 def standard_sentence(name: str, named: list[str]) -> str:
-    """Return the sentence that every page has about exit codes or returned values."""
+    """Return the standard sentence about exit codes (`Ex`) or returned values (`Rv`)."""
     if name == "Ex":
         said = " and ".join(named)
         verb = "utility exits" if len(named) < 2 else "utilities exit"

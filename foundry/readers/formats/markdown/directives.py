@@ -269,7 +269,7 @@ def _values(written: str) -> str:
 
 
 def _arguments(written: str) -> str | None:
-    """Return the arguments of a wiki template; None for a filter of another language."""
+    """Return the arguments of a wiki template; None for another language's `{{ expression }}`."""
     if written.startswith(" ") and "=" not in written:
         return None
     named = (argument.partition("=") for argument in written.split("|"))

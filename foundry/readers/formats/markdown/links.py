@@ -56,7 +56,7 @@ def find_links(text: str, references: Mapping[str, str]) -> tuple[Link, ...]:
     """Return the distinct links in text order, without images.
 
     `references` maps a normalised label to its target. `kind` is inline, reference, autolink, html
-    or wikilink, whose target is the page's name without heading.
+    or wikilink. The target of a wikilink is the page's name without the heading.
     """
     found: dict[Link, int] = {}
     for start, link in _iterate_links(text, references):

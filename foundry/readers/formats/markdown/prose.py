@@ -192,7 +192,7 @@ def _subscript(text: str, match: re.Match[str]) -> str:
 
 
 def _join_word(edits: Edits, match: re.Match[str]) -> str | None:
-    """Return emphasised text without marks that would split a word."""
+    """Return emphasised text without its marks if they would split a word; else None."""
     start, end = match.span()
     inner = edits.text[slice(*match.span(2))]
     before, after = edits.text[max(start - 2, 0) : start], edits.text[end : end + 1]

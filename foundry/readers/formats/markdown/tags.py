@@ -213,7 +213,7 @@ def _struck(opening: Tag, closing: Tag, text: str, tag: Tag) -> str:
 
 
 def _is_marked(text: str, opening: Tag, closing: Tag) -> bool:
-    """Return whether marks around a text would be read as such, as they are not within words."""
+    """Return whether marks around a text would be read as marks; inside a word they would not."""
     inner = text[opening.end : closing.start]
     around = text[max(opening.start - 1, 0) : opening.start] + text[closing.end : closing.end + 1]
     is_line = bool(inner) and inner == inner.strip() and not _NOT_MARKED.search(inner)

@@ -152,7 +152,7 @@ class Blocks:
             _end_list(composer, inner)
 
     def _list_name(self, element: Element) -> str:
-        """Return the list that the style of the first paragraph names."""
+        """Return the name of the list style in the style of the first paragraph."""
         first = next(iter(element.iter(f"{TEXT}p")), None)
         return self._styles.get("paragraph", _style_of(first)).list_name
 
@@ -228,7 +228,7 @@ class Blocks:
                 composer.text(f"Notes: {text}")
 
     def _object(self, composer: Composer, element: Element) -> None:
-        """Add the data table of a chart."""
+        """Add the titles and the data table of a chart."""
         name = element.get(LINK, "").removeprefix("./")
         root = self._load(name) if name else element
         chart = None if root is None else root.find(f".//{CHART}chart")

@@ -26,7 +26,7 @@ _FUNCTION = re.compile(r"(?:sin|cos|tan|cot|sec|log|exp|det)h?$")
 
 
 def find_raised(text: str, places: Sequence[int], characters: Characters) -> list[Raised]:
-    """Find raised digits, with the text for them: `10^6`, `word [3]` and `1010_2`.
+    """Find raised and lowered digits, with the text for them: `10^6`, `word [3]` and `1010_2`.
 
     `places` are the positions of the characters on the page. Indices of letters (H2O) are not
     found.

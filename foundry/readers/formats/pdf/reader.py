@@ -48,7 +48,7 @@ class _Page:
 def read(content: bytes, *, ocr: bool = False) -> Reading:
     """Read a PDF's text layer, page by page; with `ocr`, also pages that are pictures.
 
-    Raises UnreadableError for an encrypted PDF, and for one that has only pictures of text.
+    Raises UnreadableError for an encrypted or damaged PDF, and for one with only pictures of text.
     """
     import pypdfium2
     from pypdfium2 import raw

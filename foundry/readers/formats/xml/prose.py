@@ -229,6 +229,6 @@ def _cell(element: Element, parent: Element) -> str:
 
 
 def _number(name: str | None) -> int:
-    """Return the number at the end of a column's name; 0 if there is none."""
+    """Return the digits in a name or an attribute as a number; 0 if there are none."""
     digits = "".join(sign for sign in name or "" if sign.isdigit())
     return int(digits[:4]) if digits else 0
