@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
-"""Contains the range of ports that Linux assigns; on other systems, it begins above `LAST`."""
+"""Contains the range of ports that Linux assigns; elsewhere, all ports above LAST are assumed."""
 
 FIRST, LAST = 10_000, 32_000
 

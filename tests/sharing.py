@@ -39,7 +39,7 @@ COMMANDS = (
     *("foundry.serving.adopt", "foundry.serving.preview", "foundry.serving.serve"),
     "warm_caches",
 )
-"""The libraries of `foundry`, and modules of tests, one of which fills caches."""
+"""The folder of tests, and the modules that the process which forks commands has imported."""
 
 EVERYTHING = (COMMANDS, LIBRARIES, READERS)
 

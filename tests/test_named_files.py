@@ -73,7 +73,7 @@ OTHER = {
     "known questions": '{"query": "what", "match": "none", "documents": []}',
     "--qrels": '{"_id": "1", "text": "seals"}',
 }
-"""Content of the other file that a command needs."""
+"""Content of the second file that a command needs, by the key of the tested one."""
 
 
 @pytest.fixture(scope="module")

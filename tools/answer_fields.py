@@ -53,7 +53,7 @@ MEANINGS: dict[type[Record], dict[str, str]] = {
         "url": "Its url, if it has one.",
         "tags": "The document's tags.",
         "modified": "The date when the document was last modified (ISO 8601).",
-        "also_at": "At most 10 other places with the same passage.",
+        "also_at": "Other places with the same passage (at most 100), and those of merged results.",
         "score": "From 0 to 1; results are ordered by it.",
         "scores": "The score in each lane.",
         "ranks": "The rank in each lane.",

@@ -56,7 +56,7 @@ EXEMPT: Mapping[str, str] = {
     "server": _SERVING,
     "export": _SHIPPING,
 }
-"""Keys of foundry.toml that do not affect an index, with reasons."""
+"""Keys of foundry.toml that do not affect an index, except STATISTICS and ENGINE, with reasons."""
 
 _RECORD = "configuration.json"
 """The file in a project's state that records the published index's configuration, by key."""

@@ -89,7 +89,8 @@ class StoreSection(Table):
 
     Attributes:
         engine: The store that is searched: the index in the export, or a search engine.
-        name: The name of the schema or collection in the engine; by default the package's name.
+        name: The name of the schema or collection in the engine; by default the project's name with
+            underscores.
         exact: Whether every vector is compared, instead of only the vectors that a search of a
             graph visits.
         records: Where records (texts, titles, headings, places) and documents are stored: in files

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 GRACE_SECONDS = 3600.0
 INCREMENTAL_QUESTIONS = 5
-"""Number of searches compared in each lane if a version shares rows with a published one."""
+"""Number of searches compared in each lane if most rows of a version are in the engine already."""
 
 AGAIN = "publish with --again, which reloads this version"
 """The hint when an engine lacks part of a version."""

@@ -439,7 +439,7 @@ COMMAND_KEYS = {
     "core.sshCommand": "ssh://git@127.0.0.1:1/x",
     "remote.origin.uploadpack": None,
 }
-"""Keys of git that name programs, with the url for which git would run them, or a folder's."""
+"""Keys of git that name programs, with a url for which git runs them; None for a folder."""
 
 
 @pytest.mark.parametrize("key", COMMAND_KEYS)

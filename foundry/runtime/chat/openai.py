@@ -68,7 +68,7 @@ class TextPart(BaseModel):
 
 
 class CompletionTurn(BaseModel):
-    """A message. Text from `system` and `developer` is a wish about form, not an instruction."""
+    """A message. The model reads `system` and `developer` texts as wishes for the answer's form."""
 
     role: Literal["user", "assistant", "system", "developer"]
     content: str | Annotated[list[TextPart], Field(max_length=MAX_MESSAGES)] | None = None

@@ -26,8 +26,8 @@ from .store import HELD_FILES, Engine, Store, VersionMissingError, open_store
 class StoredKeywordLane:
     """BM25 search over the postings of one version in an engine.
 
-    Vocabulary and frequencies are files of the index, so the engine is queried only for terms that
-    it has. Scores are the same as without an engine. Every search raises StoreError.
+    Vocabulary and frequencies are files of the index, so the engine is queried only for terms in
+    the vocabulary. Scores are the same as without an engine. Every search raises StoreError.
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:

@@ -222,9 +222,10 @@ def _watch(watched: "weakref.ref[Store]") -> None:
 
 
 def is_short(hits: LaneHits, count: int, only: Restriction | None) -> bool:
-    """Return whether a graph found fewer of the allowed chunks than requested.
+    """Return whether a graph's search with filters found fewer chunks than it should.
 
-    Filters that exclude most chunks leave dead ends in a graph; then all vectors are compared.
+    It should find `count`, or all that the filters allow if these are fewer. Filters that exclude
+    most chunks leave dead ends in a graph; then all vectors are compared.
     """
     return only is not None and len(hits) < min(count, int(only.allowed.sum()))
 

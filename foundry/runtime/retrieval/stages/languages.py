@@ -43,7 +43,8 @@ COMMON_WORDS["english"] = ENGLISH_STOP_WORDS | {"what", "which", "who", "how", "
 def note_language(index: Index, query: str, journal: Journal, *, share: float) -> None:
     """Note in the journal if a query seems to be in a language other than the documents'.
 
-    Nothing is noted if such words occur, on average, in more than a `share` of the chunks.
+    Nothing is noted if the words that indicate the language occur, on average, in more than a
+    `share` of the chunks, or if the index's semantic model is not the built-in one.
     """
     language, dense = index.manifest.language, index.manifest.dense
     if dense is not None and dense["model"] != BUILT_IN_MODEL:

@@ -17,11 +17,11 @@ def require_lane_score(
     semantic: float | None = None,
     keyword: float | None = None,
 ) -> Candidates:
-    """Drop the candidates that do not reach the minimum score of any lane.
+    """Keep the candidates that reach the minimum score of at least one lane.
 
     The semantic score is a cosine, comparable between queries; the keyword score is relative to the
-    best hit's, which is 1 unless an identifier of the query is unknown. Lanes without a minimum,
-    not searched, or without a score for the candidate are ignored.
+    best hit's, which is 1 unless an identifier of the query is unknown. Lanes that were not
+    searched or have no minimum are ignored. A candidate without a score in another lane is kept.
     """
     lanes = [(candidates.semantic, semantic), (candidates.keyword, keyword)]
     passed = [
@@ -40,7 +40,7 @@ def require_score(candidates: Candidates, journal: Journal, *, minimum: float) -
 
 
 def _keep(candidates: Candidates, journal: Journal, kept: NDArray[np.bool_]) -> Candidates:
-    """Note how many candidates were dropped and, if none remain, the best score among them."""
+    """Return the `kept` candidates; note how many were dropped and, if all, their best score."""
     dropped = int((~kept).sum())
     if dropped:
         dropped += journal.stages.get(STAGE, {}).get("dropped", 0)

@@ -116,7 +116,7 @@ def rerank(
     """Set the best candidates' scores to the model's; the others keep their order below them.
 
     The others are scaled so that the best of them is just below the model's lowest score. Nothing
-    changes if only one lane was requested, or if it found an identifier.
+    changes if the caller requested a lane, or if an identifier of the query was found.
     """
     if journal.reason in ("identifier", "requested"):
         return candidates

@@ -75,8 +75,8 @@ class Connections:
     def use(self, call: Callable[[psycopg.Connection], Answer]) -> Answer:
         """Return the result of a read-only call on a working connection.
 
-        Idle connections may be broken, for example after a restart of the server. A failed call is
-        repeated, because checking each connection first would double the time of a search.
+        Idle connections may be broken, for example after a restart of the server. A call that fails
+        because of this is repeated: checking each connection first would double a search's time.
         """
         self._pool.open()
         with self._pool.connection() as connection:

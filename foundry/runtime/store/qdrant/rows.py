@@ -15,7 +15,7 @@ from qdrant_client import models
 
 DENSE = "dense"
 SPARSE = "bm25"
-"""Names of a row's vectors."""
+"""Names of a row's dense and sparse vector."""
 
 KEY = "key"
 SINCE = "since"
