@@ -29,7 +29,7 @@ from foundry.sources.versions import recognise_versions
 
 FILES_READ = 40
 FILES_PARSED = 4
-"""Number of files read by worker processes, since a PDF may take a second."""
+"""Number of files read by workers if fewer other files can be read; a PDF may take a second."""
 
 UNNAMED_OPENED = 1_000
 """Number of files with unknown extensions whose first bytes are checked for text."""

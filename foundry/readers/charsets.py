@@ -15,8 +15,8 @@ from foundry.readers.scripts import guess_script
 
 SAMPLE_BYTES = 65_536
 STRANGE_CHARACTERS = 2
-"""Windows-1252 is ruled out if the text would have more strange letters than this, plus five for
-each strange letter in another code page.
+"""Windows-1252 is ruled out if the text would have at least this many strange characters, plus
+five for each strange character in another code page.
 """
 
 _WESTERN = "cp1252"

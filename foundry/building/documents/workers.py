@@ -20,7 +20,7 @@ from foundry.readers.contract import UnreadableError
 from foundry.readers.sandbox.processes import Limits, Sandbox
 
 FEW_DOCUMENTS = 64
-"""How many documents are prepared in this process before workers are started."""
+"""Maximum number of small documents that are prepared in this process, without workers."""
 
 SMALL_BYTES = 50_000
 """Larger documents go to a worker, whatever their format."""

@@ -36,7 +36,7 @@ SKETCHED_ROWS = 1_024
 """Rows whose signs a thread computes at a time."""
 
 FIRST_ROWS = 64
-"""Rows in the first block that is compared with all queries."""
+"""Rows in the first part that is searched for the nearest; each later part is larger."""
 
 CACHED_ROWS = 256
 """Rows that fit into a processor's cache as floats, where summing is ten times as fast."""

@@ -17,7 +17,7 @@ MAX_HEADING_LEVELS = 4
 LARGER = 1.15
 HEADINGS_SHARE = 0.15
 FEW_LINES = 4
-"""A size is that of body text if more characters and more lines than this use it."""
+"""A larger size is also that of body text if more lines than this and enough characters use it."""
 PARAGRAPH_GAP = 0.75
 """White space above a line that starts a paragraph, in heights of that line."""
 
