@@ -82,7 +82,7 @@ def test_the_tutorial_can_be_followed(tmp_path: Path) -> None:
             check_transcript(example, home)
             tried += 1
             if as_written:
-                # As the page says: "Take the line out again."
+                # As the page says: "Remove the line again."
                 configuration.write_text(as_written, encoding="utf-8")
         elif example.language == "toml":
             as_written = configuration.read_text(encoding="utf-8")
