@@ -124,7 +124,7 @@ def test_better_passages_count_for_more() -> None:
 
 
 def test_of_equal_sentences_the_first_of_a_passage_counts_for_more() -> None:
-    # Each sentence contains a third of the question; the second one also begins another passage.
+    # Each sentence contains the same two terms of the question; four sentences are chosen at most.
     names = "mechanic foreman plumber smith painter".split()
     text = " ".join(f"The valve is replaced by the {name}." for name in names)
     found = extracts("Is the valve new, who replaces it?", hit(text, "Rooms"))

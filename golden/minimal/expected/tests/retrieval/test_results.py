@@ -108,7 +108,7 @@ def test_a_response_says_which_mode_was_used_and_why(
 
 
 def hits_of(*texts: str) -> Iterator[Hit]:
-    """Hits with numbers as ids; the texts of the best come first."""
+    """Hits `c0`, `c1` and so on with these texts, best first."""
     for number, text in enumerate(texts):
         values = {**stored(number), "text": text, "also_at": []}
         lanes = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE)}

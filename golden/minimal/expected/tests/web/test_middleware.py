@@ -208,7 +208,7 @@ def test_a_proxy_may_leave_the_port_out_of_the_host() -> None:
             assert client.request(with_host(host, Origin=origin)) == 200, origin
         for origin in ("http://evil.example:8080", "http://localhost.evil.example", "http://:80"):
             assert client.request(with_host(host, Origin=origin)) == 403, origin
-    # Browsers omit the default port of a scheme.
+    # Browsers omit only the default port of a scheme, so an origin with another port is refused.
     client.port = 80
     assert client.request(with_host("localhost", Origin="http://localhost:8080")) == 403
 

@@ -126,7 +126,7 @@ class Manifest:
             # The other fields are trusted, since the hash shows that the builder wrote them.
             digest = str(content.pop("sha256", "")).encode()
             if written != _with_hash(written[:-1].replace(_HASH + digest, _HASH, 1)):
-                raise IndexUnusableError(f"{path}: damaged: content differs from its own hash")
+                raise IndexUnusableError(f"{path}: damaged: content does not match its hash")
             content["known_items"] = [KnownItem(**item) for item in content["known_items"]]
             return cls(**content)
         except FileNotFoundError:
@@ -208,7 +208,10 @@ def require_vectors(files: IndexFiles) -> dict[str, Any]:
 
 
 def resolve_version(directory: Path) -> Path:
-    """Return the folder that CURRENT names, or `directory` if there is no such file."""
+    """Return the folder that CURRENT names, or `directory` if there is no such file.
+
+    Raises IndexUnusableError if CURRENT is unreadable or names no version.
+    """
     current = directory / "CURRENT"
     try:
         name = read_file(current).decode("ascii").strip()

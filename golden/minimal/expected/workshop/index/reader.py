@@ -188,7 +188,10 @@ class Served:
         return index
 
     def load(self, index_dir: str | Path | None = None, *, verify: bool = True) -> OpenedIndex:
-        """Serve an index: `index_dir`, INDEX_DIR, or this package's own. Raises if it cannot."""
+        """Serve an index: `index_dir`, INDEX_DIR, or this package's own.
+
+        Raises IndexUnusableError if it cannot be opened.
+        """
         directory = Path(index_dir or os.environ.get("INDEX_DIR") or PACKAGED_INDEX)
         index = self.open_index(directory)
         with self._lock:

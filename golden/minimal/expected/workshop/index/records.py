@@ -90,7 +90,7 @@ class Passage(Record):
 # Not frozen, like hits: creating frozen instances takes six times as long.
 @dataclass(slots=True)
 class ChunkRecord(Record):
-    """A chunk: verbatim text, its character and line spans, and the places of up to 10 copies."""
+    """A chunk: verbatim text, its character and line spans, and the places of up to 100 copies."""
 
     id: str
     document_id: str

@@ -18,7 +18,7 @@ _logger = logging.getLogger(__name__)
 
 
 def follow(served: Served, count: Callable[[str], object] = lambda _: None) -> threading.Event:
-    """Verify the served index, then serve each newly published version, until the event is set.
+    """Verify the served index, then serve each new version, until the returned event is set.
 
     `count` is called with `ok` or `refused`. After damage or a refused version, any replaced file
     counts as a new version.

@@ -61,8 +61,8 @@ class _Request:
 class Connection:
     """The streams of messages, and the requests being handled.
 
-    `begun` is set once a message was answered, `listed` once the tools were listed or one is
-    called, and both at the end of input; calls wait until `ready` is set.
+    `begun` is set once a message was handled, and `listed` once the tools were listed or a tool is
+    called; the end of input sets both. Calls wait until `ready` is set.
     """
 
     def __init__(self, session: Session, source: int, output: int) -> None:

@@ -56,7 +56,7 @@ class Hooks:
 
     @property
     def check(self) -> Callable[[str, str, Mapping[str, str]], bool] | None:
-        """Whether a request may pass, given its method, path and headers."""
+        """The function that decides from a method, path and headers if a request may pass."""
         authorise = self.authorise
         if authorise is None:
             return None

@@ -53,7 +53,7 @@ class ValueTable:
         return [self.keys[number].removeprefix(key).decode() for number in numbers]
 
     def children(self, folder: str, after: str | None) -> Iterator[tuple[str, NDArray[np.uint32]]]:
-        """Yield the paths directly in a folder ("" for the root), in byte order, with documents.
+        """Yield each path directly in a folder ("" for the root) with its documents, in byte order.
 
         A path that ends with a slash is a folder, with all documents below it. Paths up to `after`,
         the last path of the previous page, are skipped.

@@ -58,7 +58,10 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 async def answer_failure(request: Request, error: Exception) -> Response:
-    """Return the problem document for a request that failed."""
+    """Return the problem document for a request that failed, or a page if a browser finds nothing.
+
+    A browser also gets a page if it uses a host name that is not allowed.
+    """
     problem = describe_failure(request, error)
     # People who follow an outdated link, or use a host name that is not allowed, get a page.
     if problem.status in (404, 421) and "text/html" in request.headers.get("accept", ""):

@@ -8,7 +8,7 @@ WAIT_SECONDS = 1.0
 
 
 class Slots:
-    """Lets `count` requests run at once; others wait for WAIT_SECONDS, in order of arrival."""
+    """Lets `count` requests run at once; others wait up to WAIT_SECONDS, in order of arrival."""
 
     def __init__(self, count: int) -> None:
         self._free = asyncio.Semaphore(count)
