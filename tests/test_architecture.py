@@ -1,4 +1,4 @@
-"""Which modules may import which, and constructs that no module may contain."""
+"""Which modules may import which, how large rooms and modules are, and which calls are banned."""
 
 import ast
 import re

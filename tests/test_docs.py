@@ -1,4 +1,4 @@
-"""All commands and options are documented, and all documented ones exist."""
+"""Docs have all commands, options and keys, and their commands, links and references are right."""
 
 import re
 import subprocess

@@ -160,8 +160,8 @@ def verify(folder: Path, strict: bool, as_json: bool) -> None:
     For an export, this also finds unresolved conflicts, broken imports and forged bytecode, then
     starts the server without using any bytecode and asks it questions that its index must answer.
 
-    Files that you edited, added or deleted are listed. The exit code is 0 if everything works, and
-    1 for a damaged index or a server that does not run.
+    Files that you edited, added or deleted are listed. The exit code is 1 if the index is damaged,
+    the server does not run, or one of the other checks fails.
     """
     checked = pipeline.verify(folder, strict=strict)
     if as_json:

@@ -29,7 +29,7 @@ from foundry.terminal import count_of
     metavar="[PATTERN]",
     is_flag=False,
     flag_value="*",
-    help="Show the words of documents that are not in the index, and why.",
+    help="Show which words of the documents are not in the index, and why.",
 )
 @json_option
 def inspect(project: Path, as_json: bool, left_out: str | None, **chosen: Any) -> None:

@@ -1,4 +1,4 @@
-"""corpus.json: the kind and the source of every document of an index."""
+"""corpus.json: path or url, hash, size, date and licence of every document of an index."""
 
 import hashlib
 import json
