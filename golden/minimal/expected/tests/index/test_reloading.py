@@ -1,4 +1,4 @@
-"""The thread that watches for a new index survives all errors."""
+"""Which index is served after others are published, damaged or removed, and after errors."""
 
 import time
 from collections.abc import Callable, Iterator
