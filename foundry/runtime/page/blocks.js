@@ -60,9 +60,7 @@ function restOfItem(lines, from) {
 /** A block parser: each method consumes one kind of block and returns the line after it. */
 class Blocks {
   constructor(made, below) {
-    this.made = made;
-    this.below = below;
-    this.isTabAbove = false;
+    Object.assign(this, { made, below, isTabAbove: false });
   }
 
   /** The blocks in lines. A text may begin inside a list item, and is then indented like it. */

@@ -367,7 +367,7 @@ def test_three_passages_are_named_at_most() -> None:
     sources: Any = SimpleNamespace(query="Gasket?", match="strong", unknown_identifiers=[])
     passages = number_passages([hit(f"The room {n} is cold and wet.", f"<b>{n}") for n in range(5)])
     text, done = extract_answer(sources, passages)
-    named = "\n".join(f"- `<b>{n} > Start > Here` [{n + 1}]" for n in range(3))
+    named = "\n".join(f"- `<b>{n}` > Start > Here [{n + 1}]" for n in range(3))
     said = "No sentence of the documents answers by itself"
     assert text.split("\n\n")[1:] == [named, f"{said}."]
     text, _ = extract_answer(sources, passages, "the language model took too long")
