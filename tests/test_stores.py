@@ -554,6 +554,7 @@ def test_what_qdrant_refuses(native: Place, qdrant: "NativeQdrant", index: Path)
         (401, "The search engine failed."),
         (429, "The search engine failed."),
         (500, "The search engine failed."),
+        (502, "The search engine cannot be reached."),
         (503, "The search engine cannot be reached."),
         (504, "The search engine did not respond in time."),
     ):
@@ -563,6 +564,29 @@ def test_what_qdrant_refuses(native: Place, qdrant: "NativeQdrant", index: Path)
         assert error.value.reason == reason
         with pytest.raises(PublishError, match="the published version is unchanged"):
             native.publish(index, again=True)
+
+
+def test_a_request_is_repeated_once_if_its_connection_closes(
+    native: Place, qdrant: "NativeQdrant", index: Path
+) -> None:
+    native.publish(index)
+    content, answer, losses = Content.open(index), qdrant.answer, 0
+
+    def lose(method: str, path: str, asked: dict[str, Any]) -> Any:
+        nonlocal losses
+        if losses:
+            losses -= 1
+            raise ConnectionAbortedError
+        return answer(method, path, asked)
+
+    with native.engine() as engine, patch.object(qdrant, "answer", lose):
+        found = engine.search_terms(content.edition, [(1, 1)], 10, None)
+        losses = 1
+        again = engine.search_terms(content.edition, [(1, 1)], 10, None)
+        assert not losses and len(again) and np.array_equal(again.chunks, found.chunks)
+        losses = 2
+        with pytest.raises(StoreUnreachableError):
+            engine.search_terms(content.edition, [(1, 1)], 10, None)
 
 
 def test_a_slow_engine_is_an_error_until_it_is_quick_again(
