@@ -70,7 +70,7 @@ def install(export: Path, environment: Path) -> Path:
     places = ["--offline", "--no-index", "--find-links", wheelhouse(export)]
     run_uv("pip", "sync", *here, *places, "--require-hashes", export / "requirements.txt")
     run_uv("pip", "install", *here, *places, "--no-deps", export)
-    # The lock file has already installed the requirements.
+    # Only packages of the lock are installed, so this fails if a requirement is missing from it.
     run_uv("pip", "check", *here)
     settings = json.loads(next(export.glob("*/settings.json")).read_bytes())
     return environment / "bin" / str(settings["name"])

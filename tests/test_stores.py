@@ -766,7 +766,7 @@ def test_no_message_shows_the_address(address: str, index: Path, tmp_path: Path)
         ('records = "engine"', "store.records: does nothing with engine = 'embedded'"),
         (
             'engine = "qdrant"\nrecords = "engine"',
-            "store.records: 'engine' needs engine = 'pgvector'; 'qdrant' cannot store texts",
+            "store.records: 'engine' needs engine = 'pgvector', since 'qdrant' cannot",
         ),
     ],
 )

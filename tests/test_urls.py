@@ -1,4 +1,4 @@
-"""Every url gets one spelling, and urls that parsers could read differently are rejected."""
+"""Equivalent urls have one form, and urls that parsers could read differently are rejected."""
 
 import string
 from urllib.parse import urlsplit

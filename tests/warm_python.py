@@ -148,7 +148,7 @@ def take_over(
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
-    # These objects read the standard streams when they are created.
+    # A stream object asks about its descriptor, such as whether it is a terminal, when created.
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)

@@ -141,7 +141,7 @@ class IndexOptions:
 def find_problems(
     search: SearchSection, sources: Sequence[Source], *, has_vectors: bool
 ) -> list[str]:
-    """Return conflicts between keys of [search] that are valid by themselves."""
+    """Return invalid patterns in [search], and conflicts of its keys with each other or sources."""
     problems = _find_fusion_problems(search, has_vectors=has_vectors)
     for number, pattern in enumerate(search.identifier_patterns):
         try:

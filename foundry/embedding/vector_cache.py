@@ -1,4 +1,4 @@
-"""A cache of vectors on disk by text, so that interrupted builds embed nothing twice.
+"""A cache of vectors on disk, keyed by text, so that resumed builds embed nothing twice.
 
 A space has the vectors of one model with one set of options; keys are the SHA-256 of space and
 text.

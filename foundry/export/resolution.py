@@ -35,7 +35,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class LockedPackage:
-    """A package at one version; `block` is its text in the lock, `wheels` have the SHA-256 of each.
+    """A package at one version; `block` is its text in the lock, `wheels` are its wheels' SHA-256.
 
     `edges` are its dependencies by extra, "" for those always needed; `registry` is a url.
     """

@@ -132,9 +132,8 @@ class StoreSection(Table):
         if self.has_records and not STORES[self.engine].takes_records:
             able = " or ".join(repr(name) for name, each in STORES.items() if each.takes_records)
             return [
-                f"store.records: 'engine' needs engine = {able}; {self.engine!r} cannot store texts"
-                " and"
-                " places, so each server must: remove the key"
+                f"store.records: 'engine' needs engine = {able}, since {self.engine!r} cannot"
+                " store records; remove the key"
             ]
         return []
 

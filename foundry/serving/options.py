@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """Options for serving a project here.
+    """Options for serving a project from this machine.
 
     `port` defaults to the port in foundry.toml, and 0 means any free port; `watch` rebuilds after
     each change. An address that other machines can reach needs API_TOKENS or `insecure_no_auth`.

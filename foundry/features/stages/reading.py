@@ -120,9 +120,9 @@ class Languages(Stage):
         "shows a notice, on the page, in the chat, over MCP and in `stages`, if a question seems"
         " to be in a different language from the documents. The language is recognised by its"
         " script, or by frequent words of Dutch, English, French, German, Italian, Portuguese and"
-        " Spanish. There is no notice if these words of the question occur, on average, in more"
-        " than this `share` of the chunks. Embedding models other than the built-in one may support"
-        " several languages, so there is no notice with them"
+        " Spanish. There is no notice if the words that indicate the language occur, on average,"
+        " in more than this `share` of the chunks. Embedding models other than the built-in one may"
+        " support several languages, so there is no notice with them"
     )
     is_tuned = False
 

@@ -144,7 +144,7 @@ def _shared_strings(content: bytes) -> list[str]:
 
 
 def _cells(content: bytes, shared: list[str]) -> list[str]:
-    """Return the cells of a sheet that contain text: shared strings, their own, or a formula's."""
+    """Return the text of each cell: a shared or inline string, or a formula's; "" for numbers."""
     found: list[str] = []
     kind, inside = "", False
 

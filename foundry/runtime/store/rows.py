@@ -29,7 +29,7 @@ class ChunkKeys:
 
     @classmethod
     def open(cls, files: IndexFiles) -> Self:
-        """Map the hashes of ids. Raises IndexUnusableError."""
+        """Memory-map the hashes of chunk ids and their numbers. Raises IndexUnusableError."""
         return cls(*open_array(files.layout.chunk_ids, np.uint64, (2, files.manifest.chunks)))
 
     @cached_property

@@ -24,7 +24,10 @@ _QUOTED_SEPARATOR = re.compile(r"^>(?=>*From )", re.MULTILINE)
 def add_message(
     composer: Composer, message: EmailMessage, depth: int = 0, *, is_quoted: bool = False
 ) -> None:
-    """Add a message; in a mailbox, lines that look like separators are quoted."""
+    """Add a message.
+
+    `is_quoted` removes the `>` that mailboxes put before lines that look like separators.
+    """
     add_headers(composer, {name: header(message, name) or "" for name in _NAMED})
     attached: list[str] = []
     for part in _shown_parts(message):

@@ -223,7 +223,7 @@ class _Opener:
         if self._rows:
             head, *body = self._rows
             written = [_line(head), "|" + " --- |" * len(head), *map(_line, body)]
-            # Rows with one cell per line leave no space for the rule below the header.
+            # A table of one column has no line to spare for the rule below its header.
             self.lines[self._begin : self._begin + len(written)] = written
         self._rows, self._cell_fence = None, ("", False)
 

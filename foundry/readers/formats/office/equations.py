@@ -81,7 +81,7 @@ def _part(element: Element, name: str) -> str:
 
 
 def _setting(element: Element, name: str, default: str) -> str:
-    """Return a sign from an element's properties; "" if it is empty."""
+    """Return the value of an element's property; `default` if it is missing, "" if empty."""
     for properties in element:
         if properties.tag.endswith("Pr"):
             found = properties.find(f"{MATH}{name}")

@@ -100,7 +100,7 @@ def _ends_line(node: LexborNode, said: Sequence[str]) -> bool:
 
 
 def language_around(node: LexborNode) -> str:
-    """Return the language that a class of an element, or of its two nearest ancestors, names."""
+    """Return the language in a class of an element, its parent or its grandparent; "" if none."""
     current: LexborNode | None = node
     for _ in range(3):
         if current is None:

@@ -48,7 +48,7 @@ class _Page:
 def read(content: bytes, *, ocr: bool = False) -> Reading:
     """Read a PDF's text layer, page by page; with `ocr`, also pages that are pictures.
 
-    Raises UnreadableError for an encrypted or damaged PDF, and for one with only pictures of text.
+    Raises UnreadableError for a PDF that is encrypted or damaged, has too many pages or no text.
     """
     import pypdfium2
     from pypdfium2 import raw

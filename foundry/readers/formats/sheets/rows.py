@@ -53,7 +53,7 @@ class Sheet:
         return range(places[low], places[high - 1] + 1), range(begin[1], end[1] + 1)
 
     def cell(self, reference: str) -> tuple[list[str], int] | None:
-        """Return the row and column of a cell, if it has text."""
+        """Return the cells of a cell's row, and its column; None if it is not in a visible row."""
         found = _parse(reference.partition(":")[0])
         if found is None:
             return None

@@ -21,7 +21,7 @@ MAX_VALUES = 100  # The prompt lists the values of a field; fields with more val
 NOTHING_LEFT = "No passage matches all of these, so they were not applied."
 
 _WORDS = {
-    "modified_after": "the date (YYYY-MM-DD) from which on documents must have been changed",
+    "modified_after": "the date (YYYY-MM-DD) on or after which documents must have been changed",
     "modified_before": "the date (YYYY-MM-DD) before which documents must have been changed",
 }
 _OTHER = "which {} the query asks for"

@@ -108,7 +108,7 @@ def test_what_no_text_has_is_unknown(query: str) -> None:
         "vector::push_back",
         "WiFi",
         "PowerShell",
-        "--verbose",  # as typeset
+        "--verbose",  # an en dash and a hyphen in the chunk
         "what is D40?",
     ],
 )

@@ -34,7 +34,9 @@ Kind = Literal["sentence", "item", "row"]
 
 @dataclass(slots=True, eq=False)
 class Unit:
-    """A unit, as Markdown on one line without markup other than code.
+    """A sentence, list item or table row, as one line of Markdown.
+
+    Of inline markup, only code is kept.
 
     `words` is its text with the sentence or the column names that introduce it. `stem` is that
     sentence; `block` distinguishes lists and tables. `above` is the heading or label above the
