@@ -136,16 +136,20 @@ def check_answers(place: Place, index: Path) -> None:
     count = len(content.scales)
     with place.engine() as engine:
         engine.check(content.edition)
-        for chunk in (0, count - 1):
+        for chunk, most in ((0, count), (count - 1, 10)):
             vector = content.vectors[chunk] * content.scales[chunk]
             integers, scales = quantise(vector[np.newaxis, :])
-            hits = engine.search_vector(content.edition, integers[0], float(scales[0]), count, None)
-            check_hits(place, hits, content.dense_lane.search(vector, count))
-        for words in (["pump", "seal"], ["first", "second", "third", "replac", "=valv"]):
+            hits = engine.search_vector(content.edition, integers[0], float(scales[0]), most, None)
+            check_hits(place, hits, content.dense_lane.search(vector, most))
+        # With ten hits, some chunks that tie with the last one are not found.
+        for words, most in (
+            (["pump", "seal"], 10),
+            (["first", "second", "third", "replac", "=valv"], count),
+        ):
             found = [(content.vocabulary.find(word), 1) for word in words]
             terms = [(number, times) for number, times in found if number is not None]
-            hits = engine.search_terms(content.edition, terms, count, None)
-            check_hits(place, hits, content.keyword_lane.search(words, count))
+            hits = engine.search_terms(content.edition, terms, most, None)
+            check_hits(place, hits, content.keyword_lane.search(words, most))
 
 
 def test_a_version_shares_what_has_not_changed(place: Place, first: Path, second: Path) -> None:
