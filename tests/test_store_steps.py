@@ -342,7 +342,7 @@ def random_restriction(content: Content, choice: random.Random) -> tuple[dict[st
     return filters, content.index.part(FilterColumns.open).select(filters)
 
 
-FILTERS = int(os.environ.get("FILTERS", "30"))
+FILTERS = int(os.environ.get("FILTERS", "60"))
 """How many filters are drawn; FILTERS=1000 takes some minutes."""
 
 
