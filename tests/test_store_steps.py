@@ -25,6 +25,7 @@ from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.pgvector.engine import PgvectorEngine
 from foundry.runtime.store.restriction import Restriction, restrict
+from foundry.runtime.store.store import VersionMissingError
 from foundry.stores.content import Content
 from foundry.stores.differing import Held, bucket_shift, find_difference, sum_buckets
 from foundry.stores.pgvector import publishing as pgvector
@@ -388,6 +389,23 @@ def test_filters_find_what_the_index_finds(database: Place, first: Path) -> None
             found += len(both.semantic)
             sent.append(len(both.keyword))
     assert found > FILTERS and max(sent) == 15
+
+
+def test_a_version_loaded_again_is_found_by_an_engine_that_knew_it(
+    database: Place, first: Path
+) -> None:
+    database.publish(first)
+    content = Content.open(first)
+    word = content.vocabulary.find("replac")
+    assert word is not None
+    with database.engine() as engine:
+        for _ in range(2):
+            hits = engine.search_terms(content.edition, [(word, 1)], 200, None)
+            check_hits(database, hits, content.keyword_lane.search(["replac"], 200))
+            database.publish(first, again=True, grace=0)
+        database.drop(content.version)
+        with pytest.raises(VersionMissingError):
+            engine.search_terms(content.edition, [(word, 1)], 200, None)
 
 
 def test_ties_beyond_the_last_hit_are_settled_by_number(database: Place, tmp_path: Path) -> None:
