@@ -85,7 +85,7 @@ def test_a_folder_is_served_and_left_as_it_was(tmp_path: Path, cache: dict[str, 
     with serving(folder, "--no-watch", variables=cache) as serve:
         address = serve.wait_for_address()
         said = "".join(serve.said)
-        assert "pump manuals has no foundry.toml: served with the defaults" in said
+        assert "pump manuals has no foundry.toml: it is served with the defaults" in said
         assert f"foundry init NAME --source '{folder}'" in said
         assert re.search(r"2 documents, 2 chunks in", said)
         assert re.search(r"2 skipped:\n +1  ", said)

@@ -159,7 +159,7 @@ def test_unknown_architecture_is_refused_by_name(key: str, value: object, tmp_pa
         (
             "tokenizer.json",
             {"added_tokens": [{"id": 99, "content": "x"}]},
-            "not numbered from 0 upwards",
+            "not consecutive numbers from 0",
         ),
         ("tokenizer.json", {"model": []}, "lacks"),
     ],
