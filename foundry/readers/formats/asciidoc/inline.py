@@ -7,7 +7,7 @@ from functools import partial
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.scripts import struck
-from foundry.readers.formats.pages.blocks import link, picture
+from foundry.readers.formats.pages.blocks import anchor_of, link, picture
 from foundry.readers.formats.pages.numbers import lowered
 from foundry.readers.notes import leave_out
 
@@ -44,7 +44,6 @@ _INLINE = re.compile(
     r"|(?P<entity>&(?:[a-zA-Z]{2,30}|#\d{1,7}|#[xX][\da-fA-F]{1,6});)"
     r"|(?<![#\w])#(?P<marked>[^\s#\n](?:[^#\n]{0,200}[^\s#\n])?)#(?![#\w])"
 )
-_APART = re.compile(r"[\W_]+")
 _PICTURE_TITLE = re.compile(r"\btitle=\"([^\"]+)\"")
 # An entry of a bibliography is cited by its name, or by the text after it.
 _ENTRY = re.compile(r"\[\[\[([^\[\],]+)(?:,([^\[\]]+))?\]\]\]")
@@ -177,7 +176,7 @@ def _unwrap(pictures: str, sections: Mapping[str, str], match: re.Match[str]) ->
 def _refer(title: str, label: str | None, place: str) -> str:
     """Return a link to a section of the same document."""
     leave_out(Omission.ATTRIBUTE, place)
-    return link((label or title).strip(), "#" + _APART.sub("-", title.lower()).strip("-"))
+    return link((label or title).strip(), f"#{anchor_of(title)}")
 
 
 def _write_macro(target: str, said: str) -> str:

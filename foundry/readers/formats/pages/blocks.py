@@ -175,6 +175,11 @@ def link(text: str, target: str) -> str:
     return f"{lead}[{' '.join(text.split())}]({target}){tail}"
 
 
+def anchor_of(title: str) -> str:
+    """Return the name under which a page shows the section with a title."""
+    return re.sub(r"[\W_]+", "-", title.lower()).strip("-")
+
+
 def panel(title: str, blocks: Sequence[Block], sign: str) -> list[Block]:
     """Return content that a page shows after a click: a quotation that begins with the title.
 

@@ -14,6 +14,7 @@ from foundry.readers.formats import html
 from foundry.readers.formats.pages.blocks import (
     Block,
     add_to,
+    anchor_of,
     code_span,
     emphasised,
     fenced,
@@ -409,8 +410,7 @@ def _section_of(reference: nodes.reference) -> str:
     while place is not None and not isinstance(place, nodes.section):
         place = place.parent
     title = "" if place is None else place.next_node(nodes.title)
-    words = title.astext() if isinstance(title, nodes.title) else ""
-    return re.sub(r"[\W_]+", "-", words.lower()).strip("-")
+    return anchor_of(title.astext()) if isinstance(title, nodes.title) else ""
 
 
 def _plain(signature: str) -> str:
