@@ -166,13 +166,15 @@ class _Assembler:
     def _entries(self, inputs: Span[InputNumber], progress: Progress) -> Iterator[list[IndexEntry]]:
         """Yield the index entries of inputs that are not copied, in groups."""
         group: list[IndexEntry] = []
+        chunks = 0
         for number in map(InputNumber, range(*inputs)):
             if (entry := self._take(number)) is not None:
                 group.append(entry)
+                chunks += entry.chunk_count
             progress.advance()
-            if sum(entry.chunk_count for entry in group) >= CHUNKS_AT_ONCE:
+            if chunks >= CHUNKS_AT_ONCE:
                 yield group
-                group = []
+                group, chunks = [], 0
         if group:
             yield group
 
