@@ -10,11 +10,10 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
 from pydantic import BaseModel, Field, model_validator
-from pydantic_core import PydanticCustomError, to_json
+from pydantic_core import PydanticCustomError
 from starlette.exceptions import HTTPException
 
 from ..errors import InvalidRequestError
-from ..json_text import escape
 from ..web.disconnection import while_connected
 from ..web.problems import answer_failure, describe_failure
 from ..web.requests import WHOLE
@@ -32,7 +31,15 @@ from .openai_schemas import (
     ModelDescription,
     ModelList,
 )
-from .routes import LAST_TURN, MAX_MESSAGES, MAX_TURNS, EventStream, cut_turns, until_stopped
+from .routes import (
+    LAST_TURN,
+    MAX_MESSAGES,
+    MAX_TURNS,
+    EventStream,
+    cut_turns,
+    format_event,
+    until_stopped,
+)
 
 MAX_WISHES_CHARACTERS = 8_000
 
@@ -235,7 +242,7 @@ async def _stream(
     """Yield the answer as chunks: the first has the passages, the last the citations."""
 
     def chunk(delta: dict[str, Any], done: Done | None = None, **extra: object) -> bytes:
-        return _event({**head, "choices": [_choice("delta", delta, done)], **extra})
+        return format_event({**head, "choices": [_choice("delta", delta, done)], **extra})
 
     head = {**head, "object": "chat.completion.chunk"}
     text = ""
@@ -248,7 +255,7 @@ async def _stream(
                     text += event.text
                     yield chunk({"content": event.text})
                 case Failed():
-                    yield _event(_error(event.message, "server_error", None))
+                    yield format_event(_error(event.message, "server_error", None))
                     return
                 case Done():
                     if ending := ending_of(event):
@@ -257,12 +264,8 @@ async def _stream(
                     yield chunk(annotations, event, **_how(event))
                     if is_counted:
                         counts = {"usage": None, **_usage(event, asked, text)}
-                        yield _event({**head, "choices": [], **counts})
+                        yield format_event({**head, "choices": [], **counts})
     yield format_sse_event(data_str="[DONE]")
-
-
-def _event(data: dict[str, Any]) -> bytes:
-    return format_sse_event(data_str=escape(to_json(data).decode()))
 
 
 def _searched(sources: Sources) -> dict[str, Any]:

@@ -172,5 +172,9 @@ async def until_stopped(
 async def _encode(events: AsyncGenerator[ChatEvent, None]) -> AsyncGenerator[bytes, None]:
     async with aclosing(events):
         async for event in events:
-            data = escape(to_json(event.to_json()).decode())
-            yield format_sse_event(event=event.event, data_str=data)
+            yield format_event(event.to_json(), event.event)
+
+
+def format_event(data: object, name: str | None = None) -> bytes:
+    """Return a server-sent event with JSON as its data, on one line."""
+    return format_sse_event(event=name, data_str=escape(to_json(data).decode()))
