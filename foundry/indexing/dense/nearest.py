@@ -26,7 +26,8 @@ class Nearest(NamedTuple):
         """
         queries, depth = self.chunks.shape
         least = self.cosines.min(axis=1, initial=2.0)
-        vectors, rows = np.nonzero(least < cosines.T)
+        # Searching a flat array of booleans is ten times as fast as one of two dimensions.
+        vectors, rows = np.divmod(np.flatnonzero(least < cosines.T), queries)
         rows = np.concatenate([np.repeat(np.arange(queries), depth), rows])
         numbers = np.concatenate([self.chunks.ravel(), first + vectors])
         values = np.concatenate([self.cosines.ravel(), cosines.T[vectors, rows[queries * depth :]]])
