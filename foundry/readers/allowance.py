@@ -15,7 +15,7 @@ from foundry.documents import OCR_PAGES
 PIXELS_A_PAGE = 20_000_000
 """Maximum pixels of stored pictures per page; A4 at 300 dpi has 9 million."""
 SECONDS_A_PAGE = 20
-"""Processor time per page; a page takes 4 to 10 s, and 30 s for small print."""
+"""Processor time per page; most pages take 3 to 4 s, those full of small print longer."""
 
 
 @dataclass(slots=True)

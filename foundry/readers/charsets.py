@@ -30,7 +30,7 @@ _ALPHABETS = {
     charset: written.split() for charset, written in read_beside(__file__, "alphabets.toml").items()
 }
 _ALPHABETS["iso8859_2"] = _ALPHABETS["cp1250"]
-# Kana, Hangul, Han: first and last character, and minimum share of the text.
+# Kana, Hangul, Han: first and last character, and minimum share of the characters above U+3000.
 _WIDE = (
     ("cp932", "\u3041\u30ff", 0.3),
     ("euc_jp", "\u3041\u30ff", 0.3),
@@ -87,9 +87,9 @@ def _choose_latin(sample: bytes) -> str:
 
 
 def _find_wide(sample: bytes) -> str | None:
-    """Return the code page that decodes nearly all bytes as one East Asian language.
+    """Return the code page that decodes bytes as text in an East Asian language; None if none does.
 
-    The library misses these in texts that are half English.
+    charset-normalizer misses these in texts that are half English.
     """
     for charset, own, share in _WIDE:
         try:

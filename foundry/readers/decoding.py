@@ -37,8 +37,8 @@ _STARTER = re.compile("[\x00-\u02ff\u3041-\u3098\u30a0-\u30fe\u3400-\u9fff\uac00
 def decode(content: bytes, declared: str | None = None) -> tuple[str, int]:
     """Decode and normalise; also count the characters replaced by U+FFFD.
 
-    The order of attempts: byte order mark, UTF-16 without one, UTF-8, the declared charset, UTF-8
-    with a few errors, a guess from a sample.
+    The order of attempts: byte order mark, UTF-16 without one, escape sequences of ISO 2022, UTF-8,
+    the declared charset, UTF-8 with a few errors, a guess from a sample.
     """
     text, replaced = _decode(content, declared)
     replaced += len(_SURROGATE.findall(text)) if not text.isascii() else 0

@@ -11,7 +11,7 @@ SAMPLE_BYTES = 32_768
 MAX_CONTROLS = 3
 MAX_CONTROL_SHARE = 0.03
 
-# Formats of documents that have no reader, then other common files.
+# Beginnings of documents, then of other common files.
 _DOCUMENTS = {b"%PDF-": "PDF", b"{\\rtf": "RTF", b"%!PS": "PostScript"}
 _BINARIES = {
     b"\x89PNG\r\n\x1a\n": "PNG image",

@@ -62,7 +62,10 @@ class _Visit:
 
 
 def read(language: str, content: bytes) -> Reading:
-    """Read code in UTF-8 without a byte order mark; if parsing fails, there is no outline."""
+    """Read code in UTF-8 without a byte order mark, with an outline of its definitions.
+
+    If the code has syntax errors, the grammar's fallback is tried as well.
+    """
     grammar = GRAMMARS[language]
     root = _parse(language, content)
     if root.has_error and grammar.fallback:

@@ -1,6 +1,6 @@
 """Reads source code and structured data as text, with the outline from a parser for its language.
 
-If there is no parser, or it fails, the text is split at unindented lines.
+If there is no parser, or it fails, the text is split at unindented lines after blank ones.
 """
 
 import re

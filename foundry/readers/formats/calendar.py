@@ -1,4 +1,4 @@
-"""Reads iCalendar (RFC 5545), in files and in mail: title, time, place and people of each event."""
+"""Reads iCalendar (RFC 5545), in files and in mail: what, when and where each event is, and who."""
 
 import re
 from collections.abc import Iterator
@@ -38,7 +38,7 @@ Entry = dict[str, list[str]]
 
 
 def spell_calendar(text: str) -> str:
-    """Return the text of an invitation: title, time, place and people."""
+    """Return the text of an invitation: title, time, place, people, description and so on."""
     _, entries = _parse(text)
     return "\n".join(line for entry in entries for line in _lines(entry))
 

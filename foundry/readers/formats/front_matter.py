@@ -171,7 +171,7 @@ def _find_modified(values: Mapping[str, Any]) -> str | None:
         name = "date" if nested is value else key
         if found := normalise_date(next(_names(nested, name), None)):
             return found
-    # The old values still apply to the text before the definition.
+    # `ms.date`, and some dates of `last_update`, are written month first.
     changed = values.get("last_update")
     stated = changed.get("date") if isinstance(changed, dict) else None
     for value in (stated, values.get("ms.date")):

@@ -78,7 +78,8 @@ def read(text: str, *, is_book: bool = False, sections: Sections | None = None) 
     titles and levels of the sections that start there, for pages without headings.
 
     The reading's `text` is Markdown. The title is that of the `title` element, the first level 1
-    heading, or `og:title`. Raises UnreadableError for a page that is too large or too deep.
+    heading, or `og:title`. Raises UnreadableError for a page that is too large or too deep, or
+    whose content is loaded by scripts.
     """
     if len(text) > MAX_CHARS:
         raise UnreadableError(Reason.PAGE_TOO_LARGE, f"{len(text)} characters")
@@ -142,10 +143,10 @@ def _content_markup(text: str) -> str:
 
 
 def nesting_depth(page: str) -> int:
-    """Return the greatest number of open elements, at most MAX_DEPTH.
+    """Return the greatest number of elements open at once, at most MAX_DEPTH.
 
-    Takes linear time, unlike parsing deep elements. This is an estimate from the tags alone; it can
-    be too low by at most the number of elements that close each other.
+    Takes linear time, unlike parsing deep elements. This is an estimate from the tags alone:
+    elements of _NOT_NESTING, which are empty or may be closed implicitly, are not counted.
     """
     open_elements: Counter[str] = Counter()
     depth = deepest = 0

@@ -166,7 +166,7 @@ def lay_out(seen: Sequence[SeenLine]) -> SeenPage:
 def open_pictures(content: bytes) -> Iterator[Any]:
     """Yield the readable pictures of a file, as arrays for `see`.
 
-    Raises UnreadableError for a decompression bomb.
+    Raises UnreadableError for a picture that is too large, or a file that cannot be opened.
     """
     from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 

@@ -8,8 +8,9 @@ the source's description of each document, followed by their contents. The answe
 `{"bytes": int, "wear": int}`, followed by that many bytes. `wear` counts towards the number of
 files after which the parent replaces the worker.
 
-A worker cannot write files, use a network, or start programs. The kernel enforces this where it
-supports that; a Python audit hook enforces it everywhere. If answers are checked, the sandboxed
+A worker cannot open files other than Python's own, write files, use a network, or start programs.
+A Python audit hook enforces all of this. Where the system permits it, the kernel also prevents
+writing and network access. If answers are checked, the sandboxed
 worker is a fork. The process that was started stays outside the sandbox and checks each answer
 before the parent gets it. If one of them ends, so does the other.
 """

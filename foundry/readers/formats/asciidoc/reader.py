@@ -57,10 +57,10 @@ class _Block:
 
 @dataclass
 class _Box:
-    """An open box.
+    """An open delimited block, such as an example or a sidebar.
 
-    A box becomes a quotation, and each tab of a box of tabs. Until the box ends, `outside` is the
-    composer of the text around it.
+    Admonitions, collapsible blocks and single tabs become quotations. Until such a quotation ends,
+    `outside` is the composer of the text around it.
     """
 
     fence: str
@@ -86,7 +86,7 @@ class _Source:
         return self._lines[self._next - 1]
 
     def peek(self, ahead: int = 0) -> str:
-        """Return the line `ahead` of the next one; "" beyond the end."""
+        """Return the line that is `ahead` lines after the next one; "" beyond the end."""
         place = self._next + ahead
         return self._lines[place] if place < len(self._lines) else ""
 
@@ -276,7 +276,7 @@ class _Writer:
         return (self._title or "") if is_above else ""
 
     def _take_title(self) -> str:
-        """Return the title above a block, which is not text then."""
+        """Remove the title above a block from the text and return it; "" if there is none."""
         return self._inline(self._held.pop()) if self._title_above() else ""
 
     def _begin_quotation(self, box: _Box, title: str, sign: str) -> None:
@@ -387,7 +387,7 @@ class _Writer:
             self._held.append("")
 
     def _take_term(self) -> str:
-        """Return the term directly above that has no definition yet, which is not text then."""
+        """Remove the term directly above, if it has no definition yet, and return it; else ""."""
         place = next((n for n in reversed(range(len(self._held))) if self._held[n].strip()), -1)
         if not self._term or place < 0 or self._held[place] != f"{self._term}:":
             return ""
@@ -444,7 +444,7 @@ class _Writer:
         return f"{self._indentation('<.>')}{number}. "
 
     def _indentation(self, mark: str) -> str:
-        """Return the indentation of a list: how many others it is within."""
+        """Return the indentation of a list: two spaces for each list around it."""
         return "  " * [each for each in self._lists if each != "::"].index(mark)
 
 

@@ -118,7 +118,7 @@ class Definitions(Cursor, ABC):
             depth += (name in CONDITIONS) - (name == "fi")
 
     def drop(self, name: str) -> None:
-        """Drop arguments that are not text, and words that only introduce them."""
+        """Drop arguments that are not text; after a citation, also a space before punctuation."""
         if name == "hyperref":
             self.option()
         while option := self.option() or self.option("(", ")"):

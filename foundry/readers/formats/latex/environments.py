@@ -45,7 +45,7 @@ class Environments(Definitions):
         leave_out(Omission.ATTRIBUTE, options)
 
     def drop_overlay(self) -> None:
-        """Skip the slides of an overlay, as in `\\only<1-2>`."""
+        """Skip an overlay specification, the `<1-2>` of `\\only<1-2>`."""
         if self.is_option("<") and (found := _OVERLAY.match(self.tokens[self.place].text)):
             leave_out(Omission.ATTRIBUTE, found[0])
             self.tokens[self.place] = Token(Kind.TEXT, self.tokens[self.place].text[found.end() :])

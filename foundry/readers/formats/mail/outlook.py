@@ -28,7 +28,9 @@ _OUTLOOK_TYPE = "application/vnd.ms-outlook"
 
 
 def read_outlook(content: bytes) -> Reading:
-    """Read an Outlook message like `read`."""
+    """Read an Outlook message (.msg): its headers, its text, attached messages, and the names of
+    other attachments.
+    """
     import olefile
 
     with olefile.OleFileIO(io.BytesIO(content)) as file:

@@ -210,7 +210,7 @@ class _Writer:
             return
         if name != "TQ":
             self.flush()
-        # Requests that indent the following text.
+        # The arguments only set the indentation of the text that follows; of IP, all but the first.
         leave_out(Omission.ATTRIBUTE, " ".join(given[1:] if name == "IP" else given))
         if name in {"TP", "TQ"}:
             self._awaits_term = True

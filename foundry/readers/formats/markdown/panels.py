@@ -27,7 +27,10 @@ _SIGNS = ("<", "{%", "{{")
 
 @dataclass(slots=True)
 class _Panel:
-    """A panel's name, its lines from `begin` to `end`, and its indentation."""
+    """A panel's name, its lines from `begin` to `end`, and the column of its tag.
+
+    `shift` is how far MDX indents its content beyond that; None until the first line of content.
+    """
 
     name: str
     begin: int

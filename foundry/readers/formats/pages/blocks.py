@@ -17,7 +17,7 @@ _TICKS = re.compile("`+")
 
 CLOSED_SIGN = "\u25b8"
 TAB, CLOSED = "**[{}]**", f"{CLOSED_SIGN} **{{}}**"
-"""Titles of tabs, and of blocks that are closed at first; the document page shows them so."""
+"""Titles of tabs and of collapsed blocks, by which the document page recognises and opens them."""
 
 
 class Block(NamedTuple):

@@ -52,7 +52,7 @@ class LineWriter:
         return "".join(parts[1:] if before else parts)
 
     def add_inline(self, node: LexborNode, parts: list[str], *, in_heading: bool = False) -> None:
-        """Add a node's text to the parts of a line; `\n` is a line break inside it."""
+        """Add a node's text to the parts of a line, in which a line feed is a line break."""
         if node.is_text_node:
             text = node.text_content or ""
             if not text.isascii():

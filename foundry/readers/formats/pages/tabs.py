@@ -17,7 +17,7 @@ def controlled_ids(page: LexborHTMLParser) -> set[str]:
 
 
 def name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
-    """Return the labels of tabs by panel, and the tabs used."""
+    """Return labels by the `mem_id` of their panel, and the `mem_id` of each tab that gave one."""
     tabs = page.css("[role=tab],.tabbed-labels > label,.tab-set > label,.sd-tab-set > label")
     if not tabs:
         return {}, set()

@@ -42,7 +42,7 @@ def tell(reason: Omission, node: LexborNode) -> None:
 
 
 def following(node: LexborNode) -> str:
-    """Return the character that follows an inline element on the page."""
+    """Return the character that follows an inline element on its line; "" if there is none."""
     current: LexborNode | None = node
     while current is not None:
         sibling = current.next

@@ -48,7 +48,7 @@ class Characters:
             yield size * math.hypot(c, d), math.degrees(math.atan2(b, a))
 
     def are_unknown(self, places: Sequence[int]) -> Iterator[int]:
-        """Yield for each character whether the font does not identify it: 0 if it does."""
+        """Yield for each character 0 if the font identifies it, and another number if not."""
         return map(function("FPDFText_HasUnicodeMapError"), *self._arguments(places))
 
     def is_hyphen(self, place: int) -> bool:

@@ -8,4 +8,4 @@ class description(nodes.General, nodes.Element):  # noqa: N801 (nodes are called
 
 
 class panel(nodes.General, nodes.Element):  # noqa: N801
-    """Content that a page shows after a click: `title` has inline markup, `sign` is its form."""
+    """Content that a page shows after a click; begins with its title. `sign` is TAB or CLOSED."""

@@ -14,8 +14,8 @@ _REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})$")
 class Sheet:
     """The visible rows of a sheet, by number from 1, with merged cells and links.
 
-    `links` maps cells to relationship ids or targets; `tables` has the areas of declared tables,
-    with column names if no row has them.
+    `links` maps cells to relationship ids ("" for links inside the workbook); `tables` has the
+    areas of declared tables, with column names if no row has them.
     """
 
     rows: list[list[str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Documents that Word imports when it opens a file (`w:altChunk`): pages, text, RTF, mail."""
+"""Documents that Word imports when it opens a file (`w:altChunk`): web pages, text and RTF."""
 
 from foundry.readers.composing import Composer
 from foundry.readers.decoding import declared_charset, decode

@@ -1,6 +1,6 @@
 """Vocabularies of prose: DocBook, JATS, DITA, FictionBook, TEI and OPML, converted to HTML.
 
-`vocabulary.toml` maps their elements; elements that it does not name are transparent.
+`vocabulary.toml` maps their elements; of elements that it does not name, the content is read.
 """
 
 import html
