@@ -35,7 +35,7 @@ class Relay:
     @contextmanager
     def cut(self) -> Iterator[None]:
         """Close all connections, and each new one immediately."""
-        # By now, a newly accepted connection is registered as an end.
+        # With the lock, every accepted connection is among the ends, so `drop` closes it.
         with self._lock:
             self._is_cut = True
         self.drop()

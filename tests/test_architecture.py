@@ -1,4 +1,4 @@
-"""Which modules may import which, how large rooms and modules are, and which calls are banned."""
+"""Which modules may import which, how large packages and modules are, and banned calls."""
 
 import ast
 import re
@@ -35,7 +35,7 @@ LAYERS = (
     {"cli"},
     {"__main__"},
 )
-"""Rooms and modules at the root of Foundry: each imports only those in earlier layers."""
+"""Packages and modules at the root of Foundry: each imports only those in earlier layers."""
 
 BETWEEN_STAGES = {
     # Web sources are fetched.
@@ -45,7 +45,7 @@ BETWEEN_STAGES = {
     # The published index is loaded into an engine.
     ("stores", "indexing"),
 }
-WITHIN_ROOMS = {
+WITHIN_PACKAGES = {
     "building.documents": {"building.report"},
     "building.corpus": {"building.documents", "building.report", "building.report_text"},
     "building.ray": {"building.documents"},
@@ -68,24 +68,24 @@ WITHIN_ROOMS = {
         "features.stage",
     },
 }
-"""Rooms in a room, and the modules of the outer room that each may import."""
+"""Packages in a package, and the modules of the outer package that each may import."""
 READING = ("code", "formats", "sandbox")
-"""Rooms of readers: each imports only earlier ones, and modules directly in `readers`."""
+"""Packages of readers: each imports only earlier ones, and modules directly in `readers`."""
 MAX_ROOT_MODULES = 8
-MAX_ROOM_MODULES = 20
+MAX_PACKAGE_MODULES = 20
 LARGE = {
     "runtime/retrieval": "what a search consists of, one idea a module",
     "runtime/retrieval/stages": "a module for each stage",
-    "runtime/web": "what stands between a request and a search, one idea a module",
+    "runtime/web": "everything between a request and a search, one idea a module",
 }
-"""Rooms with more than MAX_ROOM_MODULES modules, by path, each with the reason."""
+"""Packages with more than MAX_PACKAGE_MODULES modules, by path, each with the reason."""
 MAX_SHARING_A_PREFIX = 2
 SHARING = {("runtime/chat", "words"): "one module a language"}
-"""Prefixes that more than MAX_SHARING_A_PREFIX modules of a room share, each with the reason."""
+"""Prefixes that more than MAX_SHARING_A_PREFIX modules of a package share, each with the reason."""
 MAX_LINES = 300
 """Longer modules may contain two ideas. Divide those that do, and list the others in LONG."""
 LONG = {
-    "pipeline.py": "tells the story of every command, each in a few lines",
+    "pipeline.py": "has the steps of every command, a few lines each",
     "indexing/writer.py": "calls everything that writes an index, in its order",
     "readers/formats/asciidoc/reader.py": "reads lines, of which each may begin a block",
     "readers/formats/pages/markdown.py": "writes what each kind of element holds",
@@ -133,28 +133,28 @@ def imported_from_foundry(path: Path) -> set[str]:
     return found
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     return module.partition(".")[0]
 
 
-def layer_of(room: str) -> int:
-    return next(number for number, rooms in enumerate(LAYERS) if room in rooms)
+def layer_of(package: str) -> int:
+    return next(number for number, packages in enumerate(LAYERS) if package in packages)
 
 
-def test_every_room_has_a_layer() -> None:
-    rooms = {room_of(name_of(path)) for path in MODULES} - {"models"}
-    assert rooms <= set().union(*LAYERS)
+def test_every_package_has_a_layer() -> None:
+    packages = {package_of(name_of(path)) for path in MODULES} - {"models"}
+    assert packages <= set().union(*LAYERS)
 
 
 def test_few_modules_lie_at_the_root() -> None:
     assert len(list(FOUNDRY.glob("*.py"))) <= MAX_ROOT_MODULES
 
 
-def test_rooms_are_small() -> None:
+def test_packages_are_small() -> None:
     large = {
-        room.relative_to(FOUNDRY).as_posix()
-        for room in {path.parent for path in MODULES}
-        if len(list(room.glob("*.py"))) > MAX_ROOM_MODULES
+        package.relative_to(FOUNDRY).as_posix()
+        for package in {path.parent for path in MODULES}
+        if len(list(package.glob("*.py"))) > MAX_PACKAGE_MODULES
     }
     assert large == LARGE.keys()
 
@@ -170,28 +170,28 @@ def test_modules_that_share_a_prefix_lie_in_a_folder() -> None:
 
 def test_imports_point_one_way() -> None:
     for path in set(MODULES) - set(RUNTIME):
-        room = room_of(name_of(path))
-        for other in map(room_of, imported_from_foundry(path)):
-            if other == room or (room, other) in BETWEEN_STAGES:
+        package = package_of(name_of(path))
+        for other in map(package_of, imported_from_foundry(path)):
+            if other == package or (package, other) in BETWEEN_STAGES:
                 continue
-            is_foundation = room in FOUNDATION and other in FOUNDATION
-            assert is_foundation or layer_of(other) < layer_of(room), f"{name_of(path)}: {other}"
+            is_foundation = package in FOUNDATION and other in FOUNDATION
+            assert is_foundation or layer_of(other) < layer_of(package), f"{name_of(path)}: {other}"
 
 
-def test_rooms_in_a_room_know_few_neighbours() -> None:
+def test_packages_in_a_package_know_few_neighbours() -> None:
     for path in set(MODULES) - set(RUNTIME):
         name = name_of(path)
         own = ".".join(name.split(".")[:2])
-        for other in imported_from_foundry(path) if own in WITHIN_ROOMS else ():
+        for other in imported_from_foundry(path) if own in WITHIN_PACKAGES else ():
             inner = ".".join(other.split(".")[:2])
-            if room_of(other) == room_of(name) and inner != own:
-                assert inner in WITHIN_ROOMS[own], f"{name}: {other}"
+            if package_of(other) == package_of(name) and inner != own:
+                assert inner in WITHIN_PACKAGES[own], f"{name}: {other}"
 
 
 def test_formats_know_nothing_of_workers() -> None:
-    for place, room in enumerate(READING):
+    for place, package in enumerate(READING):
         later = {f"readers.{other}" for other in READING[place + 1 :]}
-        for path in (FOUNDRY / "readers" / room).rglob("*.py"):
+        for path in (FOUNDRY / "readers" / package).rglob("*.py"):
             found = {".".join(name.split(".")[:2]) for name in imported_from_foundry(path)}
             assert not found & later, path
 
@@ -206,7 +206,7 @@ def test_command_line_imports_the_pipeline_and_records() -> None:
     for path in (FOUNDRY / "cli").glob("*.py"):
         found = imported_from_foundry(path)
         printing = {name for name in found if name.endswith(".printing")} | {"runtime.json_text"}
-        assert {name for name in found if room_of(name) != "cli"} <= allowed | printing, path
+        assert {name for name in found if package_of(name) != "cli"} <= allowed | printing, path
 
 
 def test_runtime_needs_only_what_an_export_installs() -> None:
@@ -227,7 +227,7 @@ def test_runtime_needs_only_what_an_export_installs() -> None:
                 assert top in sys.stdlib_module_names | installed, f"{path.name}: {name}"
 
 
-ROOMS = {
+PACKAGES = {
     "errors": set(),
     "hosts": set(),
     "json_text": set(),
@@ -243,10 +243,10 @@ ROOMS = {
     "cli": {"index", "json_text", "retrieval"},
     "terminal": {"index", "retrieval", "cli"},
 }
-"""The other rooms that each room of a server may import, besides errors."""
+"""The other packages that each package of a server may import, besides errors."""
 
 
-def test_rooms_of_a_server_import_one_way() -> None:
+def test_packages_of_a_server_import_one_way() -> None:
     for path in RUNTIME:
         parts = path.relative_to(FOUNDRY / "runtime").with_suffix("").parts
         for level, name in imports(path):
@@ -254,7 +254,7 @@ def test_rooms_of_a_server_import_one_way() -> None:
                 continue
             assert level <= len(parts), f"{path}: imports from above the package"
             other = ".".join([*parts[:-level], name]).split(".")[0]
-            allowed = ROOMS[parts[0]] | {parts[0], "errors"}
+            allowed = PACKAGES[parts[0]] | {parts[0], "errors"}
             assert other in allowed, f"{'.'.join(parts)} imports {other}"
 
 

@@ -29,7 +29,7 @@ def built(make_project: MakeProject) -> Project:
 
 
 def check_faults(project: Project, fault: str, step: int) -> int:
-    """Fail an export at each change in turn; returns the number of faults."""
+    """Fail exports at every `step`-th change, one export each; returns the number of faults."""
     target = project.root / "dist" / "notes"
     planned = plan_server(Design.of(load_config(project.root), PROVIDERS["static"]), None)
 

@@ -35,7 +35,7 @@ HOOKS = Hooks(after_search=after_search)
     [
         # The tests of the index only require a response.
         ("hit.score * (10 if hit.path == 'lamps.md' else -1)", "test_[!i]*.py"),
-        # NaN matters where responses are created and where they are serialised.
+        # Infinity matters where responses are created and where they are serialised.
         ("float('inf')", "test_[asm]*.py"),
     ],
 )

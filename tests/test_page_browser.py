@@ -843,7 +843,7 @@ def test_chat_streams_and_stops(served: Served) -> None:
         disarmed = HOSTILE.replace("<", "< ").replace("://", "[:]//")
         disarmed = disarmed.replace("evil.example", "evil[.]example").replace("i.png", "i[.]png")
         tab.see(".turn .text", disarmed)
-        # A sentence between the two is marked.
+        # The mark of an unsupported sentence stands between the two texts.
         tab.see(".turn .text", "[i] (http[:]//evil[.]example/i)")
         assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
         assert tab.page.locator(".text .cite").count() == 1

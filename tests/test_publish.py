@@ -65,7 +65,7 @@ def built(make_project: MakeProject) -> Project:
 
 
 def check_faults(project: Project, fault: str, *, step: int) -> int:
-    """Fail a build at each change in turn; returns the number of faults."""
+    """Fail builds at every `step`-th change, one build each; returns the number of faults."""
     state = project.root / ".foundry" / "index"
     current, faults = "one", 0
     edit(project, "2")

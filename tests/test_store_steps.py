@@ -457,8 +457,8 @@ def test_a_bucket_whose_rows_were_all_replaced_is_told() -> None:
     shift = bucket_shift(256)
     chosen = np.flatnonzero(keys >> shift == keys[100] >> shift)
     assert len(chosen) > 1
-    # As many keys as before, in the same bucket. Two others differ: one is only in the engine, and
-    # one only in the index.
+    # One bucket has as many keys as before, but different ones. Of two others, one is only in the
+    # engine, and one only in the index.
     strange = np.flatnonzero(keys >> shift == keys[-1] >> shift)
     own = np.setdiff1d(np.arange(256), strange)
     theirs, others = keys.copy(), codes.copy()

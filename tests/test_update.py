@@ -358,7 +358,10 @@ def test_new_configuration_and_index_come_with_an_update(older: Path, project: P
 
 
 def check_faults(older: Path, fault: str, step: int) -> int:
-    """Fail an update at each change in turn: the export is the old one, or the new one."""
+    """Fail updates at every `step`-th change, one update each; returns the number of faults.
+
+    Afterwards, the export must be the old one or the new one.
+    """
     edit(older / "README.md", "# notes\n", "# ours\n")
     (older / "scripts").mkdir()
     (older / "scripts" / "deploy.sh").write_text("#!/bin/sh\n")

@@ -1,4 +1,4 @@
-"""Hostile files: each is skipped with a reason, and nothing else is affected."""
+"""Hostile files: each is read or skipped with a reason, and nothing else is affected."""
 
 import io
 import json

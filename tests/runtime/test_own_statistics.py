@@ -1,4 +1,4 @@
-"""Scores in a view equal those of an index that contains only its documents."""
+"""Scores in a view with its own statistics equal those of an index of only its documents."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The tests of one room."""
+"""Which tests `make room` runs for a folder of foundry/."""
 
 import tomllib
 from pathlib import Path

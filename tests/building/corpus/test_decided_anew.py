@@ -88,7 +88,7 @@ def test_an_unchanged_document_that_becomes_a_copy_is_indexed_once(corpus: Corpu
     report = corpus.build({"a.md": SEALS})
     assert corpus.documents() == ["a.md", "c.md"]
     assert [copy["path"] for copy in report["copies"]] == ["b.md"]
-    # The second document is indexed again.
+    # Without a.md, b.md is no longer a copy, so it is indexed again.
     assert corpus.build({"a.md": None})["copies"] == []
     assert corpus.documents() == ["b.md", "c.md"]
 

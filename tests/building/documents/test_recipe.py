@@ -109,7 +109,7 @@ def test_other_words_for_correction_change_the_index_alone(
 
 
 def test_every_reader_has_a_hash_over_its_own_module() -> None:
-    """Compares the hash with an independent list of imported modules."""
+    """Each hash covers a module below `readers/`."""
     files = programs._installed().files
     for reader in every_reader():
         assert len(reader_hashes()[reader.version]) == 64
