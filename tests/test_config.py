@@ -1,5 +1,6 @@
 """foundry.toml: all problems are reported together, with their location, and nothing is written."""
 
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -329,6 +330,21 @@ def test_name_that_is_no_slug_is_refused(name: str, make_project: MakeProject) -
     assert result.exit_code == 2
     assert "project.name: " in result.stderr
     assert len(result.stderr) < 2_000 + len(name)
+
+
+@pytest.mark.parametrize("location", ['type = "folder"\npath', 'type = "git"\nrepository'])
+@pytest.mark.parametrize(("path", "name"), [(".", "handbook"), ("..", "work"), ("texts", "texts")])
+def test_default_name_of_a_source_is_the_same_from_every_folder(
+    location: str, path: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = tmp_path / "work" / "handbook"
+    (project / "texts").mkdir(parents=True)
+    written = f'{NAMED}[[sources]]\n{location} = "{path}"\n'
+    (project / "foundry.toml").write_text(written, encoding="utf-8")
+    for folder in (project, project.parent, tmp_path):
+        monkeypatch.chdir(folder)
+        (source,) = load_config(Path(os.path.relpath(project))).sources
+        assert source.name == name
 
 
 @pytest.mark.parametrize("package", PACKAGES)

@@ -40,8 +40,8 @@ class _LocalSource(AnySource):
 
     @property
     def stem(self) -> str:
-        """The path; for an empty one, the name of the folder."""
-        return self.path.resolve().name if self.path.name in {"", ".."} else str(self.path)
+        """The path."""
+        return str(self.path)
 
     def resolve(self, name: str, root: Path, /) -> Self:
         """Return the source with a name and an absolute path."""
@@ -152,7 +152,7 @@ UNSEEN_LANGUAGES = frozenset(
 
 def find_problems(sources: Sequence[Source], project: Path, language: str = "none") -> list[str]:
     """Return conflicts between sources that are valid by themselves."""
-    names = [_name_of(source) for source in sources]
+    names = [_name_of(source, project) for source in sources]
     problems = [
         f"sources[{number}].name: {name!r} is taken by another source; rename one of them"
         for number, name in enumerate(names)
@@ -175,14 +175,16 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
 
 def resolve(sources: Sequence[Source], root: Path, project_name: str) -> tuple[Source, ...]:
     """Return the sources with names, absolute paths and canonical urls."""
-    named = [source.resolve(_name_of(source), root) for source in sources]
+    named = [source.resolve(_name_of(source, root), root) for source in sources]
     return tuple(_without_own_files(source, root, project_name) for source in named)
 
 
-def _name_of(source: Source) -> str:
+def _name_of(source: Source, project: Path) -> str:
     if source.name:
         return source.name
-    stem = Path(source.stem).stem.lower()
+    path = Path(source.stem)
+    # `.` and `..` stand for folders whose names are not in the file.
+    stem = (path if path.name not in {"", ".."} else (project / path).resolve()).stem.lower()
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in stem)
     return "-".join(part for part in slug.split("-") if part)[:63] or "source"
 
