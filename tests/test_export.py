@@ -124,7 +124,7 @@ def test_edited_and_added_files_stop_an_export(built: Project) -> None:
     (exported / "notes" / "search.py").write_text("# mine\n")
     (exported / ".env").write_text("API_TOKENS=secret\n")
     said = refused(built)
-    assert "2 files were edited or added" in said
+    assert "2 files edited or added" in said
     assert "\n  notes/search.py" in said
     assert "\n  .env" in said
 

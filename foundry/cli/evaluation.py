@@ -102,10 +102,11 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
 )
 @json_option
 def questions(project: Path, logs: tuple[Path, ...], draft: Path | None, as_json: bool) -> None:
-    """List the questions in the log of a server, the most frequent first.
+    """List the questions in a server's log, those asked most often first.
 
-    Different spellings of a question are counted together. Questions in questions.jsonl are left
-    out. In a draft, documents with a thumbs-up count as relevant; the rest is for you to fill in.
+    Servers log questions without a strong match, and thumbs. Different spellings of a question are
+    counted together. Questions in questions.jsonl are left out. In a draft, documents with a
+    thumbs-up count as relevant; the rest is for you to fill in.
     """
     found = pipeline.collect_questions(project, logs, draft)
     if found.bad:

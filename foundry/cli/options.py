@@ -15,7 +15,10 @@ Decorated = TypeVar("Decorated", bound=Callable[..., object] | click.Command)
 
 
 def flag(name: str, said: str, *names: str) -> Callable[[Decorated], Decorated]:
-    """Return a flag option; `names` are its other names."""
+    """Return a decorator that adds a flag.
+
+    `names` are further spellings, or the parameter's name.
+    """
     return click.option(name, *names, is_flag=True, help=said)
 
 
@@ -72,7 +75,10 @@ def warn(message: str, hint: str) -> None:
 
 
 def complain(kind: str, message: str, hint: str | None) -> None:
-    """Print an error and its hint, if any, to standard error."""
+    """Print a message and its hint, if any, to standard error.
+
+    `kind` is a word such as "warning".
+    """
     said = f"{kind}: {message}\nhint: {hint}" if hint else f"{kind}: {message}"
     for line in said.split("\n"):
         click.echo(printable(line), err=True)

@@ -43,7 +43,7 @@ def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -
     if len(words) > 2:
         raise click.UsageError("give one query; put it in quotes if it has several words")
     try:
-        # If the locale is not UTF-8, the argument has undecoded bytes.
+        # The argument's bytes are checked, since the locale may not be UTF-8.
         os.fsencode(words[-1]).decode()
     except UnicodeError:
         raise click.UsageError("the query is not valid UTF-8") from None

@@ -56,7 +56,10 @@ EXEMPT: Mapping[str, str] = {
     "server": _SERVING,
     "export": _SHIPPING,
 }
-"""Keys of foundry.toml that do not affect an index, except STATISTICS and ENGINE, with reasons."""
+"""Keys of foundry.toml that do not affect an index, with reasons.
+
+Of [server] and [store], only STATISTICS and ENGINE affect one.
+"""
 
 _RECORD = "configuration.json"
 """The file in a project's state that records the published index's configuration, by key."""
@@ -65,10 +68,10 @@ STATISTICS = "server.access_statistics"
 """The only key of [server] that affects an index."""
 
 ENGINE = "store.engine"
-"""Decides whether an index has term counts, and how its mean length is rounded."""
+"""Decides whether an index has term counts, and whether its mean chunk length is rounded."""
 
 _LONG_CHARS = 60
-"""How many characters of a value are shown."""
+"""Maximum number of characters shown of a value."""
 
 
 def hash_config(config: Config) -> str:
@@ -97,7 +100,10 @@ def record_config(config: Config) -> None:
 
 
 def find_changes(config: Config, manifest: Manifest) -> list[str]:
-    """Return a line for each key that changed since the index was built."""
+    """Return a line for each key that changed since the index was built.
+
+    If its configuration is not recorded, the only line says that something has changed.
+    """
     if manifest.config_sha256 == hash_config(config):
         return []
     built_with: object = None

@@ -27,7 +27,7 @@ def describe(details: Sequence[ErrorDetails]) -> list[str]:
 
 def _describe(detail: ErrorDetails) -> str:
     parts = detail["loc"]
-    # Pydantic adds the type of a source after its number, where the file has no key.
+    # After a source's number, Pydantic puts its type, which is not a key of the file.
     parts = parts[:2] + parts[3:] if parts[0] == "sources" else parts
     key = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts)
     key = key.lstrip(".")

@@ -70,7 +70,10 @@ def of_build(config: Config, engine: str) -> Iterator[str]:
 
 
 def of_server(config: Config, kind: str) -> Iterator[str]:
-    """Yield the features that a server needs here, if its query encoder is of this `kind`."""
+    """Yield the features that a server needs to run in Foundry.
+
+    `kind` is that of its query encoder.
+    """
     if kind == "model":
         yield config.embedding.provider
     yield config.store.engine
@@ -78,7 +81,10 @@ def of_server(config: Config, kind: str) -> Iterator[str]:
 
 
 def of_figures(config: Config, kind: str) -> Iterator[str]:
-    """Yield the features for evaluating a server at export; see `asking.record_figures`."""
+    """Yield the features that an export's evaluation needs; see `asking.record_figures`.
+
+    If a model or a service embeds queries, only keyword search is evaluated, which needs none.
+    """
     if kind not in {"model", "service"}:
         yield from config.stages
 

@@ -49,14 +49,14 @@ class ProjectSection(Table):
 
 
 class ChunkingSection(Table):
-    """[chunking]: how documents are split; sizes in characters.
+    """[chunking]: how documents are split; sizes are in characters, except `max_tokens`.
 
     Attributes:
         strategy: The kind of chunk.
         max_chars: The maximum length of a chunk; by default 4,000 for `page` and 400 for `parent`.
-        overlap: How many characters of the previous chunk a chunk repeats.
+        overlap: The maximum number of characters that a chunk repeats from the previous one.
         parent_max_chars: The maximum length of the passage around a chunk; only for `parent`.
-        max_tokens: A further limit on a chunk with its headings, estimated; 0 for none.
+        max_tokens: A further limit, in estimated tokens, on a chunk with its headings; 0 for none.
     """
 
     strategy: Strategy = "headings"
@@ -99,7 +99,7 @@ class ChunkingSection(Table):
 
 
 class BuildSection(Table):
-    """[build]: how to treat text that the sources contain more than once.
+    """[build]: how repeated text is treated, and how many words may be lost.
 
     Attributes:
         duplicates: Which copies of a document to leave out: those with the same words, also those
@@ -130,7 +130,7 @@ class EmbeddingSection(Table):
         query_prefix: Text put before each query; set automatically for common models.
         max_tokens: The maximum number of tokens in a text; longer texts are embedded in parts. By
             default the model's own limit.
-        concurrency: The maximum number of concurrent calls.
+        concurrency: The maximum number of concurrent calls of the service.
         retry_seconds: How long a build keeps retrying a failing service.
         query: How queries are embedded: by the trained table (`distilled`), by the model (`same`),
             or by the one that the measured overlap suggests (`auto`).
@@ -276,7 +276,10 @@ class ExportSection(Table):
         return problems
 
     def resolve(self, *, has_tokens: bool) -> Self:
-        """Return each target once, with "docker" first if a target needs the image."""
+        """Return the section with each target once, and "docker" first if a target needs the image.
+
+        Without `has_tokens`, there are no default targets.
+        """
         if not has_tokens and "targets" not in self.model_fields_set:
             return self.model_copy(update={"targets": ()})
         image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []

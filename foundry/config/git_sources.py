@@ -111,7 +111,7 @@ class GitSource(AnySource):
 
 
 def local_host_of(url: str) -> str | None:
-    """Return host and port of a repository's url, if the host seems to be private."""
+    """Return host and port of a repository's url if the host seems to be private, else None."""
     place = url.partition("://")[2].partition("/")[0] if "://" in url else url.partition(":")[0]
     authority = place.rpartition("@")[2]
     host = authority if authority.endswith("]") else authority.partition(":")[0]

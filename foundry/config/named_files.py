@@ -82,7 +82,6 @@ def why_no_file(path: Path) -> str | None:
 def _why_not(path: Path, *, is_folder: bool) -> str | None:
     kind = "folder" if is_folder else "file"
     try:
-        # The path exists, but has another type.
         is_there = path.is_dir() if is_folder else path.is_file()
     except OSError as error:
         return f"{error.strerror}: {shown(str(path))}"

@@ -24,7 +24,11 @@ _PYTHONS = frozenset(read_beside(__file__, "stdlib_modules.toml")["modules"].spl
 
 
 def is_taken(package: str) -> bool:
-    """Return whether a package of this name would shadow another package or a Python module."""
+    """Return whether a package must not have this name.
+
+    It must not be a Python keyword, nor the name of a module that is part of Python or may be
+    installed next to the package.
+    """
     is_pythons = package in sys.stdlib_module_names or package in _PYTHONS
     is_module = is_pythons or package in _TAKEN or _is_locked(package)
     return keyword.iskeyword(package) or is_module

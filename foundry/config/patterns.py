@@ -1,9 +1,9 @@
 r"""Rejects identifier patterns that could hang a search, by estimating their cost.
 
-Python's `re` backtracks: `(?:[A-Z]+-?)+\d+` can split n letters in 2^n ways, and only fails once it
-has tried them all. The estimate looks at every choice in a pattern: how often to repeat, and which
-alternative to take. If the next character decides, only one way is tried. Otherwise the ways
-multiply: a repetition by its length, an alternative by the number of its options. Inside a
+Python's `re` backtracks: `(?:[A-Z]+-?)+\d+` can split n letters in 2^(n-1) ways, and only fails
+once it has tried them all. The estimate looks at every choice in a pattern: how often to repeat,
+and which alternative to take. If the next character decides, only one way is tried. Otherwise the
+ways multiply: a repetition by its length, an alternative by the number of its options. Inside a
 repetition, they would multiply with each round, which is rejected unless the choice is final: `a++`
 and `(?>a|ab)` are never tried again.
 
@@ -74,8 +74,9 @@ def check_pattern(pattern: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a pattern that matches in only one way; `first` is a bit set of its first
-    characters.
+    """A part of a pattern; this base class is for parts that match in only one way.
+
+    `first` is a bit set of the characters with which it can begin.
     """
 
     first: int = 0
@@ -254,7 +255,7 @@ def _add_flags(flags: str, opened: str) -> str:
 def _samples(written: str, flags: str) -> int:
     """Return the sample characters that an item matches, as a bit set.
 
-    If the item names a non-ASCII character, all other characters are included.
+    If the item names a non-ASCII character, all non-ASCII samples are included.
     """
     match = re.compile(flags + written + ")" * flags.count("(")).fullmatch
     found = sum(1 << number for number, sample in enumerate(_SAMPLES) if match(sample))

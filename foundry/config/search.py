@@ -118,11 +118,11 @@ class IndexOptions:
     be filtered by. `expansion_words` is the number of frequent words to embed, `correction_words`
     the number of words for correcting queries, and `suggested_words` the number for completing
     words being typed. `synonyms` are the groups in the project's file, None without the stage;
-    `acronyms` is whether acronyms in the documents are added. `pinned` lists which documents answer
-    which queries. With `keeps_counts`, the index also has the counts that BM25 is computed from.
-    `mean_in_steps` rounds the mean chunk length, so that most changes leave it unchanged. With
-    `own_statistics`, the index has the counts too, and scores can be computed as if only some of
-    the documents existed.
+    `acronyms` says whether acronyms in the documents are added. `pinned` lists which documents
+    answer which queries. With `keeps_counts`, the index also has the counts that BM25 is computed
+    from. `mean_in_steps` rounds the mean chunk length, so that most changes leave it unchanged.
+    With `own_statistics`, the index has the counts too, and scores can be computed as if only some
+    of the documents existed.
     """
 
     fields: Mapping[str, int] = field(default_factory=lambda: dict(DEFAULT_FIELDS))
@@ -227,7 +227,8 @@ def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iter
 def resolve_weights(search: SearchSection) -> tuple[float, float]:
     """Return the weights of the semantic and the keyword lane.
 
-    A missing one is 1 minus the other. Raises ValueError if one is out of range.
+    If only one is set, the other is 1 minus it; if neither is, they are DEFAULT_WEIGHTS. Raises
+    ValueError if the only one that is set is above 1.
     """
     semantic, keyword = search.semantic_weight, search.keyword_weight
     if semantic is None:

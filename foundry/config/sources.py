@@ -64,7 +64,8 @@ class FolderSource(_LocalSource):
             in urls: "" as with Docusaurus, "/" as with MkDocs, or ".html".
         tags: Tags for all of its documents.
         metadata: Keys of Markdown front matter to keep.
-        modified: Where dates come from: the front matter (`content`) or the files (`file`).
+        modified: Where dates come from: the documents' content, such as front matter or a PDF's
+            properties (`content`), or the files' modification times (`file`).
         max_bytes: Larger files are skipped.
         ocr: Whether to read pictures and scanned pages; needs the extra `ocr`, and takes seconds
             per page.
@@ -151,7 +152,7 @@ UNSEEN_LANGUAGES = frozenset(
 
 
 def find_problems(sources: Sequence[Source], project: Path, language: str = "none") -> list[str]:
-    """Return conflicts between sources that are valid by themselves."""
+    """Return problems of sources that the types do not catch, and conflicts between sources."""
     names = [_name_of(source, project) for source in sources]
     problems = [
         f"sources[{number}].name: {name!r} is taken by another source; rename one of them"
@@ -161,14 +162,18 @@ def find_problems(sources: Sequence[Source], project: Path, language: str = "non
     for number, source in enumerate(sources):
         key = f"sources[{number}]"
         if getattr(source, "ocr", False) and language in UNSEEN_LANGUAGES:
-            problems.append(f"{key}.ocr: cannot recognise the script of {language} in pictures")
+            problems.append(
+                f"{key}.ocr: cannot recognise the script of {language} in pictures; remove it"
+            )
         suffix = getattr(source, "url_suffix", None)
         if suffix is not None and not getattr(source, "base_url", None):
             problems.append(
                 f"{key}.url_suffix: does nothing without base_url; set that, or remove it"
             )
         if "ocr_pages" in source.model_fields_set and not getattr(source, "ocr", False):
-            problems.append(f"{key}.ocr_pages: does nothing without ocr = true")
+            problems.append(
+                f"{key}.ocr_pages: does nothing without ocr = true; set that, or remove it"
+            )
         problems += source.find_problems(key, project)
     return problems
 

@@ -14,7 +14,7 @@ from foundry.urls import parse_url
 def suggest(written: str, project: Path) -> dict[str, object]:
     """Return the `[[sources]]` settings for a folder, table, repository or website.
 
-    Raises FoundryError if the source does not exist.
+    Raises FoundryError if it does not exist, is a single file but no table, or has an invalid url.
     """
     if names_repository(written):
         return {"type": "git", "repository": written}
@@ -68,7 +68,7 @@ def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, ob
 def suggest_file(source: Path, project: Path) -> dict[str, object]:
     """Return the settings for a single file: its folder, including only that file.
 
-    Raises FoundryError.
+    Raises FoundryError if TOML cannot write its name.
     """
     if not source.name.isprintable():
         raise FoundryError(f"{str(source)!r}: TOML cannot write this name", hint="rename the file")

@@ -27,7 +27,10 @@ Group = tuple[tuple[str, ...], tuple[str, ...]]
 def read_synonyms(
     path: Path, language: str, *, inside: Path | None = None
 ) -> tuple[tuple[Group, ...], list[str]]:
-    """Return the groups in a file, and its problems by line."""
+    """Return the groups in a file, and its problems, each with its line.
+
+    Beyond MAX_PROBLEMS, problems are only counted.
+    """
     try:
         key = "search.synonyms.file"
         lines = read_named_text(path, SYNONYMS_BYTES, key=key, inside=inside).splitlines()

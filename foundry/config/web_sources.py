@@ -59,7 +59,8 @@ class WebSource(AnySource):
         tags: Tags for all of its documents.
         markdown: Whether to read the Markdown version of a page if there is one.
         min_coverage: The share of the urls found that must yield a page, or the build fails.
-        requests_per_second: The limit per host; a longer Crawl-delay in robots.txt is obeyed.
+        requests_per_second: The limit per host; a longer Crawl-delay in robots.txt is obeyed, up to
+            10 seconds.
         timeout_seconds: The time limit for one request, from name lookup to last byte.
         max_bytes: The largest page, uncompressed.
         user_agent: The user agent; the part before `/` is matched against robots.txt.

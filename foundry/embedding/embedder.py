@@ -43,7 +43,9 @@ class QueryFigures:
     """How queries are embedded: with the table that also embeds documents (`own`), with a table
     distilled from the model (`distilled`), or with the model (`same`).
 
-    `agreement` is the mean cosine between both, `overlap_at_10` the share of common best chunks.
+    `agreement` is the mean cosine between the distilled table's vectors and the model's, and
+    `overlap_at_10` the overlap of their ten best chunks, corrected for chance; None if it was not
+    measured. `taught` is the number of texts that the model embedded for training.
     """
 
     encoder: str

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
 RARITY_POWER = 0.5
-"""Exponent of the inverse document frequency, which is then scaled to at most 1."""
+"""Exponent of the inverse document frequency, once that is scaled to at most 1."""
 
 
 def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str]) -> str:

@@ -39,7 +39,7 @@ of its teacher's nDCG; below it, the loss grows fast.
 """
 
 MINIMUM_HELD_OUT = 30
-"""Minimum number of texts; with fewer, the measured overlap is not reliable."""
+"""Minimum number of held-out texts; with fewer, the measured overlap is not reliable."""
 
 TABLE_LANGUAGE = "english"
 """The only language of the built-in table."""
@@ -107,7 +107,7 @@ class ModelEmbedder(Embedder):
     def _add_table(
         self, vectors: Vectors, headings: Sequence[str], texts: Sequence[str]
     ) -> Vectors:
-        """Append the table's vectors of texts to the model's (n, d), if it is used.
+        """Append the table's vectors of texts to the model's (n, d), if the table is used.
 
         Both have equal weight; if one is zero, the other has unit length.
         """

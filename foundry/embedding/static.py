@@ -46,8 +46,8 @@ HEADING_SHARE = 0.5
 class StaticEmbedder(Embedder):
     """Embeds with a table of word pieces; needs no network and no other library.
 
-    `frequencies` int64 (V,) are the numbers of observed chunks with each piece; if it
-    `weighs_by_corpus`, queries weigh pieces by them.
+    `frequencies` int64 (V,) count the observed chunks with each piece. With `weighs_by_corpus`,
+    queries weigh pieces by them.
     """
 
     def __init__(self, language: str = "english", *, weighs_by_corpus: bool = True) -> None:
@@ -111,9 +111,7 @@ class StaticEmbedder(Embedder):
         self.frequencies += np.bincount(pieces, minlength=len(self.frequencies))
 
     def resume(self, frequencies: NDArray[np.int64], texts: int, gone: Iterable[str]) -> None:
-        """Start from the counts of a previous build's `texts`, minus the pieces of the `gone`
-        texts.
-        """
+        """Start from the counts of a previous build over `texts` texts, without the `gone` ones."""
         self.frequencies += frequencies
         self._texts += texts
         for text in gone:

@@ -112,7 +112,7 @@ LICENCES: Mapping[str, str] = {
 
 
 def format_corpus(index: Path) -> bytes:
-    """Return the bill of materials of an index: path or url, hash and size of each document.
+    """Return the bill of materials of an index: path, url, hash and size of each document.
 
     Licence and fetch time are listed if a document's metadata has them.
     """

@@ -14,7 +14,6 @@ ANSWER_SECONDS = 30.0
 
 _IMPORT = """
 import importlib, json, sys
-from foundry.documents.reasons import answered
 package, *modules = sys.argv[1:]
 findings, missing = [], []
 for module in modules:
@@ -50,7 +49,7 @@ def find_unimportable(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def find_unanswered(folder: Path, question: str | None) -> Iterator[str]:
-    """Start the server of the package in `folder`; yield a line if it does not answer.
+    """Start the server of the package in `folder`; yield a line for each failure.
 
     The `question` is searched for, unless it is None.
     """

@@ -85,7 +85,7 @@ def find_changed(
 
 
 def is_owners(name: str) -> bool:
-    """Return whether a path in an export is among OWNERS_FILES."""
+    """Return whether a path in an export is among OWNERS_FILES, or below one."""
     return name.partition("/")[0] in OWNERS_FILES
 
 
@@ -97,7 +97,7 @@ def list_files(folder: Path) -> dict[str, Entry]:
 def find_obstacles(present: Iterable[Entry]) -> list[str]:
     """Return a line for each entry that cannot be moved to another folder: neither file nor link.
 
-    Files of the owner's, such as `.env`, may be of any kind, since they are renamed without being
+    The owner's files, such as `.env`, may be of any kind, since they are hard-linked without being
     read.
     """
     return [

@@ -53,7 +53,7 @@ def _plan_embedded(design: Design, questions: bytes) -> dict[str, bytes]:
 
 
 def explain_export(basis: Basis, export: Export) -> dict[str, str]:
-    """Return the reason for every file of an export, except for files of the index."""
+    """Return the reason for every file of an export; the index counts as one."""
     said = explain_files(basis.design, export.all_files())
     return {**said, f"{export.index_place}/": "the latest index"}
 

@@ -64,7 +64,8 @@ class Update:
         merged: Edited, and merged with the changes.
         conflicts: Edited where the generated text changed too; both are in the file, marked.
         beside: Edited, and not mergeable; the generated file is next to it as `.new`.
-        kept: Edited, and left alone, because its generated text did not change.
+        kept: Edited, and left alone: `custom.py`, links, and files whose generated text did not
+            change.
         orphaned: Edited, and no longer part of the export; kept.
         deleted: Deleted by the owner, and not restored.
         went: Edited modules that are no longer part of the export, but whose code has moved: path

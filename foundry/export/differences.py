@@ -17,7 +17,10 @@ _DERIVED = frozenset({CHECKSUMS, GENERATED})
 
 
 def diff_export(target: Path, export: Export) -> str:
-    """Return the difference between an export and a new one; "" if there is none."""
+    """Return the difference between an export and a new one; "" if there is none.
+
+    Raises ExportError if there is no export.
+    """
     if not target.is_dir():
         raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
     files, index = export.all_files(), export.index_digests()

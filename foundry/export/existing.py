@@ -30,7 +30,7 @@ MAX_BYTES = 64_000_000
 """Limit on the record's texts, more than any server has."""
 
 LISTS = frozenset({"uv.lock", "requirements.txt", "sbom.cdx.json", "corpus.json"})
-"""Files that are replaced rather than merged."""
+"""Generated lists, which are never merged."""
 
 ABOUT_FILES = frozenset({CHECKSUMS, GENERATED})
 """Files that describe the other files."""

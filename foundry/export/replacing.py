@@ -29,8 +29,8 @@ def settle(target: Path) -> None:
 def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` write a new folder next to `target`, then put it in its place.
 
-    After any failure, the old folder is still in place. Raises ExportError for errors of the file
-    system.
+    If the new folder cannot be written, the old one is still in place. Raises ExportError for
+    errors of the file system.
     """
     staging, retired = _beside(target, "new"), _beside(target, "old")
     try:

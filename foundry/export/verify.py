@@ -35,10 +35,10 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
 
     Files that the owner edited, added or deleted are listed, with those from before the last update
     listed separately; they only fail the check if `strict`. The check fails for a damaged index or
-    list of files, special or unreadable files, files that a merge left to be resolved, and broken
-    imports. If there are none of these problems, code is run: the modules are imported, the server
-    is started, and the known questions are asked. Libraries that are missing here are listed, and
-    then the server is not started.
+    list of files, special or unreadable files, unresolved conflicts, invalid Python, broken imports
+    and forged bytecode. If there are none of these problems, code is run: the modules are imported,
+    the server is started, and the known questions are asked. Libraries that are missing here are
+    listed, and then the server is not started.
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
@@ -92,7 +92,7 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
 
 
 def find_package(folder: Path) -> str:
-    """Return the name of the only server package in an exported folder."""
+    """Return the name of an export's only server package. Raises VerificationError."""
     names = [path.parent.name for path in folder.glob("*/settings.json")]
     if len(names) != 1:
         raise VerificationError(str(folder), ["contains no server package"])
@@ -109,7 +109,7 @@ def _known_question(package: Path) -> str | None:
 
 
 def find_forged(folder: Path) -> Iterator[str]:
-    """Yield a line for each bytecode file that Python would run instead of a module in `folder`.
+    """Yield a line for each bytecode file that Python would run instead of different source code.
 
     Checksums do not cover bytecode, and Python uses it if its header has the time and size of the
     source. So bytecode for this version of Python is compared with the compiled source.

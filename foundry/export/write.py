@@ -73,7 +73,7 @@ def write_export(target: Path, export: Export, *, force: bool) -> dict[str, str]
     if existing is not None and existing.owned and not force:
         owned = existing.owned
         raise ExportError(
-            f"{target}: {len(owned)} files were edited or added since the export:\n"
+            f"{target}: {count_of(len(owned), 'file')} edited or added since the export:\n"
             + list_briefly(owned, 20),
             hint="foundry update merges them with the changes; or export to another folder with"
             " --output, or pass --force: added files are then kept, and edited ones as .orig",

@@ -20,7 +20,7 @@ from foundry.urls import Url
 ACCEPTED = "gzip"
 MEMBER_START = b"\x1f\x8b\x08"
 MAX_MEMBERS = 4_000
-"""Members of a gzip stream; each takes some microseconds, even if it is empty."""
+"""Maximum number of members of a gzip stream: each takes some microseconds, even if it is empty."""
 
 MAX_HEADER_BYTES = 65_536
 TOO_LARGE_HEADERS = 431
@@ -48,9 +48,9 @@ def exchange(
     """Request a url once, without following redirects.
 
     `headers` are sent in addition to Host and Connection; `seconds` limits everything from DNS to
-    the last byte. A body of more than `max_bytes`, before or after decoding, is rejected, or
-    truncated with `truncate`. Raises FetchError without a complete response, StoppedError after a
-    stop.
+    the last byte. A body of more than `max_bytes`, before or after decompression, is rejected; with
+    `truncate`, an uncompressed one is cut off there. Raises FetchError for a response that is
+    rejected or incomplete, and StoppedError if the build was stopped.
     """
     deadline = Deadline(seconds, network.stop)
     scheme, host, target = url.scheme.encode(), url.host.encode(), url.target.encode()
@@ -117,7 +117,7 @@ def _read_body(
 
 
 def unzip(content: bytes, max_bytes: int) -> bytes:
-    """Decompress gzip of any number of members, up to the allowed size.
+    """Decompress gzip, which may have several members, to at most `max_bytes`.
 
     Raises FetchError.
     """

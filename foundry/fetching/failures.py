@@ -1,4 +1,4 @@
-"""Reasons for which a url was not fetched."""
+"""Errors of fetching urls."""
 
 from typing import Literal
 

@@ -23,10 +23,11 @@ _KEPT_HEADERS = ("content-type", "etag", "last-modified", "link", "x-robots-tag"
 
 @dataclass(frozen=True, slots=True)
 class Manners:
-    """Limits for one site.
+    """Limits for the requests of one source.
 
-    `timeout` is for one try, `patience` the total wait between tries of a url, both in seconds;
-    `first_wait` is the first wait, which then doubles.
+    In seconds: `seconds_between` is the interval of requests to a host, `timeout` the limit of one
+    try, `patience` the total wait between tries of a url, and `first_wait` the first of these
+    waits, which then double.
     """
 
     user_agent: str

@@ -51,7 +51,7 @@ class Pacer:
 
 
 class HostHealth:
-    """Recent failures of each host; threads can share it."""
+    """The consecutive failures of each host; threads can share it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -96,7 +96,10 @@ class PinnedBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,  # noqa: ARG002
         socket_options: Iterable[Any] | None = None,  # noqa: ARG002
     ) -> httpcore2.NetworkStream:
-        """Connect to the first address that answers. Raises FetchError if one is private."""
+        """Connect to the first address that answers.
+
+        Raises FetchError if the host has no address, or one that is not allowed.
+        """
         addresses = self._resolve()
         for address in addresses:
             self._network.policy.check(self._url, ipaddress.ip_address(address))

@@ -32,7 +32,9 @@ _GRANTED, _NOT_ALLOWED, _UNREACHABLE = 0, 2, 4
 
 
 class Relay:
-    """Listens while its context lasts; `failures` are the reasons for refused connections."""
+    """Listens while its context lasts; `failures` are the errors of connections that it did not
+    make.
+    """
 
     def __init__(self, policy: Policy) -> None:
         self.failures: list[FetchError] = []
@@ -128,7 +130,7 @@ def _reply(code: int) -> bytes:
 
 
 def _copy(source: socket.socket, target: socket.socket) -> None:
-    """Copy bytes until the end."""
+    """Copy bytes until the source ends."""
     with suppress(OSError):
         while content := source.recv(BLOCK_BYTES):
             target.sendall(content)

@@ -1,4 +1,4 @@
-"""robots.txt as in RFC 9309: fetched once per build and origin, and obeyed."""
+"""robots.txt as in RFC 9309: fetched once per source and origin, and obeyed."""
 
 import threading
 from collections.abc import Callable
@@ -15,7 +15,7 @@ MAX_BYTES = 512_000
 """Only the first 500 KiB are read (RFC 9309, 2.5)."""
 
 MAX_CRAWL_DELAY_SECONDS = 10.0
-"""Seconds; longer Crawl-delays are capped."""
+"""Longer Crawl-delays are capped."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Rules:
 
 
 class Robots:
-    """The rules of all origins of a build; threads can share it.
+    """The rules of all origins of a source; threads can share it.
 
     `ask` fetches a robots.txt, following redirects and truncating at `MAX_BYTES`.
     """

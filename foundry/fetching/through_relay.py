@@ -13,7 +13,7 @@ BLOCK_BYTES = 65_536
 
 
 def main() -> int:
-    """Copy bytes until both sides have ended; return 1 if the relay does not connect."""
+    """Copy bytes until the host closes the connection; return 1 if the relay does not connect."""
     relay, host, port = sys.argv[1:]
     name = host.encode("ascii", "replace")
     with socket.create_connection(("127.0.0.1", int(relay))) as connection:

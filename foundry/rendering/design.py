@@ -24,7 +24,7 @@ class Design:
         config: The configuration of its project.
         query_encoder: The provider that embeds queries; see `choose_query_encoder`.
         stages: The optional stages of a search, by name, in order.
-        features: All of its features, in README order.
+        features: The server's features, in the order of its README.
         app_steps: The steps of app.py, each with its feature.
         search_steps: The steps of a search, each with its stage, if any.
     """
@@ -80,5 +80,5 @@ class Design:
         )
 
     def varied(self, config: Config) -> Self:
-        """Return the design with other options over the same index."""
+        """Return the design of a server with another configuration and the same query encoder."""
         return self.of(config, self.query_encoder)

@@ -107,7 +107,7 @@ class Encoded(str):
 
 
 def encode_slug(value: object) -> Encoded:
-    """Encode a name of lower-case ASCII words: an identifier or path, safe in all files."""
+    """Encode a name of lower-case ASCII words, joined by - or _; it is safe in all files."""
     text = str(value)
     if not _SLUG.fullmatch(text):
         raise ValueError(f"not a slug: {text!r}")

@@ -23,7 +23,7 @@ from foundry.errors import RenderError
 from foundry.files import write_files
 
 TIME_LIMIT_SECONDS = 60.0
-"""Time limit of a formatter in seconds."""
+"""Time limit of one run of black or ruff."""
 
 
 def format_python(

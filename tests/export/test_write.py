@@ -35,7 +35,7 @@ def export(root: Path, files: dict[str, bytes]) -> Export:
 
 
 def test_where_each_file_of_the_owners_is(target: Path, tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match="4 files were edited or added"):
+    with pytest.raises(ExportError, match="4 files edited or added"):
         write_export(target, export(tmp_path, NEW), force=False)
     assert write_export(target, export(tmp_path, NEW), force=True) == {
         "acme/gone.py": "acme/gone.py",

@@ -490,7 +490,7 @@ def test_a_scan_that_took_too_long_is_read_again_by_the_next_build(
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("ocr_pages = 9", "sources[0].ocr_pages: does nothing without ocr = true"),
+        ("ocr_pages = 9", "sources[0].ocr_pages: does nothing without ocr = true; set that, or"),
         ("ocr = true\nocr_pages = 0", "sources[0].ocr_pages"),
         ("ocr = true\nocr_pages = 2001", "sources[0].ocr_pages"),
     ],
@@ -507,7 +507,7 @@ def test_a_bound_on_pages_must_have_pages(
 def test_languages_in_unknown_scripts_are_refused_before_a_build(tmp_path: Path) -> None:
     source = FolderSource(path=tmp_path, ocr=True)
     for language in ("greek", "russian"):
-        said = [f"sources[0].ocr: cannot recognise the script of {language} in pictures"]
+        said = [f"sources[0].ocr: cannot recognise the script of {language} in pictures; remove it"]
         assert find_problems([source], tmp_path, language) == said
     assert find_problems([source], tmp_path, "german") == []
     assert find_problems([FolderSource(path=tmp_path)], tmp_path, "greek") == []

@@ -2,8 +2,9 @@
 
 A word that is not a piece is split into several pieces, whose rows other words share; so frequent
 words of the corpus become pieces. The general vocabulary is English. For other scripts, characters,
-pairs of characters and frequent words are added, each as the beginning and as the continuation of a
-word, so that any text in the corpus's language is covered.
+pairs of characters and frequent words are added, and for scripts without spaces, runs of up to four
+characters. Pieces that may continue a word are marked, as in the general vocabulary. So any text in
+the corpus's language is covered.
 """
 
 import heapq

@@ -3,8 +3,8 @@
 There are no real queries yet, so the corpus provides substitutes: sentences, short spans, titles
 and headings, questions about these and about key phrases, and identifiers.
 
-The sample only depends on hashes of texts and a seed. Each text of a document has the weight 1 /
-sqrt(number of its texts): a long document contributes more than a short one, but less than in
+The sample only depends on hashes of texts and a seed. Each text has the weight 1 / sqrt(number of
+texts in its document): a long document contributes more than a short one, but less than in
 proportion. The texts with the smallest priorities, hash / weight, are kept (priority sampling:
 Duffield, Lund and Thorup 2007), so memory depends on the sample, not on the corpus.
 """
@@ -130,7 +130,7 @@ class PrioritySample:
                 self._document = _smallest(self._document, self._size)
 
     def end_document(self) -> None:
-        """Start the next document."""
+        """Finish the current document; the next text begins another one."""
         factor = math.sqrt(self._seen)
         for text, value in _smallest(self._document, self._size).items():
             priority = value * factor
@@ -216,7 +216,7 @@ def _fits(text: str, limits: tuple[int, int]) -> bool:
 
 
 def _span(sentence: str, number: int) -> str:
-    """Return two to six consecutive words, chosen by a number."""
+    """Return two to six consecutive words, chosen by a number; one if the sentence has no more."""
     words = list(_WORD.finditer(sentence))
     least, most = SPAN_WORDS
     length = min(len(words), least + number % (most - least + 1))
@@ -225,9 +225,10 @@ def _span(sentence: str, number: int) -> str:
 
 
 def key_phrase(sentence: str, common_words: Words, number: int) -> str:
-    """Return words between common words and punctuation; "" if there are none.
+    """Return one of the runs of words between common words and punctuation, chosen by a number.
 
-    (Rapid automatic keyword extraction: Rose et al. 2010.) Long phrases are cut.
+    (Rapid automatic keyword extraction: Rose et al. 2010.) Runs of more than PHRASE_WORDS words are
+    split. Returns "" if no run has a suitable length.
     """
     runs: list[list[re.Match[str]]] = [[]]
     end = 0

@@ -168,7 +168,7 @@ def train(
 def distillation_gradient(
     counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix
 ) -> tuple[NDArray[np.intp], Matrix]:
-    """Return the rows of a batch, and the gradient (rows, d) of 1 - cosine."""
+    """Return the numbers (t,) of the rows in a batch, and the gradient (t, d) of its 1 - cosine."""
     touched, columns = np.unique(counts.indices, return_inverse=True)
     local = sparse.csr_matrix(
         (counts.data, columns, counts.indptr), shape=(counts.shape[0], len(touched))

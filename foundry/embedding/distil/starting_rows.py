@@ -31,9 +31,9 @@ def starting_rows(
     A general piece gets the built-in encoder's row, mapped linearly so that this encoder's vectors
     of the texts come as close as possible to the targets. An own piece gets the sum of the rows of
     the general pieces in it. If there are none, as in another script, it gets the mean target of
-    the texts with this piece, minus the mean of all targets, times the piece's rarity. If most of
-    the texts consist of own pieces, unused general pieces stay zero, since nothing is known about
-    them.
+    the texts with this piece, minus the mean of all targets, times the piece's rarity. If most
+    pieces in the texts are own pieces, general pieces that do not occur become zero, since nothing
+    is known about them.
 
     `counts` float32 (n, V) are the pieces of the texts, `targets` (n, d) the model's unit vectors.
     """

@@ -36,8 +36,8 @@ REPETITIONS = {None: 2, 500: 1}
 Wrong vectors may be accidental; a rejected text is likely to be rejected again.
 """
 
-PAUSE_SECONDS = 0.05
-"""The first pause before a retry of a text; it doubles each time."""
+PAUSE_SECONDS = 0.1
+"""The pause after the first of several tries of a text; it doubles each time."""
 
 STUBBORN_ATTEMPTS = 4
 """After this many failures with status 500, a text of the call may be the cause."""
@@ -51,7 +51,7 @@ MOST_REFUSED = 20
 FIRST_WAIT_SECONDS = 0.5
 LONGEST_WAIT_SECONDS = 60.0
 UNPROVEN_SECONDS = 30.0
-"""Time limit for retries before the first answer, since the address may be wrong."""
+"""Time limit for reaching a service that has not answered yet: its address may be wrong."""
 
 
 class StoppedError(Exception):
@@ -140,7 +140,7 @@ class Asker:
         failure = None
         for attempt in range(times):
             if attempt:
-                self._patience.pause(PAUSE_SECONDS * 2**attempt)
+                self._patience.pause(PAUSE_SECONDS * 2 ** (attempt - 1))
             try:
                 vector: Vector = self._call([text], side, suspect_texts=suspect_texts)[0]
                 return vector
@@ -232,7 +232,7 @@ class _Patience:
         self.pause(self._not_before - time.monotonic())
 
     def wait_after(self, failure: EmbeddingFailure, attempt: int) -> None:
-        """Wait before a retry after `attempt` failures."""
+        """Wait before a retry after `attempt` failures. Raises BuildError if time is up."""
         now = time.monotonic()
         with self._lock:
             if self._failing_since is None:

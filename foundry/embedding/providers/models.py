@@ -162,7 +162,7 @@ def _local_model(
     prefixes: Prefixes | None = None,
     calls: int = 1,
 ) -> EmbeddingModel:
-    """Return a local model: a folder, or a published model with a known `commit`."""
+    """Return a model that runs here: one in a folder, or a published one at `commit`, if known."""
     folder = find_folder(options.model)
     return EmbeddingModel(
         provider=options.provider,
@@ -186,7 +186,7 @@ def _local_model(
 
 
 def hash_model_folder(folder: Path) -> str:
-    """Hash paths and contents of a model's files, ignoring other files in the folder."""
+    """Return the SHA-256, in hex, of the names and contents of a model's files."""
     digest = hashlib.sha256()
     for name, path in list_model_files(folder):
         digest.update(f"{name}\0{hash_file(path)}\n".encode())

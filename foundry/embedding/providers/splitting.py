@@ -30,7 +30,9 @@ def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def find_cut(text: str) -> int:
-    """Return where to halve a text of at least two characters: at white space near its middle."""
+    """Return where to halve a text of at least two characters: at white space near its middle, or
+    else at the middle.
+    """
     middle = len(text) // 2
     reach = min(len(text) // 4, REACH_CHARS)
     after = _SPACE.search(text, middle, middle + max(1, reach))

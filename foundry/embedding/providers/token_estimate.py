@@ -24,7 +24,7 @@ _RUN = re.compile(r"[A-Za-z]+|[0-9]+| {2,}|\n+|[^A-Za-z0-9 \n]")
 _ALPHABET = re.compile("[\u00c0-\u052f\u05d0-\u06ff]")
 """Latin with accents, Greek, Cyrillic, Hebrew, Arabic: at worst one token per letter.
 
-Byte pairs of a rarer script may be one token per byte.
+A byte-pair tokenizer may need one token per byte for rarer scripts.
 """
 
 
