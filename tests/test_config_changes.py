@@ -416,7 +416,7 @@ MakeBuilt = Callable[[str], Project]
 
 @pytest.fixture(scope="module")
 def built_before() -> dict[str, Path]:
-    """The first build of each configuration; tests take copies."""
+    """The folder of the first build of each configuration; tests copy it."""
     return {}
 
 

@@ -66,7 +66,7 @@ def render(root: Path, options: str, package: str) -> Path:
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ModuleType]:
-    """A rendered server with every stage, and a real model."""
+    """A rendered server with all of STAGES, and a real cross-encoder."""
     root = tmp_path_factory.mktemp("server")
     options = f'{FILTERABLE}fusion = "{request.param}"\n{STAGES}'
     folder = render(root, options, f"all_{request.param}")

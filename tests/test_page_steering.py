@@ -225,7 +225,7 @@ def test_the_newest_of_the_best_come_first(tab: Visit) -> None:
     assert paths.all_inner_texts() == newest
     tab.see("#status", "the newest first")
     tab.page.click("#explanation summary")
-    tab.see("#explained", "among them the newest comes first")
+    tab.see("#explained", "newest first")
     tab.page.reload()
     playwright.expect(paths.first).to_have_text("logs/monday.md")
     assert tab.page.is_checked("#newest")

@@ -1,7 +1,7 @@
 """Reads the statements of a language model: its sentences, and the numbers in them.
 
-Not counted as claims are headings, code, questions, courtesies, lead-ins that end in a colon, and
-statements that the documents have no answer. Word lists are English.
+Headings, code, questions, courtesies, lead-ins that end in a colon, and statements that the
+documents have no answer do not count as claims. Word lists are English.
 """
 
 import re

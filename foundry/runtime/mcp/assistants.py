@@ -67,7 +67,7 @@ class _Give(argparse.Action):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """The action taken, or the file for the entry, and the entry as JSON if it was not written."""
+    """A message for the user: what was done, or where to add `entry`, the JSON to print."""
 
     said: str
     entry: str = ""

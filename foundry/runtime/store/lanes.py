@@ -27,7 +27,7 @@ class StoredKeywordLane:
     """BM25 search over the postings of one version in an engine.
 
     Vocabulary and frequencies are files of the index, so the engine is queried only for terms in
-    the vocabulary. Scores are the same as without an engine. Every search raises StoreError.
+    the vocabulary. Scores are the same as without an engine. Any search may raise StoreError.
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
@@ -101,7 +101,7 @@ class StoredDenseLane:
     """Cosine search over the vectors of one version in an engine.
 
     Query and rows are quantised to int8, as without an engine, so scores are equal within the
-    engine's precision. Every search raises StoreError.
+    engine's precision. Any search may raise StoreError.
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
@@ -157,7 +157,7 @@ class StoredSearch:
     """One search, which queries the engine for both lanes at once.
 
     Terms and `count` are as in `TermLane.search`, `unknown` as in `compare_with_terms`. `only`
-    restricts the chunks that may be found. Every method raises StoreError.
+    restricts the chunks that may be found. Any method may raise StoreError.
     """
 
     def __init__(

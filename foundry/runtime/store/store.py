@@ -108,7 +108,7 @@ class Engine(Protocol):
 
     Searches return chunks within `only`, or any if it is None. A query is a `vector`, int8 (d,)
     with the `scale` that makes it a unit vector, or `terms`, given as numbers with their counts in
-    the query. Every method raises StoreError.
+    the query. Any method may raise StoreError.
     """
 
     def search_vector(

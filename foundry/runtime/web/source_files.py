@@ -95,7 +95,8 @@ def _read_named(written: str) -> dict[str, Path]:
         return {source: Path(folder) for source, folder in json.loads(written).items() if source}
     except (ValueError, TypeError):
         hint = 'write it like {"handbook": "/srv/handbook"}'
-        raise ConfigurationError(f"{VARIABLE}: {written} is not JSON", hint=hint) from None
+        problem = f"{VARIABLE}: {written} is not JSON that maps sources to folders"
+        raise ConfigurationError(problem, hint=hint) from None
 
 
 def resolve_inside(folder: Path, written: Path) -> Path | None:

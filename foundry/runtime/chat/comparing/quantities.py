@@ -56,7 +56,7 @@ class Quantity(NamedTuple):
 
     value: str
     kind: str
-    size: float  # In the smallest unit of its kind
+    size: float  # In the base unit of its kind, such as millimetres or grams
 
     def equals(self, other: "Quantity") -> bool:
         """Return whether both sizes are equal; without a known unit, the numbers must be equal."""

@@ -21,7 +21,8 @@ PROBE_TOLERANCE = 0.99
 class DenseManifest:
     """How the vectors of an index were made.
 
-    `candidates` is how many chunks the sketch must pass to reach `recall_at_20`, by type of query.
+    Comparing the `candidates` chunks that are nearest by sketch finds the share `recall_at_20` of
+    the nearest 20, by type of query.
     The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
     `same` model. `background` is the median cosine between off-topic questions and their best
     chunk. `spread` is the standard deviation of the chunks' dot products with their mean; None if
