@@ -1,4 +1,7 @@
-"""The command `eval`: asks questions with known answers; fails if a mean is below its minimum."""
+"""The command `eval`: asks questions with known answers, and fails if a mean is too low.
+
+A mean is too low if it is below its minimum, or falls too far below the recorded one.
+"""
 
 import argparse
 import os
@@ -122,8 +125,7 @@ def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:
     for mode, ask in _searches(index, search, chosen.mode).items():
         responses = [ask(question.query, MAX_TOP_K) for question in questions]
         metrics[mode] = _means(index, questions, responses)
-        # Responses of a server without vectors have no `degraded`.
-        degraded[mode] = sum(getattr(each, "degraded", False) for each in responses)
+        degraded[mode] = sum(each.degraded for each in responses)
     report = {
         "index_version": index.version,
         "documents": index.document_count,

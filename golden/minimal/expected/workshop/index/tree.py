@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MAX_DEPTH = 100
-"""Depth limit. An export has six levels; Python's recursion limit is a thousand."""
+"""Maximum depth of folders; an export has six levels."""
 
 FILE, LINK, UNREADABLE = "file", "link", "file that cannot be read"
 

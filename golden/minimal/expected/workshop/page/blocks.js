@@ -48,7 +48,7 @@ const closesFence = (open, line) => {
   return indentOf(line) < space.length + 4 && line.trim().startsWith(fence) && !line.replaceAll(fence[0], "").trim();
 };
 
-/** Lines that begin within a list item, whose first one has lost its indentation. */
+/** Lines that begin within a list item, with the item's further lines dedented like the first one. */
 function restOfItem(lines, from) {
   let end = from;
   while (end < lines.length && (isBlank(lines[end]) || indentOf(lines[end]))) end += 1;

@@ -32,7 +32,7 @@ function firstInWords([hit]) {
   return `${quote(hit.title)} comes first: it is ${lanes.join(" and ")}${read}.`;
 }
 
-const BY_DATE = "These passages fit best; among them the newest comes first, and one without a date last.";
+const BY_DATE = "These are the best passages, newest first; passages without a date come last.";
 
 /** The explanation of a response: the mode, its first result, and each stage. */
 function explanationOf(answer, isByDate) {
@@ -41,7 +41,7 @@ function explanationOf(answer, isByDate) {
     answer.mode ? `${MODES[answer.mode] ?? answer.mode}: ${REASONS[answer.reason] ?? answer.reason}.` : null,
     isByDate ? BY_DATE : answer.results.length ? firstInWords(answer.results) : null,
     ...(answer.explanation ?? []),
-    isBoosted ? "A factor marked × moved a score; scores are then kept between 0 and 1." : null,
+    isBoosted ? "A factor marked × changed a score; all scores stay between 0 and 1." : null,
   ].filter(Boolean);
 }
 
