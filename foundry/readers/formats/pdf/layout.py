@@ -9,6 +9,7 @@ from itertools import chain, pairwise
 from foundry.documents import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.formats.pdf.columns import split_columns
+from foundry.readers.formats.pdf.divided import JOINT, DividedWords
 from foundry.readers.formats.pdf.rows import Row, Word, find_rows
 from foundry.readers.formats.pdf.tables import Table
 
@@ -26,13 +27,8 @@ _NUMBERING = re.compile(
     r"^(?:(?:chapter|section|part|appendix)\s+)?[\divxlc]*[\d.]*[.):]?\s+", re.I
 )
 _SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
-JOINT = "\ufffe"
-"""PDFium's mark for the place where it joined a word hyphenated at the end of a line."""
-
 _DIVIDED_END = re.compile(rf"[^\W\d_][{JOINT}\-\u00ad\u2010]")
 _REST = re.compile(r"([^\W\d_]+\S*)\s*")
-_DIVIDED = re.compile(rf"(?<![^\W\d_])([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
-_DIVISION = re.compile(rf"{JOINT}|[-\u00ad\u2010]\n")
 
 
 @dataclass(slots=True)
@@ -150,7 +146,7 @@ def compose(
     sizes = _heading_sizes(pages)
     pages = [_join_headings(lines, sizes) for lines in pages]
     levels = _levels_by_outline(pages, outline) or _levels_by_size(pages, sizes)
-    words = _hyphenated_words(pages)
+    divided = DividedWords(line.text for line in chain.from_iterable(pages))
     composer = Composer()
     for number, lines in enumerate(pages):
         composer.page()
@@ -159,16 +155,16 @@ def compose(
         for place, line in enumerate(lines):
             level = levels.get((number, place))
             if level or line.rows or (previous and _begins_paragraph(previous, line)):
-                composer.text(_join_words("\n".join(paragraph), words))
+                composer.text(divided.join("\n".join(paragraph)))
                 paragraph = []
             if level:
-                composer.heading(level, _join_words(line.text, words))
+                composer.heading(level, divided.join(line.text))
             elif line.rows:
-                composer.table([[_join_words(cell, words) for cell in row] for row in line.rows])
+                composer.table([[divided.join(cell) for cell in row] for row in line.rows])
             else:
                 paragraph.append(line.text)
             previous = line
-        composer.text(_join_words("\n".join(paragraph), words))
+        composer.text(divided.join("\n".join(paragraph)))
     return composer.finish(title=title, modified=modified)
 
 
@@ -265,27 +261,6 @@ def _begins_paragraph(previous: Line, line: Line) -> bool:
     gap = line.top - previous.bottom
     is_other_column = gap < -2 * height
     return gap > PARAGRAPH_GAP * height or is_other_column
-
-
-def _hyphenated_words(pages: Iterable[Sequence[Line]]) -> frozenset[str]:
-    """Return the words that the document itself writes with a hyphen inside a line."""
-    lines = (line for line in chain.from_iterable(pages) if "-" in line.text)
-    found = (re.findall(r"[^\W\d_]+-[^\W\d_]+", line.text) for line in lines)
-    return frozenset(word.lower() for word in chain.from_iterable(found))
-
-
-def _join_words(text: str, hyphenated: frozenset[str]) -> str:
-    if not _DIVISION.search(text):
-        return text
-
-    def join(match: re.Match[str]) -> str:
-        first, second = match.groups()
-        whole = f"{first}-{second}"
-        # The part after the hyphen in "Jean-\nPaul" is capitalised, so the hyphen stays.
-        is_name = JOINT not in match[0] and not second[0].islower()
-        return whole if is_name or whole.lower() in hyphenated else first + second
-
-    return _DIVIDED.sub(join, text).replace(JOINT, "-")
 
 
 def _title_key(text: str) -> str:

@@ -147,6 +147,6 @@ def _read_outline(document: Any) -> list[Entry]:
 
 
 READER = pictures.extend(
-    FileReader("pdf/6", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
+    FileReader("pdf/7", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
     partial(read, ocr=True),
 )

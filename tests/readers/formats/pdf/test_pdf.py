@@ -118,6 +118,37 @@ def test_divided_words_are_joined_again(sandbox: Sandbox) -> None:
     assert text == "A well-known document of a well-known author."
 
 
+@pytest.mark.parametrize(
+    ("first", "end", "word"),
+    [
+        ("how-", "ever", "however"),
+        ("unbeliev-", "able", "unbelievable"),
+        ("HAR-", "BOUR", "HARBOUR"),
+        ("Grund-", "besitz", "Grundbesitz"),
+        ("re-", "zeptpflichtig", "rezeptpflichtig"),
+        ("anti-", "inflammatory", "anti-inflammatory"),
+        ("state-", "of-the-art", "state-of-the-art"),
+        ("X-", "ray", "X-ray"),
+        ("e-", "mail", "e-mail"),
+        ("Jean-", "Paul", "Jean-Paul"),
+        ("non-", "English", "non-English"),
+        ("GPL-", "licensed", "GPL-licensed"),
+        ("EU-", "Recht", "EU-Recht"),
+        ("8-bit-", "wide", "8-bit-wide"),
+    ],
+)
+def test_the_hyphen_of_a_word_stays(first: str, end: str, word: str, sandbox: Sandbox) -> None:
+    lines = body(600, f"It is a question of {first}", f"{end} alone.")
+    text = read_file(pdf([lines]), sandbox).reading.text.replace("\n", " ")
+    assert text == f"It is a question of {word} alone."
+
+
+def test_a_word_is_joined_as_the_document_writes_it_elsewhere(sandbox: Sandbox) -> None:
+    lines = body(600, "JavaScript has work-", "sheets: a worksheet of Java-", "Script is a page.")
+    text = read_file(pdf([lines]), sandbox).reading.text.replace("\n", " ")
+    assert text == "JavaScript has worksheets: a worksheet of JavaScript is a page."
+
+
 def test_a_divided_word_ends_no_paragraph(sandbox: Sandbox) -> None:
     lines = body(600, "The harbour has a light-", "ing system, and the quay", "has none at all.")
     assert "\n\n" not in read_file(pdf([lines]), sandbox).reading.text
