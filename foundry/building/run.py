@@ -77,7 +77,7 @@ def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> Bu
                 with suppress(CacheDamagedError):
                     built = _Build(config, reporter, options, engine, cache, published)
                     return built.build(thread)
-    raise BuildError(f"{path}: is damaged repeatedly", hint="check the disk")
+    raise BuildError(f"{path}: was damaged twice during this build", hint="check the disk")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,11 @@ from itertools import chain
 from pathlib import Path
 
 COPIED_BYTES = 1 << 20
-"""Bytes copied at a time: all pages of a mapped file that have been read count as memory."""
+"""Bytes written or copied at a time.
+
+Files are copied in blocks, since mapping a file would add all of its pages that were read to this
+process's memory.
+"""
 
 HANDED_OVER = 16
 """Maximum number of blocks, or spans of another file, that wait to be written."""

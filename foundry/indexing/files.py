@@ -151,7 +151,7 @@ class StoredRows:
         return slice(int(self.offsets[first]), int(self.offsets[last]))
 
     def bytes(self, row: int) -> bytes:
-        """Return a row as bytes."""
+        """Return a row of the first column as bytes."""
         # Indexing a NumPy array creates NumPy numbers, which would dominate the time.
         item = self.offsets.item
         return self.columns[0][item(row) : item(row + 1)].tobytes()

@@ -2,8 +2,8 @@
 
 Links are resolved by address: a relative path within the source, a url, or the page name of a
 wikilink, which may be an alias unless a page has that name. Addresses are compared without
-fragment, query, suffix of a text format, and final `index`, since websites link to published urls
-and repositories to files.
+fragment, query, suffix of a text format, and final `index` or `README`, since websites link to
+published urls and repositories to files.
 """
 
 import posixpath
@@ -121,7 +121,7 @@ def _key(*parts: str) -> int:
 
 
 def clean_path(path: str) -> str:
-    """Return a path in the form in which it is compared, without text suffixes and `index`."""
+    """Return a path as it is compared: without the suffix of a text format, `index`, `README`."""
     path = posixpath.normpath(path).lstrip("/")
     return _INDEX.sub("", _SUFFIX.sub("", path)).removesuffix("/").removeprefix("./") or "."
 

@@ -205,7 +205,7 @@ def publish_version(folder: Path, state: Path) -> Path:
 
 
 def remove_older(index: Path) -> None:
-    """Remove all versions but the latest ones."""
+    """Remove all versions but the latest KEPT_VERSIONS."""
     for number in sorted(_versions(index))[:-KEPT_VERSIONS]:
         # Versions that cannot be removed now are removed by the next build.
         shutil.rmtree(index / f"v{number}", ignore_errors=True)
@@ -266,7 +266,7 @@ def _number(name: str) -> int | None:
 
 
 def check_numbers(index: Path) -> None:
-    """Raise IndexUnusableError, naming the file, if an array has NaN or infinity."""
+    """Raise IndexUnusableError, naming the file, for an unreadable array, NaN or infinity."""
     for path in sorted(index.rglob("*.npy")):
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)

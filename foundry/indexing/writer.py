@@ -115,7 +115,7 @@ class IndexWriter:
     def copy(self, documents: Span[PreviousDocument]) -> None:
         """Copy documents of the previous index unchanged, in the order of that index.
 
-        Their vectors are copied too, unless `embed` will be called.
+        Their vectors are copied too if they are the built-in table's.
         """
         carried = self._carried
         chunks = carried.copy(documents, self.document_count, self.chunk_count)
@@ -270,7 +270,7 @@ class IndexWriter:
             yield ["\n".join(chunk.headings()) for chunk in batch], [chunk.text for chunk in batch]
 
     def _known_items(self, frequencies: NDArray[np.int64]) -> Iterator[KnownItem]:
-        """Yield known-item queries, which must rank a certain document first."""
+        """Yield known-item queries, each with the id of the chunk that it must find."""
         layout = self._layout
         first, offsets = open_stored(layout.document_chunks), open_stored(layout.chunk_offsets)
         with layout.chunks.open("rb") as file:

@@ -1,4 +1,4 @@
-"""Delivers raw documents from all sources, and reports omissions."""
+"""Fetches remote sources, so that a build can read all documents from this machine."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -58,7 +58,7 @@ _FETCHERS: tuple[tuple[type[Table], Callable[..., Delivery]], ...] = (
 
 
 def stamp(source: ReadySource) -> str | None:
-    """Return the stamp of a source that is one file; None if the stamp is not reliable."""
+    """Return the stamp of a table; None for other sources, and if the stamp is not reliable."""
     if not isinstance(source, RecordsSource):
         return None
     try:

@@ -55,7 +55,7 @@ class Coverage:
             )
 
     def hit(self, *, unchanged: bool, markdown: bool) -> None:
-        """Count a page that was fetched."""
+        """Count a page that was fetched in this build, or is unchanged since an earlier one."""
         self.found += 1
         self.fetched += not unchanged
         self.unchanged += unchanged
@@ -63,7 +63,9 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """The share of fetched pages among the urls that should have one; 0 if there are none."""
+        """The share of urls that yielded a page, without urls left out for reasons in NOT_EXPECTED;
+        0 if none did.
+        """
         pages = self.fetched + self.unchanged
         left_out = sum(self.refused[reason] for reason in NOT_EXPECTED)
         return pages / (self.found - left_out) if pages else 0.0

@@ -1,8 +1,9 @@
 """A folder of files, read recursively in byte order of paths.
 
 Symbolic links are not followed but listed as skipped: a target inside the folder is read under its
-own name, and a target outside does not belong to the source. Hidden names are excluded unless an
-include pattern contains them literally; so are names of secrets, which are listed. Only .gitignore
+own name, and a target outside does not belong to the source. Names that begin with a dot are
+excluded, unless they match a part of an include pattern that begins with a dot. Names of secrets
+are excluded and listed as skipped, unless an include pattern ends with the name. Only .gitignore
 files at or below the source's root count, so that a build depends on the folder alone.
 """
 
@@ -32,7 +33,7 @@ _OPEN_ROOT = _OPEN_FOLDER & ~os.O_NOFOLLOW
 
 
 class Found(NamedTuple):
-    """A readable file: its path relative to the root, with forward slashes, and its stamp."""
+    """A regular file: its path relative to the root, with forward slashes, and its stamp."""
 
     key: str
     stamp: str
@@ -259,7 +260,7 @@ def _read_ignore_file(folder: int, prefix: bytes) -> tuple[IgnoreFile, ...]:
 
 
 def _read_regular(folder: int, name: bytes, max_bytes: int) -> tuple[bytes | None, os.stat_result]:
-    """Read a file; None if it changed in the meantime or is too large."""
+    """Read a file; None if it changes meanwhile, is too large, or is not a regular file."""
     file = os.open(name, _OPEN_FILE, dir_fd=folder)
     with os.fdopen(file, "rb") as stream:
         before = os.fstat(file)

@@ -70,7 +70,11 @@ class Selection:
         return not self.hides(path[:-1].rpartition("/")[2]) and not self._excludes(path)
 
     def hides(self, name: str) -> bool:
-        """Return whether a name is hidden and no include pattern contains it literally."""
+        """Return whether a name is hidden: it begins with a dot, and no part of an include pattern
+        that begins with a dot matches it.
+
+        `.git` and Foundry's own files are always hidden.
+        """
         if name in _NEVER:
             return True
         return name.startswith(".") and not any(

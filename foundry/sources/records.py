@@ -56,11 +56,11 @@ def look(source: RecordsSource, find: Callable[[bytes], KnownRow | None]) -> Ite
     `find` looks up a line by its hash and returns its earlier result under the same options; a
     known line is not parsed.
 
-    A row that is malformed, has no id, has neither text nor title, or repeats an id is delivered as
-    Skipped with its number. A url without a scheme is joined to `base_url`; a row without a url
-    gets `base_url`, one slash and its percent-encoded id; urls that are not plain http or https, or
-    contain a user name, are dropped. Raises SourceError if the file cannot be read, or if no row
-    has a configured column.
+    A row that is malformed, has no usable id, has neither text nor title, or repeats an id is
+    delivered as Skipped with its number. A url without a scheme is joined to `base_url`; a row
+    without a url gets `base_url`, one slash and its percent-encoded id; urls that are not plain
+    http or https, or contain a user name, are dropped. Raises SourceError if the file cannot be
+    read, or if no row has a configured column.
     """
     try:
         yield from _convert_rows(source, find)
@@ -201,7 +201,9 @@ def _optional(values: Mapping[str, Any], column: str | None) -> str | None:
 
 
 def _title_of(values: Mapping[str, Any], column: str | None) -> str | None:
-    """Return the title of a row; a number in a date column is seconds or milliseconds."""
+    """Return the title of a row; a Unix time in a date column, in seconds or milliseconds, is
+    written as a date and time.
+    """
     title = _optional(values, column)
     words = _WORD.findall(column or "")
     if title is None or not words or words[-1].casefold() not in _OF_DATES:

@@ -49,7 +49,7 @@ class RowProblem:
 
 
 def read_rows(path: Path) -> Generator[Row | RowProblem, None, None]:
-    """Return the rows of a file: CSV by its suffix, else JSONL. Raises OSError."""
+    """Yield the rows of a file: CSV by its suffix, else JSONL. Raises OSError."""
     if path.suffix == ".csv":
         yield from read_csv(path)
     else:
@@ -125,7 +125,10 @@ class _TooLongError(Exception):
 
 
 def _lines_of(stream: IO[AnyStr], nul: AnyStr, ends: AnyStr, unit: str) -> Iterator[AnyStr]:
-    """Return the lines of a file without NUL characters, skipping lines that are too long."""
+    """Return an iterator over lines without NUL characters.
+
+    It raises _TooLongError for a line that is too long, and then goes on with the next one.
+    """
 
     def read() -> AnyStr:
         line = stream.readline(MAX_ROW_SIZE)

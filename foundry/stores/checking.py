@@ -43,7 +43,9 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of publishing: whether the version was loaded, and which ones were dropped."""
+    """The result of publishing: whether the version was loaded, how well its answers agree with the
+    index, and which versions were dropped.
+    """
 
     loaded: bool
     agreement: Agreement
@@ -61,7 +63,7 @@ def compare_lanes(
     """Search the engine and the index with the same queries, at most `most` in each lane.
 
     If given, `near` are the chunks around which vectors are drawn. Raises PublishError if scores
-    differ, or if an exact search misses a chunk.
+    differ, if a filter is ignored, or if a keyword search or an exact search misses a chunk.
     """
     found = wanted = 0
     largest = 0.0
@@ -139,7 +141,7 @@ def _vectors(
 
 
 def _terms(content: Content, count: int) -> Iterator[tuple[list[str], Restriction | None]]:
-    """Yield three terms at a time, drawn by their frequency, with a filter or None."""
+    """Yield up to three terms at a time, drawn by their frequency, with a filter or None."""
     random = np.random.default_rng(SEED)
     shares = np.diff(content.offsets).astype(np.float64)
     for question in range(count if len(shares) else 0):
@@ -158,7 +160,9 @@ def _filter(content: Content, random: np.random.Generator, question: int) -> Res
 
 
 def random_filters(content: Content, random: np.random.Generator, kind: int) -> Filters:
-    """Return a filter that a random chunk passes: by source, path, date, or another column."""
+    """Return a filter of one `kind`: by a random chunk's source, beginning of path, tag or date, or
+    by the first known value of another column.
+    """
     chunk = content.index.chunk(int(random.integers(len(content.scales))))
     found: list[tuple[str, str]] = [("source", chunk.source)]
     found.append(("path", chunk.path[: int(random.integers(1, len(chunk.path) + 1))]))

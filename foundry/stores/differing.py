@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 ROWS_OF_BUCKET = 32
 MOST_BITS = 16
-"""The largest number of buckets, as a power of 2, and the target size of a bucket."""
+"""The target size of a bucket, and the largest number of buckets, as a power of 2."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Held:
 
     @classmethod
     def of(cls, found: Sequence[tuple[int, int, int]]) -> "Held":
-        """Return the rows of a query's result."""
+        """Return rows that are given as (row number, key, code)."""
         return cls(*np.array(found, dtype=np.int64).reshape(-1, 3).T)
 
 
@@ -35,6 +35,7 @@ class Difference:
     """The difference between an engine and a version.
 
     `missing` (k,) are chunks that the engine lacks, `surplus` (l,) rows that the version lacks.
+    `shares_any` is whether they have any row in common.
     """
 
     missing: NDArray[np.int64]
@@ -43,7 +44,7 @@ class Difference:
 
 
 def bucket_shift(count: int) -> int:
-    """Return how many bits to shift a key by to get its bucket."""
+    """Return how many bits to shift a key right to get its bucket, for `count` rows."""
     bits = min(MOST_BITS, max(0, (count // ROWS_OF_BUCKET).bit_length()))
     return 63 if bits == 0 else 64 - bits
 

@@ -36,7 +36,10 @@ def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows (n,) of a version, in chunk order; `modified` int64 (n,) are their dates."""
+    """The rows (n,) of a version, in chunk order.
+
+    `modified` int64 (n,) are their dates in seconds since 1970, or UNKNOWN_TIME.
+    """
 
     content: Content
     modified: NDArray[np.int64]
@@ -56,12 +59,12 @@ class Rows:
 
     @cached_property
     def keys(self) -> NDArray[np.int64]:
-        """The key (n,) of each chunk. Raises IndexUnusableError if two are equal."""
+        """The 64-bit hash (n,) of each chunk's id. Raises IndexUnusableError if two are equal."""
         return _distinct(self.content.edition.keys.by_number, "ids of chunks")
 
     @cached_property
     def term_keys(self) -> NDArray[np.int64]:
-        """The key (v,) of each term. Raises IndexUnusableError if two are equal."""
+        """The 64-bit hash (v,) of each term. Raises IndexUnusableError if two are equal."""
         words = (word.decode("utf-8", "replace") for word in self.content.vocabulary)
         keys = np.fromiter(map(signed_key, words), np.int64, len(self.content.vocabulary))
         return _distinct(keys, "terms")

@@ -8,9 +8,8 @@ headings and other short blocks, the share is SHORT_SHARE, since documents of on
 facts ("Return value: none").
 
 Boilerplate is cut off both ends of chunks, and a chunk of only boilerplate is dropped. The first
-document with a block keeps it, so that everything can still be found once. A heading is kept if the
-text below it would otherwise be alone in its chunk, and the reverse; a document of only boilerplate
-is not cut.
+document with a block keeps it, so that everything can still be found once. A heading is never
+separated from the text directly below it, and a document of only boilerplate is not cut.
 """
 
 from bisect import bisect_left, bisect_right

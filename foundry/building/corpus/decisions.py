@@ -17,7 +17,8 @@ from foundry.indexing.carried.numbers import InputNumber
 class Decisions:
     """Decisions about documents, by number in the order of the sources.
 
-    `repeated` documents have the id of an earlier one; `boilerplate` has the keys of the blocks to
+    `repeated` documents have the id of an earlier one. `originals` maps each copy to the document
+    that is kept, and `copies` maps that to its copies. `boilerplate` has the keys of the blocks to
     cut off the document's chunks.
     """
 

@@ -48,7 +48,7 @@ class Entry(NamedTuple):
 
 
 class KnownTable(NamedTuple):
-    """The last read of a source that is one file; `inputs` is the digest of its documents."""
+    """How a source that is one file was last read; `inputs` is the digest of its documents."""
 
     origin: str
     stamp: str | None

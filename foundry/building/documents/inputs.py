@@ -105,7 +105,10 @@ class Inputs:
         self._contents += bytes(HASH_BYTES)
 
     def settle(self, place: int, number: int, signature: bytes, *, is_for_now: bool) -> None:
-        """Set the cache number and the signature of the document at a position."""
+        """Set the cache number and the signature of the document at a position.
+
+        With `is_for_now`, its content hash is set to zero, so the next build does not reuse it.
+        """
         self._numbers[place] = number
         self._signatures[place] = signature
         if is_for_now:

@@ -39,7 +39,7 @@ class NotedRow(KnownRow):
 class LinesBuilder:
     """Collects the lines of a table that became documents, with each document's input position.
 
-    The table has columns of numbers, since it may have millions of lines.
+    The lines are kept in arrays of numbers, since a table may have millions of them.
     """
 
     def __init__(self) -> None:

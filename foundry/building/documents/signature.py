@@ -76,7 +76,7 @@ def _key_of(raw: str, *, is_heading: bool) -> int:
 def edge_keys(blocks: Sequence[Block], chunks: Sequence[Chunk]) -> list[int]:
     """Return the distinct keys of the blocks at both ends of chunks, ascending.
 
-    Other blocks are never cut off, so most documents need not be looked at again.
+    A document without boilerplate among them is not cut, so most documents need not be decoded.
     """
     starts, found = [block.start for block in blocks], set()
     for chunk in chunks:
@@ -100,7 +100,7 @@ class Signature(NamedTuple):
 
     @classmethod
     def of(cls, document: Document, blocks: Sequence[Block]) -> Self:
-        """Compute the signature of a document from its content and blocks alone."""
+        """Return the signature of a document with these blocks."""
         reading = document.reading
         title = " ".join(added_title(document).split())
         text = " ".join(reading.text[reading.body_start :].split())

@@ -112,7 +112,7 @@ def size_of(batch: Iterable[Task]) -> int:
 class Pool:
     """Prepares documents by one recipe in up to `jobs` worker processes.
 
-    `progress` names the document that it is waiting for.
+    If the wait for a document is long, `progress` shows its name.
     """
 
     def __init__(self, recipe: Recipe, jobs: int, progress: Progress | None = None) -> None:

@@ -27,7 +27,9 @@ from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 
 MANIFEST = "handover.json"
-"""The file that identifies the owner of a folder, with sizes and hashes of its other files."""
+"""The file that says to which state and index version a folder belongs, with the sizes and hashes
+of its other files.
+"""
 
 
 class _Before(NamedTuple):
@@ -176,9 +178,10 @@ class Carried:
 
 @contextmanager
 def carrying(folder: Path, state: str, index: Path | None) -> Iterator[Carried]:
-    """Open the data in `folder` for a build, with a verified `index` of this `state`.
+    """Open the data in `folder` for a build.
 
-    New data is deleted at the end, unless `finish` has moved it into `folder`.
+    The data is used if it belongs to the verified previous `index` and to this `state`. New data is
+    deleted at the end, unless `finish` has moved it into `folder`.
     """
     begun = folder.with_suffix(".tmp")
     shutil.rmtree(begun, ignore_errors=True)

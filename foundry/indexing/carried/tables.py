@@ -12,8 +12,8 @@ from foundry.indexing.files import Rows, StoredRows
 class Table(Rows):
     """Rows by document; rows of copied documents come from the previous table, `before`.
 
-    A table that `has_texts` also has a text for each entry. `replace` changes values that are
-    already written.
+    A table that `has_texts` also has a text for each entry. `replace` sets a column that `write`
+    then writes instead of the added values.
     """
 
     def __init__(self, kinds: str, before: Path | None, *, has_texts: bool = False) -> None:

@@ -27,7 +27,7 @@ CHUNKS_A_SPAN = 4
 """Maximum number of chunks read per span, since some have too few words."""
 
 TARGET_RECALL, LEAST_RECALL = 0.99, 0.985
-"""Minimum recall over all queries, and over the queries of each length, a smaller sample."""
+"""Minimum recall over all queries, and over those of each shape, which are a smaller sample."""
 
 _WORDS = (("1 word", 1, 1), ("2 words", 2, 2), ("3 words", 3, 3), ("4 to 6 words", 4, 6))
 

@@ -1,8 +1,8 @@
 """Finds the terms that a text defines: `SLAM is ...`, `"Consumer" means ...`, glossary entries.
 
 A query for a name first finds chunks with that name, then the text that defines it. `is` only
-counts in the first sentence below a heading, since later sentences are about a subject that is
-already defined.
+counts at the beginning of a chunk's first sentence, since later sentences are about a subject that
+is already defined.
 """
 
 import re

@@ -77,10 +77,10 @@ class HeadingsBuilder:
         ]
 
     def known_items(self, frequencies: NDArray[np.int64]) -> list[tuple[str, int, int]]:
-        """Return headings that only one chunk has, with their documents and chunks.
+        """Return headings that only one chunk has, with their documents and the chunk within each.
 
-        `frequencies` (v,) is the document frequency of each term, counted in chunks. If a heading
-        occurs with several kinds, the best one counts.
+        `frequencies` (v,) is the document frequency of each term, counted in chunks. Only headings
+        of the best kind among them are returned, at most KNOWN_ITEMS, evenly spread.
         """
         rows, texts = self._headings.stored(), self._headings.stored_texts()
         _, chunks, terms, kinds = rows.columns

@@ -96,10 +96,10 @@ _OPTION = re.compile(r"(?:^|,\s+|\s\|\s)(?P<option>-{1,2}[\w?][\w.-]*)")
 def heading_names(heading: str) -> list[str]:
     """Return the names that a heading stands for: itself, and the names in it.
 
-    `strtol, wcstol (CRT)` returns `strtol, wcstol`, `strtol` and `wcstol`: a final qualifier in
-    brackets is not part of the name, and commas separate single-word names. A signature,
-    `Cursor.execute(query) -> Cursor`, returns `Cursor.execute` and `execute`; command-line options,
-    `-f FILE, --file FILE`, return `-f` and `--file`.
+    `strtol, wcstol (CRT)` also returns `strtol, wcstol`, `strtol` and `wcstol`: a final qualifier
+    in brackets is not part of the name, and commas separate single-word names. A signature,
+    `Cursor.execute(query) -> Cursor`, also returns `Cursor.execute` and `execute`; command-line
+    options, `-f FILE, --file FILE`, also return `-f` and `--file`.
     """
     if (signature := _SIGNATURE.fullmatch(heading)) is not None:
         name = signature["name"]

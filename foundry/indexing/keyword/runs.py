@@ -29,7 +29,9 @@ _WORD = 4
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """Terms by number, in byte order, with the counts and offsets of their postings."""
+    """A run: its terms by number, in byte order, how many postings each has, and the byte of the
+    file at which the run begins.
+    """
 
     terms: NDArray[np.uint32]
     frequencies: NDArray[np.uint32]
@@ -52,8 +54,8 @@ class TermRange:
 class _Copied:
     """The postings (p,) of the previous index, by the `offsets` (v + 1,) of its terms.
 
-    `renumbered` maps its chunks to new numbers, ascending; chunks that are `gone` have none.
-    `terms` (u,) are the terms with deleted postings, and `frequencies` (u,) how many each has lost.
+    `renumbered` maps its chunks to new numbers, ascending, except chunks that are gone (`is_gone`).
+    `terms` (u,) are the terms that still have postings, and `frequencies` (u,) how many each has.
     """
 
     chunks: NDArray[np.uint32]

@@ -18,7 +18,8 @@ from foundry.runtime.index.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Toke
 TITLED, SPELT = 2 * NAMED, 3 * NAMED
 """Counts of the heading terms of a title, and of a name's exact spelling.
 
-A chunk below the heading `FileUpload` ranks before a page with the title `file_upload`.
+For the query `FileUpload`, a chunk below this heading ranks before a page with the title
+`file_upload`.
 """
 
 PART_NAMED = 3 * NAMED // 4

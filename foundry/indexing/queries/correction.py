@@ -23,7 +23,8 @@ _MASK_BITS = 64
 def write_correction(
     root: Path, words: CorpusWords, most_words: int, known: Iterable[str] = ()
 ) -> None:
-    """Write the files, with the `most_words` most frequent words of a corpus.
+    """Write the files of the correction stage, with the `most_words` most frequent words of a
+    corpus and the words of its language.
 
     `known` are texts whose words are spelled correctly, even if no chunk contains them.
     """
@@ -55,7 +56,10 @@ def weights_of(frequencies: Sequence[int] | NDArray[np.int64]) -> NDArray[np.uin
 
 
 def _choose_letters(points: NDArray[np.uint32], counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the code points of the letters that occur in most words, most frequent first."""
+    """Return the code points of the most frequent letters, at most MAX_LETTERS.
+
+    A letter counts once for each occurrence of a word that contains it.
+    """
     ordered = np.sort(points, axis=1)
     is_counted = (ordered > 0) & (np.diff(ordered, axis=1, prepend=0) > 0)
     # The sums are whole numbers, small enough that a float represents them exactly.

@@ -53,7 +53,7 @@ class CorpusWords:
         return sorted(sorted(frequencies), key=frequencies.__getitem__, reverse=True)
 
     def most_frequent(self, most: int) -> list[str]:
-        """Return those of the `most` most frequent words for which `is_word` is true."""
+        """Of the `most` most frequent words, return those for which `is_word` is true."""
         return [word for word in self._ranked[:most] if self.is_word(word)]
 
     def is_word(self, word: str) -> bool:
@@ -78,7 +78,9 @@ class CorpusWords:
 
     @property
     def of_language(self) -> tuple[str, ...]:
-        """The whole words in the vocabulary of the built-in encoder, and their stems."""
+        """The whole words in the vocabulary of the built-in encoder, and their stems; empty for
+        languages other than English.
+        """
         return _english_words() if self._tokenizer.language == "english" else ()
 
 
@@ -132,7 +134,7 @@ def _text_of(chunk: ChunkRecord) -> str:
 def _forms_before(carried: Carried) -> defaultdict[str, int] | None:
     """Return the form counts of the previous index.
 
-    They are empty without a previous index, and None if there were too many forms to keep.
+    They are empty without a previous index, and None if its build kept none.
     """
     if carried.index is None:
         return defaultdict(int)

@@ -131,7 +131,7 @@ class BareRepository:
         return [commit.decode().strip() for commit in commits]
 
     def fetch_blobs(self, commits: Iterable[str], wanted: set[str]) -> int:
-        """Fetch missing blobs; return how many there were."""
+        """Fetch the `wanted` blobs that the copy lacks; return how many there were."""
         trees = [f"{commit}^{{tree}}" for commit in commits]
         listing = ("rev-list", "--objects", "--no-object-names", "--missing=print")
         listed = self._run(*listing, *trees).decode().split()

@@ -59,7 +59,9 @@ class FetchedRepository:
         return len(self.files)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the files of each version in path order, then the skipped ones."""
+        """Deliver files that are skipped for their size, then the others of each version in path
+        order, then those that the source's options leave out.
+        """
         source, copy = self.source, BareRepository(self.folder)
         sizes = copy.sizes(dict.fromkeys(file.blob for file in self.files))
         read: list[GitFile] = []

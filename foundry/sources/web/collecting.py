@@ -41,7 +41,7 @@ _TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/ma
 
 
 class Collector:
-    """Collects one source; `network` stops when the build does."""
+    """Collects the pages of one source; after an error or Ctrl-C, it stops `network`."""
 
     def __init__(
         self, source: WebSource, fetcher: Fetcher, network: Network, progress: Progress

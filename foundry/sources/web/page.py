@@ -94,7 +94,7 @@ def media_type(headers: Mapping[str, str]) -> str | None:
 
 
 def charset(headers: Mapping[str, str]) -> str | None:
-    """Return the charset of the response."""
+    """Return the charset that the response declares in its headers; None if it declares none."""
     match = _CHARSET.search(headers.get("content-type", ""))
     return match[1] if match else None
 

@@ -34,8 +34,9 @@ _TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
 class SitemapWalk:
     """The urls of a sitemap and of the sitemaps that it lists.
 
-    `pages` maps urls in the source's scope to their `lastmod`, in order; other urls are counted in
-    `coverage`. `is_complete` is whether every sitemap could be read.
+    `pages` maps urls in the source's scope to their `lastmod`, in order. Malformed urls and those
+    of other hosts are counted in `coverage`; urls that the patterns exclude are not. `is_complete`
+    is False once reading a listed sitemap has failed; refused ones do not count.
     """
 
     fetcher: Fetcher

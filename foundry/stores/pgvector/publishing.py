@@ -78,7 +78,8 @@ class _Unpublished(PgvectorEngine):
 class _Loaded:
     """A version whose rows are all loaded.
 
-    `surplus` are rows to retire, `added` are the chunks that the engine lacked.
+    `surplus` are rows to retire, `added` are the chunks that the engine lacked. If the engine had
+    most of the rows, the publication `is_incremental`.
     """
 
     rows: VersionRows

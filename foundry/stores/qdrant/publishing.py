@@ -78,7 +78,10 @@ class _Unpublished(QdrantEngine):
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    """A version whose rows are all loaded; `added` are the chunks that the engine lacked."""
+    """A version whose rows are all loaded; `added` are the chunks that the engine lacked.
+
+    If the engine had most of the rows, the publication `is_incremental`.
+    """
 
     marker: Marker
     added: NDArray[np.int64]
