@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from conftest import MakeProject
-from servers import run_tests
+from servers import in_checkout, run_tests
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
@@ -68,3 +68,46 @@ def test_over_http_a_hook_that_fails_is_no_fault_of_the_index(make_project: Make
     assert done.stdout == "500 application/problem+json The server failed.\n"
     assert "POST '/search' failed" in done.stderr
     assert "hooks.py" in done.stderr
+
+
+PUBLIC = """
+from dataclasses import replace
+
+from .retrieval.hooks import Hooks, SearchRequest
+
+
+def only_public(request: SearchRequest) -> SearchRequest:
+    tags = (*request.filters.get("tags", ()), "public")
+    return replace(request, filters={**request.filters, "tags": tags})
+
+
+HOOKS = Hooks(before_search=only_public)
+"""
+
+
+def test_verify_passes_with_a_hook_that_restricts_searches(make_project: MakeProject) -> None:
+    project = make_project(NOTES)
+    project.succeed("build", "--quiet")
+    export = project.export()
+    example = (export / "notes/custom.py").read_text().replace("\n    ", "\n")
+    # The hook is the example of the file itself.
+    assert PUBLIC[PUBLIC.index("def only") : PUBLIC.index("\n\nHOOKS")].strip() in example
+    (export / "notes/custom.py").write_text(PUBLIC)
+    verified, searched = (
+        subprocess.run([*in_checkout(export), *asked], capture_output=True, text=True)
+        for asked in (["verify"], ["search", "seal"])
+    )
+    assert verified.returncode == 0, verified.stdout
+    assert "Nothing found." in searched.stdout
+
+
+def test_an_error_in_custom_py_is_shown_as_it_is(make_project: MakeProject) -> None:
+    project = make_project(NOTES)
+    project.succeed("build", "--quiet")
+    export = project.export()
+    (export / "notes/custom.py").write_text("HOOKS = Hook()\n")
+    command = [*in_checkout(export), "search", "seal"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "custom.py" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("NameError: name 'Hook'")
