@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import Self, cast
+from typing import Any, Self, cast, get_args, get_type_hints
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +12,8 @@ from small_indexes import chunk_record
 from foundry.runtime.index.documents import DocumentRecord, join_chunks
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.mcp.descriptions import MADE_FROM
+from foundry.runtime.mcp.models import MODELS
 from foundry.runtime.mcp.tools import TOOLS, read_beginning
 from foundry.runtime.retrieval.results import SearchResponse
 
@@ -97,3 +99,25 @@ def test_a_document_of_just_the_limit_is_whole() -> None:
 def test_a_search_without_hits_says_nothing_of_the_nearest_passages() -> None:
     response = SearchResponse("otter", "keyword", "default", False, "none", (), 0.1, {}, ())
     assert TOOLS["search"].answer(response).to_json().get("notice") is None
+
+
+def modules_of(kind: Any, seen: set[Any]) -> set[str]:
+    """The modules of a class, its bases and the classes of its fields, if they are a server's."""
+    named = set[str]()
+    for part in {kind, *get_args(kind)} - seen:
+        seen.add(part)
+        if getattr(part, "__module__", "").startswith("foundry.runtime."):
+            named |= {base.__module__ for base in part.__mro__}
+            for each in get_type_hints(part).values():
+                named |= modules_of(each, seen)
+        elif part is not kind:
+            named |= modules_of(part, seen)
+    return {name for name in named if name.startswith("foundry.runtime.")}
+
+
+def test_tools_are_described_anew_after_an_edit_of_any_class_in_their_schemas() -> None:
+    seen: set[Any] = set()
+    kinds = [*MODELS.values(), *(tool.result for tool in TOOLS.values())]
+    named = set[str]().union(*(modules_of(kind, seen) for kind in kinds))
+    assert "foundry.runtime.index.records" in named
+    assert named <= {f"foundry.runtime.{each[:-3].replace('/', '.')}" for each in MADE_FROM}
