@@ -9,6 +9,7 @@ import pytest
 from small_indexes import Note, client_of, rendered_server, write_notes
 from starlette.testclient import TestClient
 
+from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
 from foundry.runtime.retrieval.view import view_of
 from foundry.runtime.web.unfinished import Terms, complete_query
@@ -73,6 +74,24 @@ def test_a_word_that_is_there_or_begins_none_is_searched_for_as_it_is(client: Te
     for query in ("pump", "create", "zyxgy", "pump zyxgy", "pump?", "C++", "is", "p", "泵", "\"'"):
         asked, begun = ask(client, query), ask(client, query, prefix=True)
         assert {**begun, "took_ms": 0} == {**asked, "took_ms": 0}
+
+
+def test_the_openapi_document_lists_the_filters_of_the_index_that_is_served(
+    server: ModuleType, client: TestClient, tmp_path: Path
+) -> None:
+    def filters_of() -> set[str]:
+        schemas = client.get("/openapi.json").json()["components"]["schemas"]
+        choices = schemas["SearchRequest"]["properties"]["filters"]["anyOf"]
+        return {*choices[0]["properties"]}
+
+    served = server.load.__self__
+    before, has_vectors = served.directory, served.whole().manifest.dense is not None
+    options = IndexOptions(filterable=("team",))
+    assert "team" not in filters_of()
+    server.load(write_notes(tmp_path / "new", NOTES, vectors=has_vectors, options=options))
+    assert "team" in filters_of()
+    server.load(before)
+    assert "team" not in filters_of()
 
 
 def test_nothing_outside_the_view_of_a_caller_completes_a_word(tmp_path: Path) -> None:
