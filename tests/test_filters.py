@@ -17,6 +17,7 @@ from foundry.documents.prepared import unpack
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
 from foundry.indexing.versions import open_index
+from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.filters import FilterColumns, read_pairs
@@ -42,6 +43,13 @@ FILES = {
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
     files = {f"sources/{name}": content for name, content in FILES.items()}
     return write_project(tmp_path_factory.mktemp("filters"), files, CONFIGURED, built=True)
+
+
+def test_a_source_is_still_listed_after_its_version_was_removed(tmp_path: Path) -> None:
+    index = open_index(write_notes(tmp_path / "index", [Note("Seal", ("Rubber.",))]))
+    sources = index.part(Documents.open).sources()
+    index.layout.report.unlink()
+    assert index.part(Documents.open).sources() == sources
 
 
 def paths(answer: dict[str, Any]) -> set[str]:
