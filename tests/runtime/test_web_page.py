@@ -461,3 +461,17 @@ def test_pages_are_open_and_data_is_not(
         foreign = {**BROWSER, "Host": "evil.example"}
         assert client.get(path, headers=foreign).status_code == 421
         assert client.post(path, headers=BROWSER).status_code == 401
+
+
+def test_scripts_and_styles_of_the_owner_may_have_any_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(web_page, "FOLDER", tmp_path)
+    for name in ("our-hours2.js", "our_hours-2.css"):
+        (tmp_path / name).write_text("/* hours */")
+    (tmp_path / "own.html").write_text(
+        '<link rel="stylesheet" href="our_hours-2.css">\n<script src="our-hours2.js"></script>\n'
+    )
+    page = Page.read("own.html")
+    assert page.body == b"<style>/* hours */</style>\n<script>/* hours */</script>\n"
+    assert page.policy.count("'sha256-") == 2
