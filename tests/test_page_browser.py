@@ -858,6 +858,14 @@ def test_chat_streams_and_stops(served: Served) -> None:
         tab.page.click("text=Ask again")
         tab.see(".turn:nth-child(2) .text", "Better.")
         assert "And then?" in model.calls[-1].text
+        model.script = endless
+        tab.page.fill("#question", "What else?")
+        tab.page.keyboard.press("Enter")
+        tab.see(".turn:nth-child(3) .text", "more more")
+        tab.page.click("text=New conversation")
+        tab.count(".turn", 0)
+        playwright.expect(tab.page.locator("#send")).to_be_visible()
+        playwright.expect(tab.page.locator("#stop")).to_be_hidden()
 
 
 def test_sentences_that_no_passage_supports_are_marked(served: Served) -> None:
