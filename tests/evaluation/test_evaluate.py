@@ -298,6 +298,7 @@ def test_impossible_options_of_the_server(arguments: list[str], prepared: Projec
     done = ask_export(prepared.root / "dist" / "notes", *arguments)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
+    assert "_tolerance" not in done.stderr
 
 
 def test_explain_agrees_with_json(prepared: Project) -> None:
