@@ -8,7 +8,7 @@ import re
 from functools import lru_cache
 
 # A host in lower case, with an optional port.
-HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?")
+HOST = re.compile(r"(?P<name>\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::(?P<port>[0-9]{1,5}))?")
 HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,13 @@ class Limits:
     requests_per_minute: int = 0  # Per token, or per address without one; 0 means no limit.
     chat_requests_per_minute: int = 0
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for limits with which the server could not answer."""
+        if min(self.connections, self.searches, self.streams) < 1 or min(astuple(self)) < 0:
+            raise ValueError(
+                "limits: connections, searches and streams must be at least 1, others 0"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -66,7 +73,7 @@ def settings(file: Path = SETTINGS_FILE) -> Settings:
             title=str(values["title"]),
             description=str(values["description"]),
             port=int(values["port"] if port is None else port),
-            allowed_hosts=_read_hosts(values["allowed_hosts"]),
+            allowed_hosts=_read_hosts(values["allowed_hosts"], file),
             max_body_bytes=int(values["max_body_bytes"]),
             limits=Limits(**{name: int(value) for name, value in values["limits"].items()}),
             identifier_patterns=tuple(map(re.compile, values.get("identifier_patterns", ()))),
@@ -80,12 +87,12 @@ def identifier_patterns() -> tuple[re.Pattern[str], ...]:
     return settings().identifier_patterns
 
 
-def _read_hosts(listed: Iterable[str]) -> frozenset[str]:
+def _read_hosts(listed: Iterable[str], file: Path) -> frozenset[str]:
     added = os.environ.get("ALLOWED_HOSTS", "").split(",")
     written = (each.strip().lower() for each in (*listed, *added))
     hosts = frozenset(plain_host_and_port(plain_host(host)) for host in written if host)
     if wrong := [host for host in hosts if not HOST.fullmatch(host)]:
-        problem = f"ALLOWED_HOSTS: {wrong[0]!r} is not a host name"
+        problem = f"ALLOWED_HOSTS, or allowed_hosts in {file}: {wrong[0]!r} is not a host name"
         raise ConfigurationError(problem, hint=HOSTS_HINT)
     return hosts
 
@@ -96,7 +103,7 @@ def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
     try:
         yield json.loads(read_file(file))
     except _UNUSABLE as error:
-        hint = "export the server again, or restore the file from a trusted copy"
+        hint = "correct the file, or restore it from a trusted copy"
         raise ConfigurationError(f"{file}: unusable: {cause_of(error)}", hint=hint) from None
 
 

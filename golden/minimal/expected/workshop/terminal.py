@@ -31,8 +31,9 @@ def add_search(commands: Any) -> None:
     add("--mode", choices=MODES, default="hybrid")
     add("--source", action="append", help="only from this source; repeatable")
     add("--tag", dest="tags", action="append", metavar="TAG", help="only with this tag; repeatable")
-    add("--modified-after", metavar="DATE", help="only modified on this date or later")
-    add("--modified-before", metavar="DATE", help="only modified earlier")
+    late = "only modified on this date or later"
+    add("--modified-after", action="append", metavar="DATE", help=late)
+    add("--modified-before", action="append", metavar="DATE", help="only modified earlier")
     fields = "only with this path, media_type or column of metadata; repeatable"
     add("--filter", action="append", metavar="FIELD=VALUE", help=fields)
     output = searching.add_mutually_exclusive_group()
@@ -44,13 +45,13 @@ def add_search(commands: Any) -> None:
 
 def _search(chosen: argparse.Namespace, search: Search) -> Answer:
     names = ("source", "tags", "modified_after", "modified_before")
-    wanted = {name: getattr(chosen, name) for name in names} | read_pairs(chosen.filter or ())
+    pairs = [f"{name}={value}" for name in names for value in getattr(chosen, name) or ()]
     # Programs get what POST /search returns by default.
     group = chosen.group or ("passage" if chosen.json else "document")
     response = search(
         chosen.query.strip(),
         chosen.top_k,
-        filters=wanted,
+        filters=read_pairs([*pairs, *(chosen.filter or ())]),
         mode=chosen.mode,
         offset=chosen.offset,
         group=None if group == "passage" else group,
@@ -79,12 +80,7 @@ def format_response(response: SearchResponse, *, explain: bool = False, first: i
 
 def _describe_search(response: SearchResponse, explain: bool) -> Iterator[str]:
     if explain:
-        said = [
-            f"mode {response.mode}",
-            f"reason {response.reason}",
-            f"match {response.match}",
-        ]
-        yield ", ".join(said)
+        yield f"mode {response.mode}, reason {response.reason}, match {response.match}"
     elif response.degraded:
         yield f"Searched by keywords only ({response.reason})."
     if response.match in HEDGES and response.hits:

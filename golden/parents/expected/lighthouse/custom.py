@@ -17,6 +17,8 @@ This restricts searches to documents tagged `public`, with `Hooks(before_search=
 
     from dataclasses import replace
 
+    from .retrieval.hooks import SearchRequest
+
     def only_public(request: SearchRequest) -> SearchRequest:
         tags = (*request.filters.get("tags", ()), "public")
         return replace(request, filters={**request.filters, "tags": tags})

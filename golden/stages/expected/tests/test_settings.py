@@ -63,6 +63,17 @@ def test_settings_of_a_file(
     assert chosen.limits.requests_per_minute == 6
 
 
+@pytest.mark.parametrize("limit", [{"searches": 0}, {"connections": -1}, {"chats": -1}])
+def test_limits_with_which_nothing_is_answered(limit: dict[str, int], tmp_path: Path) -> None:
+    limits = {"connections": 9, "searches": 9, "streams": 9, **limit}
+    values = {"name": "n", "title": "t", "description": "", "port": 1, "max_body_bytes": 9}
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({**values, "allowed_hosts": [], "limits": limits}))
+    with pytest.raises(ConfigurationError, match=r"settings\.json: .*at least 1") as refusal:
+        settings(file)
+    assert (refusal.value.hint or "").startswith("correct the file")
+
+
 def test_port_that_there_cannot_be(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "settings.json").write_text("{}")
     monkeypatch.setenv("PORT", "65536")

@@ -5,9 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
+from workshop.errors import ConfigurationError
 from workshop.index.lines import make_record
 from workshop.index.records import ChunkRecord
-from workshop.retrieval.hooks import Hooks, SearchRequest, with_hooks
+from workshop.retrieval.hooks import Caller, Hooks, SearchRequest, with_hooks
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse, respond
 
@@ -63,3 +66,15 @@ def test_a_request_may_be_answered_as_another_one() -> None:
     assert with_hooks(search, hooks)("SEAL", 3, filters={"tags": "a"}).query == "seal"
     options: dict[str, Any] = {"filters": {"tags": ("a",)}, "mode": "hybrid"}
     assert asked == [("seal", 3, options)]
+
+
+def test_an_async_authorise_is_refused_because_it_would_let_every_request_pass() -> None:
+    async def authorise(_: Caller) -> bool:
+        return False
+
+    hook: Any = authorise
+    with pytest.raises(ConfigurationError, match="async"):
+        _ = Hooks(authorise=hook).check
+    check = Hooks(authorise=lambda caller: caller.path == "/").check
+    assert check is not None
+    assert [check("GET", path, {}) for path in ("/", "/search")] == [True, False]

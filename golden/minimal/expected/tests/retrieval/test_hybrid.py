@@ -89,6 +89,17 @@ def candidates() -> Candidates:
     )
 
 
+@pytest.mark.parametrize("written", [(-1, 2), (0, 0), (float("nan"), 1), (float("inf"), 1)])
+def test_impossible_weights_in_the_settings_are_refused(
+    weighted: Path, written: tuple[float, float]
+) -> None:
+    names = "semantic_weight", "keyword_weight"
+    weighted.write_text(json.dumps(dict(zip(names, written, strict=True))))
+    with pytest.raises(ConfigurationError) as refusal:
+        weights(weighted)
+    assert str(weighted) in (refusal.value.hint or "")
+
+
 def test_a_caller_may_give_weights() -> None:
     assert choose_weights((0.9, 0.1)) == (0.9, 0.1)
     assert choose_weights((0, 2)) == (0, 2)

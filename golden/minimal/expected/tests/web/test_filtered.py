@@ -82,7 +82,7 @@ def test_a_query_string_filters_as_a_body_does() -> None:
         "filters": {
             "source": ["docs"],
             "tags": ["a", "b"],
-            "modified_after": "2024-01-05",
+            "modified_after": ["2024-01-05"],
             "path": ["guide/"],
             "team.name": ["red", "blue"],
         },
@@ -91,6 +91,12 @@ def test_a_query_string_filters_as_a_body_does() -> None:
     assert SearchParameters(q="seal").search_arguments()["filters"] == {}
     with pytest.raises(InvalidRequestError, match="'path' must be written field=value"):
         SearchParameters.model_validate({"q": "seal", "filter": ["path"]}).search_arguments()
+
+
+def test_values_of_a_parameter_and_of_filter_are_combined() -> None:
+    written = {"source": ["docs"], "tag": ["a"], "filter": ["source=wiki", "tags=b"]}
+    asked = SearchParameters.model_validate({"q": "seal", **written}).search_arguments()
+    assert asked["filters"] == {"source": ["docs", "wiki"], "tags": ["a", "b"]}
 
 
 @pytest.mark.parametrize("name", ["source", "tag", "filter"])

@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from workshop.hosts import plain_host
 from workshop.settings import Limits
 from workshop.web.middleware import MAX_BODY_MESSAGES, Middleware
 from workshop.web.problems import describe_failure
@@ -459,3 +460,10 @@ def test_refusals_are_answered_as_the_application_answers_failures() -> None:
     client = Client(answer_failure=answer)
     assert client.request(with_host("evil.example"), path="/v1/models") == 418
     assert client.body.startswith(b"421 This server")
+
+
+def test_a_host_name_that_is_too_long_is_refused_and_not_kept() -> None:
+    before = plain_host.cache_info().currsize
+    for number in range(3):
+        assert Client().request(with_host(f"{'a' * 253}{number}")) == 421
+    assert plain_host.cache_info().currsize == before

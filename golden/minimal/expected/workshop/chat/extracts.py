@@ -107,10 +107,10 @@ def extract_answer(
         lacking = find_lacking(question, "\n".join([*quotes, *above]))
         said = [*quotes]
         if is_doubtful or lacking:
-            none = f", and none says {lacking}" if lacking else ""
-            said.insert(0, f"{hedge} sentences are{' these' if none else ''}{none}:")
-        none = f"; none of the sentences says {lacking}" if lacking else ""
-        notice = f"Extracted from the documents{none}."
+            are = f"are these, and none says {lacking}" if lacking else "are"
+            said.insert(0, f"{hedge} sentences {are}:")
+        without = f"; none of the sentences says {lacking}" if lacking else ""
+        notice = f"Extracted from the documents{without}."
     else:
         shown = [*passages[:MAX_POINTERS]]
         named = (f"- {keep_plain(heading_of(one.hit))} [{one.source.number}]" for one in shown)

@@ -6,6 +6,7 @@ A mean is too low if it is below its minimum, or falls too far below the recorde
 import argparse
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -108,10 +109,10 @@ def add_eval(commands: Any) -> None:
 
 
 def _tolerance(written: str) -> float:
-    value = float(written)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{written} is not from 0 to 1")
-    return value
+    with suppress(ValueError):
+        if 0 <= (value := float(written)) <= 1:
+            return value
+    raise argparse.ArgumentTypeError(f"{written!r} is not a number from 0 to 1")
 
 
 def _evaluate(chosen: argparse.Namespace, search: Search) -> Answer:

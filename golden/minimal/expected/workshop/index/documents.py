@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +85,7 @@ class Documents:
             # The parts are copied: a reference to the index would keep a replaced index in memory.
             index.chunk_lines,
             open_array(layout.document_chunks, np.uint64, (count + 1,)),
-            partial(_read_sources, layout.report),
+            cache(partial(_read_sources, layout.report)),
             link_ends,
             open_array(layout.link_targets, np.uint32, (int(link_ends[-1]),)),
         )

@@ -43,7 +43,7 @@ ENGLISH_STOP_WORDS = frozenset(
     " you your ive theyll theyre theyve weve whats wheres youll youre youve".split()
 )
 
-MAX_TOKEN_QUANTITY = 128  # Longer runs, mostly encoded data, yield no terms.
+MAX_TOKEN_LENGTH = 128  # Longer runs, mostly encoded data, yield no terms.
 MAX_QUERY_TERMS = 64  # Distinct terms; the rest of a longer query is ignored.
 MAX_QUERY_CHARACTERS = 1_000  # Before and after NFKC, which can expand one character to 18.
 MAX_HEADING_TERMS = 24  # Longer queries match no heading.
@@ -155,7 +155,7 @@ class Tokenizer:
         return tokens
 
     def _analyse(self, surface: str) -> Token:
-        if len(surface) > MAX_TOKEN_QUANTITY:
+        if len(surface) > MAX_TOKEN_LENGTH:
             return Token(surface, ())
         # A shortcut for most words: the patterns below would take three times as long.
         if surface.isalpha() and (surface.islower() or surface[1:].islower()):

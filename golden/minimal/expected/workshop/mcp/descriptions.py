@@ -14,7 +14,12 @@ from ..retrieval.filter_schemas import Filterable, describe_filters
 from ..settings import reading, settings
 
 TOOLS_FILE = Path(__file__).with_name("tools.json")
-_MADE_FROM = ("models.py", "tools.py")
+MADE_FROM = (
+    *("index/documents.py", "index/records.py", "mcp/models.py", "mcp/tools.py"),
+    *("retrieval/facet_counts.py", "retrieval/journal.py", "retrieval/results.py"),
+    "web/requests.py",
+)
+"""The modules with the classes of arguments and results."""
 
 
 def describe_tools() -> list[dict[str, Any]]:
@@ -44,10 +49,10 @@ def describe_tools() -> list[dict[str, Any]]:
 
 
 def hash_tools() -> str:
-    """Return the SHA-256, in hex, of the modules that define the tools."""
+    """Return the SHA-256, in hex, of the modules in MADE_FROM."""
     digest = hashlib.sha256()
-    for name in _MADE_FROM:
-        digest.update(Path(__file__).with_name(name).read_bytes())
+    for name in MADE_FROM:
+        digest.update((Path(__file__).parents[1] / name).read_bytes())
     return digest.hexdigest()
 
 

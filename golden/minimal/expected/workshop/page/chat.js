@@ -93,6 +93,8 @@ async function answerTurn(turn) {
   } catch (error) {
     turn.error = error.name === "AbortError" ? "Stopped." : error.message;
   }
+  // A new conversation may have begun.
+  if (running !== request) return;
   running = null;
   show(turn);
   showState();
@@ -277,6 +279,7 @@ byId("copy").addEventListener("click", copyAll);
 byId("anew").addEventListener("click", () => {
   byId("copied").textContent = "";
   running?.abort();
+  running = null;
   turns = [];
   views.clear();
   byId("turns").replaceChildren();

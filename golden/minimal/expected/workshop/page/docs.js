@@ -96,7 +96,6 @@ function tryNode(method, path, parameters, body) {
       await showReply(request(), abort.signal, state, reply);
     } catch (error) {
       state.textContent = error.name === "AbortError" ? "Stopped" : (error.message ?? "Failed");
-      if (error.problem) reply.textContent = JSON.stringify(error.problem, null, 2);
     }
     send.disabled = false;
     stop.hidden = true;
@@ -182,7 +181,7 @@ async function begin() {
 
 /** Open the endpoint that the URL's fragment names. */
 function openNamed() {
-  const id = decodeURIComponent(location.hash.slice(1));
+  const id = decode(location.hash.slice(1));
   const node = [...document.querySelectorAll(".operation")].find((candidate) => candidate.dataset.id === id);
   if (!node) return;
   node.open = true;

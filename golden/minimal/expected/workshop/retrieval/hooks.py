@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import wraps
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ConfigurationError
 from .filters import parse_filters
 from .journal import Mode
 from .results import SearchResponse
@@ -56,10 +58,17 @@ class Hooks:
 
     @property
     def check(self) -> Callable[[str, str, Mapping[str, str]], bool] | None:
-        """The function that decides from a method, path and headers if a request may pass."""
+        """The function that decides from a method, path and headers if a request may pass.
+
+        Raises ConfigurationError for an async `authorise`.
+        """
         authorise = self.authorise
         if authorise is None:
             return None
+        if iscoroutinefunction(authorise):
+            # A coroutine is true, so every request would pass.
+            problem = "custom.py: authorise is async, and the server would not await it"
+            raise ConfigurationError(problem, hint="write `def` instead of `async def`")
         return lambda method, path, headers: authorise(Caller(method, path, headers))
 
     def open_routes(self, app: FastAPI) -> None:

@@ -107,20 +107,26 @@ class Weights(NamedTuple):
 def weights(file: Path = SETTINGS_FILE) -> Weights:
     """Read the weights from settings.json and the environment. Raises ConfigurationError."""
     semantic, keyword = read_number("SEMANTIC_WEIGHT"), read_number("KEYWORD_WEIGHT")
-    if semantic is None and keyword is not None:
-        semantic = round(1 - keyword, 6)
-    if keyword is None and semantic is not None:
-        keyword = round(1 - semantic, 6)
-    if semantic is None or keyword is None:
+    place = "SEMANTIC_WEIGHT and KEYWORD_WEIGHT, or set both"
+    if semantic is None and keyword is None:
+        place = f"semantic_weight and keyword_weight in {file}"
         with reading(file) as values:
-            return Weights(float(values["semantic_weight"]), float(values["keyword_weight"]))
-    if semantic < 0 or keyword < 0 or semantic + keyword == 0:
+            semantic, keyword = float(values["semantic_weight"]), float(values["keyword_weight"])
+    if semantic is None:
+        semantic = round(1 - (keyword or 0), 6)
+    if keyword is None:
+        keyword = round(1 - semantic, 6)
+    if not _are_usable(semantic, keyword):
         raise ConfigurationError(
             f"the lane weights are {semantic:g} and {keyword:g}, but their sum must be"
             " above 0, and a single weight at most 1",
-            hint="correct SEMANTIC_WEIGHT and KEYWORD_WEIGHT, or set both",
+            hint=f"correct {place}",
         )
     return Weights(semantic, keyword)
+
+
+def _are_usable(semantic: float, keyword: float) -> bool:
+    return semantic >= 0 and keyword >= 0 and 0 < semantic + keyword < math.inf
 
 
 def choose_weights(own: tuple[float, float] | None) -> Weights:
@@ -130,7 +136,7 @@ def choose_weights(own: tuple[float, float] | None) -> Weights:
     """
     if own is None:
         return weights()
-    if not (min(own) >= 0 and 0 < sum(own) < math.inf):
+    if not _are_usable(*own):
         raise InvalidRequestError("must not be negative, nor both 0", field="lane_weights")
     return Weights(*own)
 

@@ -90,6 +90,6 @@ def document(document_id: str, parameters: Annotated[PageParameters, Query()]) -
 
 
 @document_routes.get("/sources", response_model=SourceList)
-async def sources() -> JsonResponse:
+def sources() -> JsonResponse:
     """Return the sources that the documents come from."""
     return JsonResponse(SourceList(current_index().part(Documents.open).sources()))

@@ -10,6 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
+from ..index.reader import served
 from .middleware import OPEN_PATHS
 
 EVENT_STREAM = "text/event-stream"
@@ -27,10 +28,13 @@ class Application(FastAPI):
         """
         super().__init__(**{"telemetry": NO_TELEMETRY, **options})
         self._asks_for_tokens = asks_for_tokens
+        self._version = ""
 
     def openapi(self) -> dict[str, Any]:
-        """Return the document, generated on first use."""
-        if self.openapi_schema is None:
+        """Return the document, generated on first use of each index, whose values it lists."""
+        version = served.whole().version
+        if self.openapi_schema is None or self._version != version:
+            self.openapi_schema, self._version = None, version
             document = super().openapi()
             schemas = document.setdefault("components", {}).setdefault("schemas", {})
             for media_type, content in _contents(document):

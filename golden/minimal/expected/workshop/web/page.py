@@ -60,8 +60,8 @@ _POLICY = (
 )
 _SPECIAL = re.compile(r"([\\`*_\[\]<>#|])")
 _REFERENCE = re.compile(
-    r'<link rel="stylesheet" href="(?P<style>[a-z]+\.css)">'
-    r'|<script src="(?P<script>[a-z]+\.js)"></script>'
+    r'<link rel="stylesheet" href="(?P<style>[\w-]+\.css)">'
+    r'|<script src="(?P<script>[\w-]+\.js)"></script>'
 )
 
 
@@ -163,6 +163,7 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
     async def about() -> JsonResponse:
         index, chosen = current_index(), settings()
         manifest, filters = index.manifest, index.part(FilterColumns.open)
+        newest = filters.newest_date()
         examples = [item.query for item in manifest.known_items[:MAX_EXAMPLES]]
         # A caller who cannot see the known items must not see their queries either.
         if examples and chosen.examples:
@@ -173,7 +174,7 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
                 "description": chosen.description,
                 "documents": index.document_count,
                 "chunks": index.chunk_count,
-                "newest": filters.newest_date(),
+                "newest": newest,
                 "sources": manifest.sources,
                 "tags": manifest.tags[:MAX_TAGS],
                 "media_types": filters.known_values("media_type", MAX_VALUES),
@@ -185,7 +186,7 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
                 "semantic": manifest.dense is not None,
                 "chat": "/chat" in PAGES,
                 "browse": "/browse" in PAGES,
-                "sorting": filters.newest_date() is not None,
+                "sorting": newest is not None,
             }
         )
 

@@ -146,7 +146,9 @@ class SearchParameters(RequestModel):
     def search_arguments(self) -> dict[str, Any]:
         """Return the fields of the same request by POST. Raises InvalidRequestError."""
         fields = dict(self)
-        named = {name: fields.pop(name) for name in ("source", "modified_after", "modified_before")}
-        named |= {"tags": fields.pop("tag"), **read_pairs(fields.pop("filter"))}
-        fields["filters"] = {name: value for name, value in named.items() if value}
+        named = {"source": fields.pop("source"), "tags": fields.pop("tag")}
+        for name in ("modified_after", "modified_before"):
+            named[name] = filter(None, [fields.pop(name)])
+        pairs = [f"{name}={value}" for name, values in named.items() for value in values]
+        fields["filters"] = read_pairs([*pairs, *fields.pop("filter")])
         return {"query": fields.pop("q"), **fields}
