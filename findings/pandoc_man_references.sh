@@ -31,7 +31,7 @@ PAGE
 "$pandoc" -f man -t html pump.1 2> warnings | tee page.html
 test ! -s warnings
 grep -q '<p>See also</p>' page.html
-if grep -q 'ls' page.html; then exit 1; fi
+if grep -qw 'ls' page.html; then exit 1; fi
 grep -q '<a href="mailto:pump@example.org"></a>' page.html
 "$pandoc" -f man -t plain pump.1 > page.txt
 if grep -q 'pump@' page.txt; then exit 1; fi
