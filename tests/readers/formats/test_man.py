@@ -185,3 +185,8 @@ def test_links_of_man() -> None:
     )
     text = read_page(f"{page}.ME .\n").reading.text
     assert text.endswith("See [the site](https://example.org), or ask a@b.example.")
+
+
+def test_references_to_other_pages_are_written_as_names() -> None:
+    text = read_page(".TH A 1\n.SH B\nSee\n.MR git-log 1 ,\n.MR ls 1\nand more.\n").reading.text
+    assert text.endswith("See git-log(1), ls(1) and more.")

@@ -131,6 +131,8 @@ class _Writer:
             self._link("".join(given))
         elif name in {"SY", "OP"}:
             self._text(f"[{' '.join(given)}]" if name == "OP" else " ".join(given))
+        elif name == "MR":
+            self._text(say("Xr", given, self._name))
         elif name == "ds" and given:
             self._strings[given[0]] = " ".join(given[1:])
             leave_out(Omission.MACRO, rest)
@@ -295,4 +297,4 @@ def read(text: str) -> Reading:
 
 
 _SECTIONS = [*(f".{number}" for number in range(1, 10)), *".1p .3p .3pm .n .man .mdoc".split()]
-READER = Reader("man/4", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
+READER = Reader("man/5", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
