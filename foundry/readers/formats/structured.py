@@ -33,6 +33,7 @@ _JSON_KEY = re.compile(
 _JSON_ESCAPE = re.compile(
     r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})|\\."
 )
+_JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+')
 _CODES = re.compile(
     r"(?P<units>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})"
     # Text in single quotes has no escapes.
@@ -54,12 +55,31 @@ def read_json(text: str) -> Reading:
     if len(text) > MAX_OUTLINED_CHARS:
         return code.read(text)
     try:
-        value = json.loads(text)
+        json.loads(text)
     except ValueError:
         return code.read(text)
     if max(map(len, text.split("\n"))) > MAX_LINE_CHARS:
-        text = normalise(json.dumps(value, indent=2, ensure_ascii=False))
+        text = _put_on_lines(text)
     return replace(code.read(text), headings=tuple(_headings(_json_keys(text))))
+
+
+def _put_on_lines(text: str) -> str:
+    """Return valid JSON with one value per line; numbers and keys stay as written."""
+    parts: list[str] = []
+    line = "\n"
+    before = ""
+    for token in _JSON_TOKEN.findall(text):
+        if token in {"]", "}"}:
+            line = line[:-2]
+        if before in {"[", "{"}:
+            parts.append("" if token in {"]", "}"} else line)
+        elif before == "," or token in {"]", "}"}:
+            parts.append(line)
+        parts.append(": " if token == ":" else token)
+        if token in {"[", "{"}:
+            line += "  "
+        before = token
+    return "".join(parts)
 
 
 def read_json_lines(text: str) -> Reading:
@@ -178,7 +198,7 @@ def _yaml_keys(text: str) -> Iterator[_Key]:
 
 
 READERS = (
-    Reader("json/2", {".json": "application/json"}, read_json, texts=json_texts),
+    Reader("json/3", {".json": "application/json"}, read_json, texts=json_texts),
     Reader(
         "jsonl/1",
         dict.fromkeys((".jsonl", ".ndjson"), "text/x-json"),

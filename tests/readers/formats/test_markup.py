@@ -417,6 +417,16 @@ def test_keys_are_the_outline_of_json_and_toml() -> None:
     assert outline(read_file(toml, "a.toml")) == [(1, "tool.ruff"), (1, "package")]
 
 
+def test_values_of_json_on_one_line_stay_as_written() -> None:
+    words = "x " * 600
+    written = f'{{"a":[1.50,-0,1E400,[],{{}}],"b":"{{,:\\"}}","b":1.10,"c":"{words}"}}'
+    shown = (
+        '{\n  "a": [\n    1.50,\n    -0,\n    1E400,\n    [],\n    {}\n  ],\n'
+        f'  "b": "{{,:\\"}}",\n  "b": 1.10,\n  "c": "{words}"\n}}'
+    )
+    assert read_file(written, "a.json").reading.text == shown
+
+
 @pytest.mark.parametrize(
     ("content", "path"),
     [
