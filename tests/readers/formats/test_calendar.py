@@ -1,5 +1,7 @@
 """Calendars: each event is a section that says what, when, where and who."""
 
+import pytest
+
 from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import read
 
@@ -26,7 +28,7 @@ def test_events_are_sections() -> None:
     assert (document.title, document.media_type) == ("Pump house", "text/calendar")
     assert document.reading.text == (
         "## Change of seals\n\nAttendee: Berg; Anna <anna@example.com>\n"
-        "Begins: 2026-11-30 10:00\nEnds: 2026-11-30 11:30Z\nWhere: Room 5, cellar\n"
+        "Begins: 2026-11-30 10:00 (Europe/Berlin)\nEnds: 2026-11-30 11:30Z\nWhere: Room 5, cellar\n"
         "About: Bring the\nplans; and pens: two\n\n## Order seals\n\nDue: 2026-12-01"
     )
 
@@ -40,6 +42,41 @@ def test_all_words_are_accounted_for() -> None:
     left_out = " ".join(each.text for each in document.reading.left_out)
     assert "Reminder" in left_out
     assert "Bring" not in left_out
+
+
+def event(*lines: str) -> str:
+    inner = "".join(f"{line}\r\n" for line in lines)
+    whole = f"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n{inner}END:VEVENT\r\nEND:VCALENDAR\r\n"
+    document = read_calendar(whole)
+    assert isinstance(document, Document)
+    assert document.reading.unaccounted == ()
+    return document.reading.text
+
+
+@pytest.mark.parametrize(
+    ("last", "shown"), [("20240504", "03"), ("20240506", "05"), ("20240503", "03")]
+)
+def test_a_whole_day_ends_before_the_day_that_is_written(last: str, shown: str) -> None:
+    text = event("SUMMARY:Fair", "DTSTART;VALUE=DATE:20240503", f"DTEND;VALUE=DATE:{last}")
+    assert text == f"## Fair\n\nBegins: 2024-05-03\nEnds: 2024-05-{shown}"
+
+
+def test_events_say_how_long_and_when_not() -> None:
+    text = event(
+        *("SUMMARY:Fair", "DTSTART:20240503T100000Z", "DURATION:P1DT1H30M", "STATUS:CANCELLED"),
+        *("RRULE:FREQ=WEEKLY", "EXDATE;TZID=CET:20240510T120000,20240517T120000"),
+        *("RECURRENCE-ID:20240502T100000Z", "ATTACH:https://example.org/a.pdf"),
+        *("ATTACH;ENCODING=BASE64;VALUE=BINARY:AAAA", "CONTACT:Jim\\, ABC"),
+    )
+    assert text == (
+        "## Fair\n\nBegins: 2024-05-03 10:00Z\nLasts: 1 d 1 h 30 min\nStatus: CANCELLED\n"
+        "Repeats: FREQ=WEEKLY\nNot on: 2024-05-10 12:00, 2024-05-17 12:00 (CET)\n"
+        "Instead of: 2024-05-02 10:00Z\nAttached: https://example.org/a.pdf\nContact: Jim, ABC"
+    )
+
+
+def test_an_event_without_a_title_is_not_part_of_the_event_before() -> None:
+    assert event("DESCRIPTION:Bring pens.", "STATUS:CONFIRMED") == "## Event\n\nAbout: Bring pens."
 
 
 def test_a_line_may_be_folded_within_a_character() -> None:
