@@ -2,7 +2,8 @@
 
 import quopri
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from foundry.documents import Reading
 from foundry.documents.left_out import Omission
@@ -15,12 +16,17 @@ from foundry.readers.notes import leave_out
 
 _FOLD = re.compile(r"\n[ \t]")
 _SOFT_BREAK = re.compile(r"(?mi)(^[^\n:]*QUOTED-PRINTABLE[^\n]*)=\n")
-_LINE = re.compile(r"(?:[\w-]+\.)?([A-Za-z0-9-]+)((?:;(?:\"[^\"\n]*\"|[^:\"\n])*)?):(.*)")
+_LINE = re.compile(r"(?:([\w-]+)\.)?([A-Za-z0-9-]+)((?:;(?:\"[^\"\n]*\"|[^:\"\n])*)?):(.*)")
 _ESCAPED = re.compile(r"\\([\\;,nN])")
+_KIND = re.compile(r"[;,=\"](home|work|cell|fax|pager|video|text|car)(?=[;,\"]|$)", re.IGNORECASE)
+_CHARSET = re.compile(r";CHARSET=\"?([\w.:-]{1,40})", re.IGNORECASE)
+# Apple's own labels are in signs: `_$!<Mobile>!$_`.
+_OWN_LABEL, _OWN_SIGNS = "X-ABLABEL", "_$!<>"
 _LABELS = {
     **{"ORG": "Organization", "TITLE": "Title", "ROLE": "Role", "NICKNAME": "Nickname"},
     **{"TEL": "Telephone", "EMAIL": "E-mail", "ADR": "Address", "LABEL": "Address", "URL": "Page"},
     **{"BDAY": "Birthday", "CATEGORIES": "Categories", "NOTE": "Note", "IMPP": "Chat"},
+    **{"ANNIVERSARY": "Anniversary", "RELATED": "Related", "X-SOCIALPROFILE": "Profile"},
 }
 
 
@@ -44,31 +50,53 @@ def _unfold(text: str) -> str:
 def _contacts(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield names and lines, without the properties that only programs use."""
     names: dict[str, str] = {}
-    lines: list[str] = []
+    lines: list[_Line] = []
+    labels: dict[str, str] = {}
     for line in map(str.strip, text.split("\n")):
         match = _LINE.fullmatch(line)
-        name, value = (match[1].upper(), match[3]) if match else ("", "")
-        if match and "QUOTED-PRINTABLE" in match[2].upper():
-            value = decode(quopri.decodestring(value.encode()))[0]
+        name, given, value = (match[2].upper(), match[3], match[4]) if match else ("", "", "")
+        if "QUOTED-PRINTABLE" in given.upper():
+            charset = _CHARSET.search(given)
+            raw = quopri.decodestring(value.encode())
+            value = decode(raw, charset[1] if charset else None)[0]
         is_read = bool(value.strip(";"))
         if name in {"FN", "N"} and is_read:
             names[name] = _show(value)
         elif name in _LABELS and is_read:
-            lines.append(f"{_LABELS[name]}: {_show(value)}")
+            kinds = dict.fromkeys(kind.lower() for kind in _KIND.findall(given))
+            lines.append(_Line(match[1] if match else "", name, [*kinds], _show(value)))
         else:
             is_read = False
-        leave_out(Omission.ATTRIBUTE, line[: match.start(3)] if match and is_read else line)
+        if name == _OWN_LABEL and match:
+            labels[match[1]] = value.strip(_OWN_SIGNS)
+        leave_out(Omission.ATTRIBUTE, line[: match.start(4)] if match and is_read else line)
         if name == "END" and (names or lines):
             if "FN" in names:
                 leave_out(Omission.DUPLICATE, names.get("N", ""))
-            yield names.get("FN") or names.get("N") or "Contact", lines
-            names, lines = {}, []
+            shown = [each.labelled(labels) for each in lines]
+            yield names.get("FN") or names.get("N") or "Contact", shown
+            names, lines, labels = {}, [], {}
+
+
+class _Line(NamedTuple):
+    """A property: its group, its name, of what kind it is (`work`, `fax`), and its value."""
+
+    group: str | None
+    name: str
+    kinds: list[str]
+    value: str
+
+    def labelled(self, labels: Mapping[str, str]) -> str:
+        """Return the line with its kind, or with the label that the group has."""
+        own = labels.get(self.group or "", "")
+        kind = ", ".join([own] if own else self.kinds)
+        return f"{_LABELS[self.name]}{f' ({kind})' if kind else ''}: {self.value}"
 
 
 def _show(value: str) -> str:
-    parts = re.split(r"(?<!\\);", value)
+    parts = re.split(r"(?<!\\);", re.sub(r"^(?:tel|mailto):", "", value))
     shown = ", ".join(filter(None, map(str.strip, parts)))
     return _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], shown)
 
 
-READER = Reader("contacts/1", {".vcf": "text/vcard"}, read, texts=contact_texts)
+READER = Reader("contacts/2", {".vcf": "text/vcard"}, read, texts=contact_texts)
