@@ -3,6 +3,7 @@
 import io
 
 import docx as python_docx
+import pytest
 from document_files import WORD, docx, pack, paragraph, read_document
 from docx.enum.style import WD_STYLE_TYPE
 from docx.oxml import parse_xml
@@ -289,6 +290,33 @@ def test_headers_and_footers_are_read_once(sandbox: Sandbox) -> None:
     read = read_file(saved(document), sandbox)
     assert read.reading.text == "Contract QX-7\nRoyal Plums\n\nBody."
     assert "Page" in left_out(read)[Omission.RUNNING_LINE]
+
+
+@pytest.mark.parametrize(
+    ("before", "between", "after", "shown"),
+    [
+        ("Contract QX-7, page ", " of ", "", "Contract QX-7"),
+        ("", " / ", " | Royal Plums", "Royal Plums"),
+        ("Royal Plums | Seite ", " von ", " | Stand 2024", "Royal Plums Stand 2024"),
+        ("- ", None, " -", ""),
+        ("Page ", None, " of 12", ""),
+        ("第 ", " 页 / 共 ", " 页", ""),
+    ],
+)
+def test_words_beside_a_page_number_in_a_header_are_read(
+    before: str, between: str | None, after: str, shown: str, sandbox: Sandbox
+) -> None:
+    def field(name: str) -> str:
+        return f'<w:fldSimple w:instr="{name}">{run("1")}</w:fldSimple>'
+
+    document = python_docx.Document()
+    document.add_paragraph("Body.")
+    total = "" if between is None else run(between) + field("NUMPAGES")
+    header = parse_xml(f"<w:p {W}>{run(before)}{field('PAGE')}{total}{run(after)}</w:p>")
+    document.sections[0].header._element.append(header)
+    read = read_file(saved(document), sandbox)
+    assert read.reading.text == "\n\n".join(filter(None, (shown, "Body.")))
+    assert read.reading.unaccounted == ()
 
 
 def test_notes_follow_the_paragraph_that_they_belong_to(sandbox: Sandbox) -> None:
