@@ -10,13 +10,14 @@ from email import message_from_bytes
 from email.message import Message
 
 from foundry.readers.accounting.containers import html_texts
-from foundry.readers.decoding import decode
+from foundry.readers.decoding import declared_charset, decode
+from foundry.readers.formats.rtf.charsets import without_utf_8
 
 _MAILBOX = re.compile(rb"^From \S.*\d{4}.*\n", re.MULTILINE)
 
 
-# Parts of a saved page that are not text.
-_NOT_READ = frozenset(("css", "javascript", "x-javascript"))
+# Other parts are attachments, or parts of a saved page that are not text.
+_READ = frozenset(("plain", "html", "enriched", "markdown", "rfc822-headers", "calendar"))
 
 
 def mail_texts(content: bytes) -> Iterator[str]:
@@ -25,7 +26,7 @@ def mail_texts(content: bytes) -> Iterator[str]:
     for message in messages:
         for part in message_from_bytes(message).walk():
             is_text = part.get_content_maintype() == "text" and not _is_attached(part)
-            if is_text and part.get_content_subtype() not in _NOT_READ:
+            if is_text and part.get_content_subtype() in _READ:
                 text = _decode(part)
                 is_page = part.get_content_subtype() == "html"
                 yield from html_texts(text) if is_page else [text]
@@ -38,9 +39,8 @@ def _is_attached(part: Message) -> bool:
 def _decode(part: Message) -> str:
     payload = part.get_payload(decode=True)
     content = payload if isinstance(payload, bytes) else b""
-    with suppress(LookupError):
-        return content.decode(part.get_content_charset("utf-8"), "replace")
-    return content.decode("utf-8", "replace")
+    charset = part.get_content_charset() or declared_charset(content)
+    return content.decode("utf-7") if charset == "utf-7" else decode(content, charset)[0]
 
 
 def calendar_texts(text: str) -> Iterator[str]:
@@ -73,7 +73,8 @@ _DESTINATION = re.compile(
 )
 _BRACE = re.compile(r"\\[{}\\]|[{}]")
 _CODE_PAGE = re.compile(r"\\ansicpg(\d{3,5})")
-_FONT = re.compile(r"\\f(\d{1,5})(?!\d)")
+_FONT = re.compile(r"\\f(\d{1,5})(?!\d)|\\plain(?![a-z])")
+_DEFAULT_FONT = re.compile(r"\\deff(\d{1,5})")
 _CHARSET = re.compile(r"\\f(\d{1,5})(?!\d)[^{};]*?\\fcharset(\d{1,3})")
 _PAGES = {
     128: "cp932",
@@ -91,7 +92,7 @@ _PAGES = {
     238: "cp1250",
 }
 # The second byte of such a character may be an ASCII letter.
-_BYTES = re.compile(r"\\'[0-9A-Fa-f]{2}(?:\\'[0-9A-Fa-f]{2}|[^\\{}\r\n])*")
+_BYTES = re.compile(r"(?:\\'[0-9A-Fa-f]{2}|[\x80-\xff])(?:\\'[0-9A-Fa-f]{2}|[^\\{}\r\n])*")
 _ESCAPED = re.compile(r"\\'([0-9A-Fa-f]{2})")
 _UNICODE = re.compile(r"\\u(-?\d{1,6})[ ]?(?:\\'[0-9A-Fa-f]{2}|[^\\{}\n])?")
 _BREAK = re.compile(
@@ -105,15 +106,16 @@ _COMMAND = re.compile(r"\\[A-Za-z]{1,40}-?\d*[ ]?|\\[^A-Za-z]|[{}]")
 def rtf_texts(content: bytes) -> list[str]:
     """Return the text of RTF without commands, style tables and pictures."""
     # A line ending terminates a command, and has no other meaning.
-    source = _ENDED.sub(r"\1 ", content.decode("latin-1"))
+    source = _ENDED.sub(r"\1 ", without_utf_8(content).decode("latin-1"))
     source = source.replace("\r", "").replace("\n", "")
     stated = _CODE_PAGE.search(source)
     page = f"cp{stated[1]}" if stated else "cp1252"
     charsets = {found[1]: int(found[2]) for found in _CHARSET.finditer(source)}
     text = _without_destinations(source)
-    fonts = [
-        (each.start(), _PAGES.get(charsets.get(each[1], 0), page)) for each in _FONT.finditer(text)
-    ]
+    default = _DEFAULT_FONT.search(source)
+    first = default[1] if default else "0"
+    used = [(0, first), *((each.start(), each[1] or first) for each in _FONT.finditer(text))]
+    fonts = [(place, _PAGES.get(charsets.get(font, 0), page)) for place, font in used]
 
     def decode_bytes(match: re.Match[str]) -> str:
         octets = _ESCAPED.sub(lambda each: chr(int(each[1], 16)), match[0]).encode("latin-1")

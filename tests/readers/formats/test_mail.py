@@ -7,10 +7,11 @@ from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 
 import pytest
-from document_files import read_document
+from document_files import read_document, read_whole
 
 from foundry.documents import Document
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.mail.parts import MAX_DEPTH
 
 HEAD = b"From: ann@example.org\nSubject: Plums\nMIME-Version: 1.0\n"
 
@@ -59,6 +60,58 @@ def test_one_alternative_is_read(plain: str, expected: str) -> None:
     ]
 
 
+def test_a_plain_part_that_is_only_an_excerpt_is_not_read() -> None:
+    rows = "".join(f"<tr><td>Plum {n}</td><td>{n}.50</td></tr>" for n in range(9))
+    page = MIMEText(f"<p>The prices of May.</p><table>{rows}</table>", "html")
+    for plain in ("The prices of May.", "View this message in your browser: https://e.org/1"):
+        assert "| Plum 8 | 8.50 |" in body_of(mixed(MIMEText(plain), page, kind="alternative"))
+    same = "The prices of May.\n" + "".join(f"Plum {n}: {n}.50\n" for n in range(9))
+    text = body_of(mixed(MIMEText(same), page, kind="alternative"))
+    assert text == same.rstrip()
+
+
+def test_a_page_may_declare_its_charset() -> None:
+    page = '<meta charset="iso-8859-2"><p>gruszka, śliwka</p>'.encode("iso-8859-2")
+    content = HEAD + b"Content-Type: text/html\n\n" + page
+    assert read_whole(content, "a.eml").reading.text.endswith("gruszka, śliwka")
+    content = HEAD + b"Content-Type: text/plain; charset=utf-7\n\nS+APwA3w- plums\n"
+    assert read_whole(content, "a.eml").reading.text.endswith("Süß plums")
+
+
+@pytest.mark.parametrize("kind", ["global", "news"])
+def test_other_messages_in_a_message_are_read(kind: str) -> None:
+    inner = b"Subject: Figs\nFrom: bob@example.org\n\nInner words.\n"
+    content = HEAD + b"Content-Type: multipart/mixed; boundary=B\n\n--B\n"
+    content += f"Content-Type: message/{kind}\n\n".encode() + inner + b"--B--\n"
+    document = read_whole(content, "a.eml")
+    assert [each.text for each in document.reading.headings] == ["Figs"]
+    assert "Inner words." in document.reading.text
+
+
+def test_fields_of_a_receipt_are_read() -> None:
+    fields = b"Final-Recipient: rfc822;ann@example.org\nDisposition: displayed\n"
+    content = HEAD + b"Content-Type: message/disposition-notification\n\n" + fields
+    assert "Disposition: displayed" in body_of(content)
+
+
+def test_a_message_without_its_boundaries_is_text() -> None:
+    content = HEAD + b"Content-Type: multipart/mixed; boundary=B\n\nOnly words.\n"
+    assert body_of(content) == "Only words."
+
+
+def test_messages_that_are_nested_too_deeply_are_named() -> None:
+    message = EmailMessage()
+    message.set_content("Innermost.")
+    for depth in range(MAX_DEPTH + 1):
+        outer = EmailMessage()
+        outer["Subject"] = f"Level {depth}"
+        outer.add_attachment(message)
+        message = outer
+    text = body_of(message.as_bytes())
+    assert "Attachments: message/rfc822" in text
+    assert "Innermost." not in text
+
+
 def test_messages_in_a_message_are_read() -> None:
     inner = EmailMessage()
     inner["Subject"], inner["From"] = "Inner subject", "bob@example.org"
@@ -97,7 +150,7 @@ def test_invitations_say_what_when_and_where() -> None:
     )
     content = mixed(MIMEText("Come."), MIMEText(event, "calendar"), kind="alternative")
     assert body_of(content) == (
-        "Come.\n\nEvent: Plum, pruning\nBegins: 2024-05-03 10:00\nWhere: The far orchard\n"
+        "Come.\n\nEvent: Plum, pruning\nBegins: 2024-05-03 10:00 (X)\nWhere: The far orchard\n"
         "Organizer: Ann <ann@example.org>"
     )
 

@@ -2,20 +2,26 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from email.header import decode_header, make_header
 from email.message import EmailMessage, MIMEPart
 
 from foundry.documents.left_out import Omission
+from foundry.readers.accounting.words import count_words
 from foundry.readers.composing import Composer
 from foundry.readers.contract import UnreadableError
-from foundry.readers.decoding import decode, normalise, normalise_line
+from foundry.readers.decoding import declared_charset, decode, normalise, normalise_line
 from foundry.readers.formats import html
 from foundry.readers.formats.calendar import spell_calendar
-from foundry.readers.notes import leave_out
+from foundry.readers.notes import leave_out, taking_notes
 
 MAX_DEPTH = 10
 """Maximum depth of messages inside messages; deeper ones are listed as attachments."""
+_MESSAGES = frozenset({"message/rfc822", "message/global", "message/news"})
 _NAMED = ("From", "To", "Cc", "Date")
+MAX_MISSING = 0.2
+"""Share of a page's words that may be missing in the plain text that is read instead."""
+_TARGET = re.compile(r"\]\([^()\s]*")
 _OBSCURED = re.compile(r"^\s*\S+ at \S+\s+\(")
 """An author in Mailman's archives: `ann at example.org (Ann)`."""
 _QUOTED_SEPARATOR = re.compile(r"^>(?=>*From )", re.MULTILINE)
@@ -32,17 +38,18 @@ def add_message(
     attached: list[str] = []
     for part in _shown_parts(message):
         kind = part.get_content_type()
-        if kind == "message/rfc822" and depth < MAX_DEPTH:
+        if kind in _MESSAGES and depth < MAX_DEPTH:
             inner = part.get_payload()
             for each in inner if isinstance(inner, list) else ():
                 assert isinstance(each, EmailMessage)
                 composer.heading(2, header(each, "Subject") or "Attached message")
                 add_message(composer, each, depth + 1)
-        elif kind == "message/delivery-status":
+        elif kind.startswith("message/") and kind not in _MESSAGES and part.is_multipart():
+            # Reports on delivery consist of fields.
             composer.text("\n".join(str(each).strip() for each in part.iter_parts()))
         elif _is_shown(part):
             _add_text(composer, part, kind, is_quoted=is_quoted)
-        elif not part.is_multipart():
+        else:
             attached.append(_name_of(part))
     add_names(composer, attached)
 
@@ -82,13 +89,31 @@ def _attached(part: MIMEPart) -> Iterator[MIMEPart]:
 
 
 def _choose(children: list[MIMEPart]) -> MIMEPart | None:
-    """Return the plain alternative; the last other one if it is empty or refers to another part."""
+    """Return the plain alternative; the last other one if the plain one says less, or nothing."""
     plain = next((each for each in children if each.get_content_type() == "text/plain"), None)
-    if plain is not None and _says_more(_text_of(plain)):
-        return plain
     others = [each for each in children if each.get_content_type() != "text/calendar"]
     rich = [each for each in others if each is not plain]
-    return rich[-1] if rich else plain
+    if plain is None or not rich:
+        return rich[-1] if rich else plain
+    text = _text_of(plain)
+    is_whole = _says_more(text) and not _is_excerpt(text, _shown_text(rich[-1]))
+    return plain if is_whole else rich[-1]
+
+
+def _is_excerpt(text: str, page: str) -> bool:
+    """Return whether a plain part lacks many of the words of the page beside it."""
+    words = count_words(_TARGET.sub("](", page))
+    return (words - count_words(text)).total() > max(MAX_MISSING * words.total(), 5)
+
+
+def _shown_text(part: MIMEPart) -> str:
+    """Return the text of the pages in a part."""
+    texts = []
+    for each in part.walk():
+        if isinstance(each, MIMEPart) and each.get_content_type() == "text/html":
+            with taking_notes(), suppress(UnreadableError):
+                texts.append(html.read(_text_of(each)).text)
+    return "\n".join(texts)
 
 
 def _says_more(text: str) -> bool:
@@ -125,6 +150,9 @@ def _is_shown(part: MIMEPart) -> bool:
     """Return whether mail programs show a part inside the message (RFC 2183)."""
     if part.get_content_type() == "text/calendar":
         return True
+    if part.get_content_maintype() == "multipart":
+        # Without its boundaries, a message is one text.
+        return True
     if part.get_content_type() not in _SHOWN:
         return False
     return part.get_content_disposition() != "attachment"
@@ -143,8 +171,15 @@ def _add_text(composer: Composer, part: MIMEPart, kind: str, *, is_quoted: bool)
 
 
 def _text_of(part: MIMEPart) -> str:
-    content = part.get_payload(decode=True)
-    text, _ = decode(content if isinstance(content, bytes) else b"", part.get_content_charset())
+    payload = part.get_payload(decode=True)
+    content = payload if isinstance(payload, bytes) else b""
+    charset = part.get_content_charset()
+    if charset is None and part.get_content_type() == "text/html":
+        charset = declared_charset(content)
+    if charset == "utf-7":
+        # This charset would be valid UTF-8.
+        return content.decode("utf-7", "replace")
+    text, _ = decode(content, charset)
     if part.get_content_type() == "text/plain" and part.get_param("format") == "flowed":
         return _unfold(text, drops_space=part.get_param("delsp") == "yes")
     return text

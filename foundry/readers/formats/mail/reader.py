@@ -72,7 +72,7 @@ def _parse(content: bytes) -> EmailMessage:
 
 READERS = (
     FileReader(
-        "mail/4",
+        "mail/5",
         {},
         {".eml": "message/rfc822", ".mbox": "application/mbox"},
         read,

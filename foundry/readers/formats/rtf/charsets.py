@@ -1,8 +1,10 @@
 """Character sets of RTF: a document's by code page, a font's by number."""
 
 import codecs
+import re
 
 SYMBOL = "symbol"
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _BY_NUMBER = {
     **{2: SYMBOL, 77: "mac_roman", 78: "shift_jis", 79: "euc_kr", 80: "gbk", 81: "big5"},
     **{82: "mac_roman", 83: "mac_roman", 84: "mac_roman", 85: "mac_greek", 86: "mac_turkish"},
@@ -34,3 +36,21 @@ def charset_of_page(page: int) -> str:
         return codecs.lookup(name).name
     except LookupError:
         return "cp1252"
+
+
+def without_utf_8(content: bytes) -> bytes:
+    """Return RTF with escapes instead of characters in UTF-8, which some programs write."""
+    if content.isascii():
+        return content
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return content
+    # A group limits the number of bytes that a reader without Unicode would show instead.
+    return _BEYOND_ASCII.sub(lambda found: _escaped(found[0]), text).encode("ascii")
+
+
+def _escaped(text: str) -> str:
+    units = text.encode("utf-16-be")
+    pairs = (int.from_bytes(units[place : place + 2]) for place in range(0, len(units), 2))
+    return "{\\uc0" + "".join(f"\\u{unit}" for unit in pairs) + " }"
