@@ -1,6 +1,6 @@
 """Rich Text Format, as Word, LibreOffice, TextEdit and pandoc write it."""
 
-from document_files import read_document
+from document_files import read_document, read_whole
 
 from foundry.documents import Document, RawDocument
 from foundry.documents.left_out import Omission
@@ -80,7 +80,7 @@ def test_notes_boxes_and_links() -> None:
 
 def test_what_is_left_out_is_told() -> None:
     document = read_rtf(
-        r"{\info{\title Plums}{\author Ann}}{\header\pard Contract 7\tab Page "
+        r"{\info{\title Plums}{\author Ann}}{\header\pard Contract 7, page "
         r"{\field{\*\fldinst PAGE}{\fldrslt 3}}\par}{\*\unknown junk}{\pict\pngblip 8950}"
         r"Shown{\v veiled }{\deleted gone}\chatn{\*\annotation{\*\atndate 1}Really?}\par"
     )
@@ -88,10 +88,27 @@ def test_what_is_left_out_is_told() -> None:
     assert document.reading.text == "Contract 7\n\nShown"
     assert left_out(document) == {
         Omission.METADATA: "Ann",
-        Omission.RUNNING_LINE: "Page",
+        Omission.RUNNING_LINE: ", page",
         Omission.COMMENT: "Really?",
         Omission.HIDDEN: "veiled gone",
     }
+
+
+def test_text_without_a_font_has_the_charset_of_the_default_font() -> None:
+    fonts = r"{\rtf1\ansi\deff1{\fonttbl{\f0\fcharset0 A;}{\f1\fcharset238 B;}{\f2\fcharset204 C;}}"
+    body = r"\pard \'9cliwka {\f0 caf\'e9} {\f2 \'d1\plain \'9c}\par}"
+    assert read_whole(f"{fonts}{body}".encode(), "a.rtf").reading.text == "śliwka café Сś"
+
+
+def test_bytes_outside_escapes_are_in_the_code_page_or_utf_8() -> None:
+    head = b"{\\rtf1\\ansi\\ansicpg1251 "
+    for charset in ("cp1251", "utf-8"):
+        content = head + "Слива\\par}".encode(charset)
+        assert read_whole(content, "a.rtf").reading.text == "Слива"
+
+
+def test_a_break_of_columns_ends_a_word() -> None:
+    assert text_of(r"left\column right\par") == "left\nright"
 
 
 def test_groups_without_an_end() -> None:

@@ -35,7 +35,8 @@ class Groups(ABC):
             "uc": lambda _, n: self.set(unicode_skip=max(n or 0, 0)),
             "f": self._set_font,
             "fcharset": self._declare_font,
-            "plain": lambda _, __: self.set(is_hidden=False, script="", is_deleted=False),
+            "deff": self._set_default_font,
+            "plain": self._set_plain,
             "v": lambda _, n: self.set(is_hidden=n != 0),
             "deleted": lambda _, n: self.set(is_deleted=n != 0),
         }
@@ -44,7 +45,7 @@ class Groups(ABC):
         self.is_optional = False
         self._document_charset = "cp1252"
         self._charsets: dict[int, str] = {}
-        self._font = 0
+        self._font = self._default_font = 0
         self._waiting = bytearray()
         self._to_skip = 0
 
@@ -175,6 +176,17 @@ class Groups(ABC):
             named = {"mac": "mac_roman", "pc": "cp437", "pca": "cp850"}
             self._document_charset = named.get(word, self._document_charset)
         self.set(charset=self._document_charset)
+
+    def _set_default_font(self, _: str, number: int | None) -> None:
+        self._default_font = number or 0
+
+    def _set_plain(self, _: str = "", __: int | None = None) -> None:
+        self.set(is_hidden=False, script="", is_deleted=False)
+        self.use_default_font()
+
+    def use_default_font(self) -> None:
+        """Decode what follows with the charset of the document's default font."""
+        self.set(charset=self._charsets.get(self._default_font, self._document_charset))
 
     def _set_font(self, _: str, number: int | None) -> None:
         self._font = number or 0

@@ -17,6 +17,7 @@ from foundry.readers.formats.office.headings import level_of_style
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.running import PAGE_NUMBER
 from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.rtf.charsets import without_utf_8
 from foundry.readers.formats.rtf.groups import Groups
 from foundry.readers.formats.rtf.layout import Layout
 from foundry.readers.formats.rtf.state import Field, State
@@ -44,7 +45,7 @@ def read(content: bytes) -> Reading:
     UnreadableError for groups that are nested too deeply.
     """
     interpreter = _Interpreter()
-    interpreter.run(content.decode("latin-1"))
+    interpreter.run(without_utf_8(content).decode("latin-1"))
     return interpreter.finish()
 
 
@@ -107,7 +108,9 @@ class _Interpreter(Groups):
         """Handle the text of a finished group according to its destination."""
         name, text = state.closes, "" if state.target is None else str(state.target)
         outer = self.states[-1].target
-        if name in RUNNING:
+        if name == "fonttbl":
+            self.use_default_font()
+        elif name in RUNNING:
             self._layout.running.add(text, name)
         elif name in METADATA:
             leave_out(Omission.METADATA, text, "info")
@@ -294,5 +297,5 @@ def _instruction(field: Field) -> tuple[str, str]:
 
 
 READER = FileReader(
-    "rtf/4", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
+    "rtf/5", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
 )

@@ -9,6 +9,7 @@ SIGNS = {
         "tab": "\t",
         "line": "\n",
         "lbr": "\n",
+        "column": "\n",
         "emdash": "\u2014",
         "endash": "\u2013",
         "bullet": "•",
