@@ -1,6 +1,6 @@
 """OpenDocument, as LibreOffice, Google and pandoc write it."""
 
-from document_files import pack, read_document
+from document_files import pack, read_document, read_whole
 
 from foundry.documents import Document
 from foundry.documents.left_out import Omission
@@ -153,6 +153,102 @@ def test_slides_have_titles_and_notes() -> None:
     document = read_odf(odf("presentation", slides, hidden), "a.odp")
     assert document.reading.text == "## About pears\n\nPears are green.\n\nNotes: Say hello."
     assert document.reading.left_out[0].text == "Secret"
+
+
+def placed(text: str, left: float, top: float, more: str = "") -> str:
+    return (
+        f'<draw:frame svg:x="{left}cm" svg:y="{top}cm" {more}><draw:text-box>{p(text)}'
+        "</draw:text-box></draw:frame>"
+    )
+
+
+def test_shapes_of_a_slide_are_read_from_the_top_and_from_the_left() -> None:
+    group = f"<draw:g>{placed('Third', 9, 8)}{placed('Second', 2, 8.1)}</draw:g>"
+    slide = placed("Last", 1, 12) + group + placed("First", 7, 2)
+    assert text_of(f"<draw:page>{slide}</draw:page>", kind="presentation") == (
+        "First\n\nSecond\n\nThird\n\nLast"
+    )
+    unplaced = f"<draw:frame><draw:text-box>{p('Somewhere')}</draw:text-box></draw:frame>"
+    assert text_of(f"<draw:page>{slide}{unplaced}</draw:page>", kind="presentation").startswith(
+        "Last"
+    )
+
+
+def test_texts_that_slides_repeat_are_read_once() -> None:
+    title = 'presentation:class="title"'
+    master = f"{placed('Slogan', 1, 18)}{placed('Click to edit', 1, 1, title)}"
+    styles = f"<office:document-styles {NAMES}><office:master-styles><style:master-page"
+    styles += f' style:name="M">{master}</style:master-page></office:master-styles>'
+    styles += "</office:document-styles>"
+    footer = 'presentation:class="footer"'
+    slides = '<presentation:footer-decl presentation:name="f">Quince Ltd</presentation:footer-decl>'
+    for number in (1, 2):
+        slides += (
+            '<draw:page presentation:use-footer-name="f" draw:master-page-name="M">'
+            f"{placed(f'Words {number}', 1, 4)}{placed('Own', 1, 17, footer)}</draw:page>"
+        )
+    content = odf("presentation", slides, **{"styles.xml": styles})
+    text = read_whole(content, "a.odp").reading.text
+    assert text == "Words 1\n\nOwn\n\nQuince Ltd\n\nSlogan\n\nWords 2"
+
+
+CHART = (
+    f"<office:document-content {NAMES}><office:body><office:chart><chart:chart><chart:title>"
+    f"{p('Yield')}</chart:title><table:table>{row('', p('Tons'))}{row(p('Q1'), p('7'))}"
+    "</table:table></chart:chart></office:chart></office:body></office:document-content>"
+)
+
+
+def test_charts_boxes_and_pictures_in_cells_are_read() -> None:
+    chart = '<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>'
+    box = f"<draw:frame><draw:text-box>{p('Box')}</draw:text-box></draw:frame>"
+    shown = '<draw:frame><draw:image xlink:href="Pictures/a.png"/><svg:desc>Map</svg:desc>'
+    sheet = row(p("A"), p("B")) + row(p("1") + box, chart) + row(p("2"), f"{shown}</draw:frame>")
+    content = odf(
+        "spreadsheet",
+        f'<table:table table:name="S">{sheet}</table:table>',
+        **{"Object 1/content.xml": CHART},
+    )
+    text = read_whole(content, "a.ods").reading.text
+    assert text.startswith("## S\n\n| A | B |\n| --- | --- |\n| 1 |  |\n| 2 | ![Map](a.png) |")
+    assert text.endswith("Box\n\nYield\n\n|  | Tons |\n| --- | --- |\n| Q1 | 7 |")
+
+
+def test_areas_that_a_sheet_names_are_tables() -> None:
+    rows = row(p("Fruit"), p("Price")) + row(p("Plum"), p("3"), more='table:visibility="collapse"')
+    rows += row(p("Fig"), p("4")) + row(p("Warden"), p("Phone")) + row(p("Orla"), p("5551"))
+    areas = ("$'a, b'.$A$1:.B3", "'a, b'.A4:'a, b'.B5", "other.A1:other.B5", "broken")
+    for written in (areas, areas[:1] + areas[2:]):
+        named = "".join(
+            f'<table:database-range table:target-range-address="{area}"/>' for area in written
+        )
+        body = f'<table:table table:name="a, b">{rows}</table:table>'
+        body += f"<table:database-ranges>{named}</table:database-ranges>"
+        assert text_of(body, kind="spreadsheet") == (
+            "## a, b\n\n| Fruit | Price |\n| --- | --- |\n| Fig | 4 |\n\n"
+            "| Warden | Phone |\n| --- | --- |\n| Orla | 5551 |"
+        )
+
+
+def test_values_without_a_text_are_shown() -> None:
+    cells = (
+        'office:value-type="percentage" office:value="0.075"',
+        'office:value-type="currency" office:currency="EUR" office:value="3.5"',
+        'table:formula="of:=SUM([.A1:.B1])"',
+    )
+    made = "".join(f"<table:table-cell {each}/>" for each in cells)
+    rows = row(p("a"), p("b"), p("c")) + f"<table:table-row>{made}</table:table-row>"
+    text = text_of(f"<table:table>{rows}</table:table>", kind="spreadsheet")
+    assert text.endswith("| 7.5% | 3.5 EUR | =SUM([.A1:.B1]) |")
+
+
+def test_old_values_and_prompts_of_a_sheet_are_told() -> None:
+    body = f"<table:tracked-changes><table:previous>{p('old')}</table:previous>"
+    body += f"</table:tracked-changes><table:content-validations>{p('Pick one')}"
+    body += f"</table:content-validations><table:table>{row(p('A'), p('B'))}</table:table>"
+    document = read_whole(odf("spreadsheet", body), "a.ods")
+    told = {each.reason: each.text for each in document.reading.left_out}
+    assert told == {Omission.HIDDEN: "old", Omission.FORM: "Pick one"}
 
 
 def test_sheets_say_what_they_show() -> None:

@@ -23,6 +23,13 @@ from foundry.readers.formats.opendocument.names import (
     TEXT,
     number,
 )
+from foundry.readers.formats.opendocument.places import in_reading_order
+from foundry.readers.formats.opendocument.repeated import (
+    DECLARED,
+    RUNNING,
+    RepeatedTexts,
+    class_of,
+)
 from foundry.readers.formats.opendocument.styles import BULLET, Counter, Styles
 from foundry.readers.formats.opendocument.tables import add_sheet, read_table
 from foundry.readers.notes import leave_out
@@ -49,6 +56,7 @@ class Blocks:
         self._counters: dict[str, Counter] = {}
         self._code: list[str] = []
         self._slide = 0
+        self._repeated = RepeatedTexts(styles, self._cells)
 
     def add(self, composer: Composer, parent: Element) -> None:
         """Add everything below an element."""
@@ -74,6 +82,8 @@ class Blocks:
             self._table(composer, element)
         elif tag == f"{DRAW}page":
             self._page(composer, element)
+        elif tag in DECLARED:
+            self._repeated.declare(element)
         elif tag == f"{TEXT}section" and self._is_hidden_section(element):
             leave_out(Omission.HIDDEN, texts_of(element))
         elif tag == f"{DRAW}object":
@@ -88,7 +98,7 @@ class Blocks:
         if element.tag.startswith(DRAW):
             described = describe_drawing(element) if element.tag == f"{DRAW}frame" else ""
             composer.text(described)
-        for child in element:
+        for child in in_reading_order(element) if element.tag == f"{DRAW}g" else element:
             self._add(composer, child)
         self._flush(composer)
 
@@ -153,8 +163,9 @@ class Blocks:
 
     def _list_name(self, element: Element) -> str:
         """Return the name of the list style in the style of the first paragraph."""
-        first = next(iter(element.iter(f"{TEXT}p")), None)
-        return self._styles.get("paragraph", _style_of(first)).list_name
+        first = next(element.iter(f"{TEXT}p"), None)
+        name = None if first is None else first.get(f"{TEXT}style-name")
+        return self._styles.get("paragraph", name).list_name
 
     def _item(self, composer: Composer, item: Element, of: _List) -> None:
         is_header = item.tag == f"{TEXT}list-header"
@@ -204,27 +215,35 @@ class Blocks:
         composer.page()
         self._slide += 1
         style = self._styles.elements.get(("drawing-page", page.get(f"{DRAW}style-name", "")))
-        if style is not None and any(
-            each.get(f"{PRESENTATION}visibility") == "hidden" for each in style
-        ):
+        properties = {
+            key: value for each in (() if style is None else style) for key, value in each.items()
+        }
+        if properties.get(f"{PRESENTATION}visibility") == "hidden":
             leave_out(Omission.HIDDEN, texts_of(page), f"slide {self._slide}")
             return
-        title = next((each for each in page if _class_of(each) == "title"), None)
+        title = next((each for each in page if class_of(each) == "title"), None)
         named = "" if title is None else " ".join(self._cells.read(title).split())
+        notes: list[Element] = []
         if title is not None or page.find(f"{PRESENTATION}notes") is not None:
             composer.heading(2, named or f"Slide {self._slide}")
-        for element in page:
-            if element is title or _class_of(element) in _RUNNING:
+        for element in in_reading_order(page):
+            if element is title:
                 continue
             if element.tag == f"{PRESENTATION}notes":
-                self._notes(composer, element)
+                notes.append(element)
+            elif class_of(element) in RUNNING:
+                self._repeated.add_shape(composer, element, self._slide)
             else:
                 self._add(composer, element)
         self._flush(composer)
+        is_footed = properties.get(f"{PRESENTATION}display-footer") != "false"
+        self._repeated.add_behind(composer, page, self._slide, is_footed=is_footed)
+        for each in notes:
+            self._notes(composer, each)
 
     def _notes(self, composer: Composer, notes: Element) -> None:
         for element in notes:
-            if _class_of(element) == "notes" and (text := self._cells.read(element).strip()):
+            if class_of(element) == "notes" and (text := self._cells.read(element).strip()):
                 composer.text(f"Notes: {text}")
 
     def _object(self, composer: Composer, element: Element) -> None:
@@ -244,27 +263,34 @@ class Blocks:
 
     def add_sheets(self, composer: Composer, body: Element) -> None:
         """Add the visible sheets of a spreadsheet; a sheet's number is its page."""
-        for table in body.iter(f"{TABLE}table"):
+        for element in body:
+            if element.tag in LEFT_OUT:
+                leave_out(LEFT_OUT[element.tag], texts_of(element))
+        ranges = [
+            each.get(f"{TABLE}target-range-address", "")
+            for each in body.iterfind(f"{TABLE}database-ranges/{TABLE}database-range")
+        ]
+        for table in body.iterfind(f"{TABLE}table"):
             composer.page()
             name = table.get(f"{TABLE}name", "")
             if self._styles.get("table", table.get(f"{TABLE}style-name")).is_hidden:
                 leave_out(Omission.HIDDEN, texts_of(table), name)
                 continue
-            add_sheet(composer, table, name, self._cells.read)
+            own = [each for each in ranges if _sheet_of(each) == name]
+            add_sheet(composer, table, name, self._cells.read, own)
+            self._add_referred(composer, self._inline.take())
             for shapes in table.iter(f"{TABLE}shapes"):
                 self.add(composer, shapes)
 
 
 _TITLES = ("title", "subtitle", "footer")
-_RUNNING = frozenset({"footer", "header", "date-time", "page-number"})
 
 
-def _class_of(element: Element) -> str:
-    return element.get(f"{PRESENTATION}class", "")
-
-
-def _style_of(element: Element | None) -> str:
-    return "" if element is None else element.get(f"{TEXT}style-name", "")
+def _sheet_of(area: str) -> str:
+    """Return the name of an area's sheet: `'Plums, 2024'.A1:'Plums, 2024'.B7`."""
+    written = area.rpartition(":")[0].rpartition(".")[0].lstrip("$")
+    is_quoted = written[:1] == "'" == written[-1:]
+    return written[1:-1].replace("''", "'") if is_quoted else written
 
 
 def _end_list(composer: Composer, of: _List) -> None:

@@ -4,9 +4,9 @@ from xml.etree.ElementTree import Element
 
 from foundry.readers.formats.office.parts import texts_of
 from foundry.readers.formats.opendocument.inline import LEFT_OUT, Inline
-from foundry.readers.formats.opendocument.names import TABLE, TEXT
+from foundry.readers.formats.opendocument.names import DRAW, TABLE, TEXT
 from foundry.readers.formats.opendocument.styles import Counter, Styles
-from foundry.readers.formats.opendocument.tables import read_table
+from foundry.readers.formats.opendocument.tables import CELLS, read_table
 from foundry.readers.notes import leave_out
 
 
@@ -33,6 +33,8 @@ class CellReader:
                 parts += self._items(element, counter, 1)
             elif tag in LEFT_OUT:
                 leave_out(LEFT_OUT[tag], texts_of(element))
+            elif isinstance(tag, str) and tag.startswith(DRAW) and parent.tag in CELLS:
+                parts.append(self._inline.refer(element))
             elif isinstance(tag, str):
                 parts.append(self.read(element))
         return " ".join(filter(None, parts))

@@ -9,7 +9,16 @@ from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.parts import texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.stored_pictures import write_pictures
-from foundry.readers.formats.opendocument.names import DRAW, LINK, MATHML, OFFICE, SVG, TEXT, number
+from foundry.readers.formats.opendocument.names import (
+    DRAW,
+    LINK,
+    MATHML,
+    OFFICE,
+    SVG,
+    TABLE,
+    TEXT,
+    number,
+)
 from foundry.readers.formats.opendocument.styles import Styles
 from foundry.readers.formats.pages.equations import spell
 from foundry.readers.notes import leave_out
@@ -52,6 +61,13 @@ class Inline:
         """Return the boxes and notes collected since the last call."""
         referred, self._referred = self._referred, []
         return referred
+
+    def refer(self, drawing: Element) -> str:
+        """Collect a shape that shows blocks; return the description of another one."""
+        if shows_blocks(drawing):
+            self._referred.append(drawing)
+            return ""
+        return describe_drawing(drawing)
 
     def _walk(self, parent: Element) -> None:
         self._put(parent.text)
@@ -126,10 +142,7 @@ class Inline:
             if root is not None and root.tag == f"{MATHML}math":
                 self._line.put(spell(root))
                 return
-        if shows_blocks(drawing):
-            self._referred.append(drawing)
-        else:
-            self._line.put(describe_drawing(drawing))
+        self._line.put(self.refer(drawing))
 
 
 _SIGNS = {
@@ -144,6 +157,8 @@ LEFT_OUT = {
     f"{TEXT}illustration-index": Omission.DUPLICATE,
     f"{TEXT}table-index": Omission.DUPLICATE,
     f"{TEXT}alphabetical-index": Omission.DUPLICATE,
+    f"{TABLE}tracked-changes": Omission.HIDDEN,
+    f"{TABLE}content-validations": Omission.FORM,
     f"{TEXT}sequence-decls": Omission.MACRO,
     f"{TEXT}variable-decls": Omission.MACRO,
     f"{TEXT}user-field-decls": Omission.MACRO,

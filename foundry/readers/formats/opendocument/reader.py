@@ -109,14 +109,14 @@ _KINDS = {
     "OpenDocument": f"{_TYPE}.text",
 }
 READER = FileReader(
-    "opendocument/5",
+    "opendocument/6",
     _KINDS,
     {f".{suffix}": f"{_TYPE}.{kind}" for suffix, kind in _SUFFIXES.items()},
     read,
     texts=opendocument_texts,
 )
 FLAT_READER = FileReader(
-    "opendocument-flat/4",
+    "opendocument-flat/5",
     {},
     {f".{suffix}": f"{_TYPE}.{kind}-flat-xml" for suffix, kind in _FLAT.items()},
     read_flat,

@@ -41,11 +41,12 @@ PLAIN = Style()
 
 @dataclass(slots=True)
 class Styles:
-    """Styles by family and name, and lists by name."""
+    """Styles by family and name; lists and master pages by name."""
 
     elements: dict[tuple[str, str], Element] = field(default_factory=dict)
     lists: dict[str, dict[int, ListLevel]] = field(default_factory=dict)
     outline: dict[int, ListLevel] = field(default_factory=dict)
+    masters: dict[str, Element] = field(default_factory=dict)
     _known: dict[tuple[str, str], Style] = field(default_factory=dict)
 
     @classmethod
@@ -62,6 +63,8 @@ class Styles:
                 styles.lists[each.get(f"{STYLE}name", "")] = _levels(each)
             for each in root.iter(f"{TEXT}outline-style"):
                 styles.outline = _levels(each)
+            for each in root.iter(f"{STYLE}master-page"):
+                styles.masters[each.get(f"{STYLE}name", "")] = each
         return styles
 
     def get(self, family: str, name: str | None) -> Style:

@@ -1,7 +1,9 @@
 """Reads tables of OpenDocument, in texts, on slides and as sheets."""
 
 import re
-from collections.abc import Callable, Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
@@ -9,9 +11,11 @@ from foundry.documents.left_out import Omission
 from foundry.documents.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import UnreadableError
-from foundry.readers.formats.office.grids import Grid, add_grid
+from foundry.readers.formats.office.grids import DeclaredTable, Grid, add_grid
 from foundry.readers.formats.office.merging import Merged, unmerge
+from foundry.readers.formats.office.number_formats import show_number
 from foundry.readers.formats.office.parts import texts_of
+from foundry.readers.formats.office.references import parse_reference
 from foundry.readers.formats.opendocument.names import OFFICE, TABLE, number
 from foundry.readers.notes import leave_out
 
@@ -19,16 +23,17 @@ MAX_CELLS = 5_000_000
 MAX_REPEATED_COLUMNS = 1_000
 MAX_REPEATED_ROWS = 1_000
 _DURATION = re.compile(r"PT(\d{1,6})H(\d{1,2})M(\d{1,2})(?:[.,]\d+)?S$")
-_CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
+CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
 
 
 @dataclass(slots=True)
 class Cells:
-    """A table's cell texts, merged cells, and number of header rows."""
+    """A table's cell texts, merged cells, number of header rows, and numbers of rows from 1."""
 
     rows: list[list[str]] = field(default_factory=list)
     merged: list[Merged] = field(default_factory=list)
     headers: int = 0
+    numbers: list[int] = field(default_factory=list)
 
     def fill(self) -> list[list[str]]:
         """Return the rows with merged cells filled, with the header first."""
@@ -38,15 +43,18 @@ class Cells:
 def read_table(table: Element, read: Callable[[Element], str]) -> Cells:
     """Return a table's cells, read by `read`. Raises UnreadableError if there are too many."""
     cells = Cells()
-    count = 0
+    count = number_of_row = 0
     hidden = _hidden_columns(table)
     for row, is_header in _rows(table, False):
         texts = _read_row(row, len(cells.rows), cells.merged, read)
         for column in filter(hidden.__contains__, range(len(texts)) if hidden else ()):
             leave_out(Omission.HIDDEN, texts[column])
             texts[column] = ""
-        repeated = number(row, f"{TABLE}number-rows-repeated")
-        repeated = min(repeated, MAX_REPEATED_ROWS if any(texts) else 2)
+        stated = number(row, f"{TABLE}number-rows-repeated")
+        number_of_row += stated
+        repeated = min(stated, MAX_REPEATED_ROWS if any(texts) else 2)
+        if any(texts) and stated > repeated:
+            leave_out(Omission.TOO_LONG, "\n".join([" ".join(texts)] * min(stated - repeated, 9)))
         if row.get(f"{TABLE}visibility") in _HIDDEN:
             leave_out(Omission.HIDDEN, " ".join(texts))
             continue
@@ -55,17 +63,38 @@ def read_table(table: Element, read: Callable[[Element], str]) -> Cells:
         if count > MAX_CELLS:
             raise UnreadableError(Reason.TOO_MANY_CELLS, f"the limit is {MAX_CELLS}")
         cells.rows += [[*texts] for _ in range(repeated)]
+        first = number_of_row - stated + 1
+        cells.numbers += range(first, first + repeated)
     return cells
 
 
 def add_sheet(
-    composer: Composer, table: Element, name: str, read: Callable[[Element], str]
+    composer: Composer,
+    table: Element,
+    name: str,
+    read: Callable[[Element], str],
+    ranges: Iterable[str] = (),
 ) -> None:
-    """Add the tables of a sheet below its name."""
+    """Add the tables of a sheet below its name; `ranges` are areas that are tables."""
     cells = read_table(table, lambda cell: read(cell) or _value_of(cell))
     if any(any(row) for row in cells.rows):
         composer.heading(2, name)
-        add_grid(composer, Grid(cells.rows, cells.merged))
+        declared = [one for each in ranges if (one := _declared(each, cells.numbers))]
+        add_grid(composer, Grid(cells.rows, cells.merged, declared))
+
+
+def _declared(area: str, numbers: list[int]) -> DeclaredTable | None:
+    """Return the visible rows of an area such as `Sheet.A1:Sheet.C9` as a table."""
+    first, _, last = area.rpartition(":")
+    corners = [parse_reference(each.rpartition(".")[2]) for each in (first or last, last)]
+    if not all(corners):
+        return None
+    (top, left), (bottom, right) = (each for each in corners if each)
+    begin, end = bisect_left(numbers, top), bisect_right(numbers, bottom)
+    # One row, or one column, is no table.
+    if end - begin < 2 or right <= left or numbers[begin] != top:
+        return None
+    return DeclaredTable(range(begin, end), range(left, right + 1))
 
 
 def _rows(parent: Element, is_header: bool) -> Iterator[tuple[Element, bool]]:
@@ -109,7 +138,7 @@ def _read_row(
 ) -> list[str]:
     texts: list[str] = []
     for cell in row:
-        if cell.tag not in _CELLS:
+        if cell.tag not in CELLS:
             continue
         is_covered = cell.tag == f"{TABLE}covered-table-cell"
         if is_covered and len(cell):
@@ -132,6 +161,14 @@ def _value_of(cell: Element) -> str:
     """Return the value of a cell for which no displayed text is stored."""
     names = ("string-value", "date-value", "time-value", "boolean-value", "value")
     value = next(filter(None, (cell.get(f"{OFFICE}{name}") for name in names)), "")
+    if not value:
+        formula = cell.get(f"{TABLE}formula", "").partition("=")
+        return "".join(formula[1:])
+    if cell.get(f"{OFFICE}value-type") == "percentage":
+        with suppress(ValueError, OverflowError):
+            return show_number(float(value), "0.##%")
+    if currency := cell.get(f"{OFFICE}currency"):
+        return f"{value} {currency}"
     if duration := _DURATION.match(value):
         hours, minutes, seconds = map(int, duration.groups())
         return f"{hours}:{minutes:02}:{seconds:02}"

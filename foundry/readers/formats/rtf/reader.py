@@ -34,7 +34,6 @@ from foundry.readers.formats.rtf.words import (
 )
 from foundry.readers.notes import leave_out
 
-MAX_DEPTH = 2_000
 _INSTRUCTION = re.compile(r'\s*(\w+)(?:\s+(?:"([^"]*)"|([^\s\\]+)))?')
 
 

@@ -1,13 +1,11 @@
 """The rows of an Excel sheet, and the areas and links that name its cells."""
 
-import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
 from foundry.readers.formats.office.grids import DeclaredTable, Grid
 from foundry.readers.formats.office.merging import Merged
-
-_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})$")
+from foundry.readers.formats.office.references import parse_reference
 
 
 @dataclass(slots=True)
@@ -44,7 +42,7 @@ class Sheet:
 
     def _area(self, area: str, places: list[int]) -> Merged | None:
         first, _, last = area.partition(":")
-        begin, end = _parse(first), _parse(last or first)
+        begin, end = parse_reference(first), parse_reference(last or first)
         if begin is None or end is None:
             return None
         low, high = bisect_left(self.numbers, begin[0]), bisect_right(self.numbers, end[0])
@@ -54,7 +52,7 @@ class Sheet:
 
     def cell(self, reference: str) -> tuple[list[str], int] | None:
         """Return the cells of a cell's row, and its column; None if it is not in a visible row."""
-        found = _parse(reference.partition(":")[0])
+        found = parse_reference(reference.partition(":")[0])
         if found is None:
             return None
         place = bisect_left(self.numbers, found[0])
@@ -62,19 +60,3 @@ class Sheet:
         return (
             (self.rows[place], found[1]) if is_there and found[1] < len(self.rows[place]) else None
         )
-
-
-def number_of_column(letters: str) -> int:
-    """Return a column's number from 0, given its letters; -1 if they are invalid."""
-    if not letters.isascii() or not letters.isalpha() or len(letters) > 3:
-        return -1
-    column = 0
-    for letter in letters.upper():
-        column = 26 * column + ord(letter) - 64
-    return column - 1
-
-
-def _parse(reference: str) -> tuple[int, int] | None:
-    """Return the row (from 1) and column (from 0) that a cell reference names."""
-    found = _REFERENCE.match(reference)
-    return (int(found[2]), number_of_column(found[1])) if found else None

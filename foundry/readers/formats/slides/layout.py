@@ -1,20 +1,16 @@
 """Positions of shapes on a slide, and their reading order."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from foundry.readers.formats.office.alternatives import choose
 from foundry.readers.formats.office.parts import ALTERNATIVES, Parts
+from foundry.readers.formats.office.reading_order import Place, by_rows
 from foundry.readers.formats.slides.texts import A
 
 P = "{http://schemas.openxmlformats.org/presentationml/2006/main}"
 SHAPES = frozenset(f"{P}{name}" for name in ("sp", "grpSp", "graphicFrame", "pic", "cxnSp"))
-NEAR = 73_152
-"""Shapes whose tops differ by less, 0.08 inch in EMU, are side by side."""
 MAX_GROUPS = 20
-
-Place = tuple[int, int]
-"""Distance from the top and from the left."""
 
 
 class Layouts:
@@ -82,7 +78,7 @@ def in_reading_order(
 ) -> Iterator[Element]:
     """Yield shapes from top to bottom and left to right; a group's shapes stay together."""
     placed = [(_place(shape, places), shape) for shape in _shapes(tree, part)]
-    for shape in _by_rows(placed):
+    for shape in by_rows(placed):
         if shape.tag == f"{P}grpSp" and depth < MAX_GROUPS:
             yield from in_reading_order(shape, places, part, depth + 1)
         else:
@@ -95,18 +91,6 @@ def _shapes(tree: Element, part: str) -> Iterator[Element]:
             yield from _shapes(choose(element, part), part)
         elif element.tag in SHAPES:
             yield element
-
-
-def _by_rows(placed: Sequence[tuple[Place, Element]]) -> Iterator[Element]:
-    row: list[tuple[int, Element]] = []
-    first = 0
-    for (top, left), shape in sorted(placed, key=lambda each: each[0]):
-        if row and top - first > NEAR:
-            yield from (each for _, each in sorted(row, key=lambda each: each[0]))
-            row = []
-        first = top if not row else first
-        row.append((left, shape))
-    yield from (each for _, each in sorted(row, key=lambda each: each[0]))
 
 
 def _place(shape: Element, places: dict[str, Place]) -> Place:
