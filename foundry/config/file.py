@@ -276,10 +276,7 @@ class ExportSection(Table):
         return problems
 
     def resolve(self, *, has_tokens: bool) -> Self:
-        """Return the section with each target once, and "docker" first if a target needs the image.
-
-        Without `has_tokens`, there are no default targets.
-        """
+        """Return the section with targets: "docker" first if needed, no default without a token."""
         if not has_tokens and "targets" not in self.model_fields_set:
             return self.model_copy(update={"targets": ()})
         image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []
