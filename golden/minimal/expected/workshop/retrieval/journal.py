@@ -138,15 +138,14 @@ def describe_filters(filters: Mapping[str, Any]) -> str:
     )
 
 
-def whole_budget(index: Index) -> int:
-    """Return the units of a query."""
-    return int(MIN_UNITS + UNITS_OF_CHUNK * index.chunk_count)
+def half_budget(index: Index) -> int:
+    """Return half of the units of a query."""
+    return int(MIN_UNITS + UNITS_OF_CHUNK * index.chunk_count) // 2
 
 
 def early_budget(index: Index, query: str) -> int:
     """Return the units that may be spent before the query's terms are looked up."""
-    characters = min(len(query), MAX_QUERY_CHARACTERS)
-    return whole_budget(index) // 2 - CHARACTER_UNITS * characters
+    return half_budget(index) - CHARACTER_UNITS * min(len(query), MAX_QUERY_CHARACTERS)
 
 
 def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[str]:
@@ -155,7 +154,7 @@ def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[s
     # However often a term is repeated, its postings are read once and its impacts are multiplied
     # once, so it costs at most twice as much.
     cost = {t: TERM_UNITS + min(times, 2) * frequency(t) for t, times in Counter(terms).items()}
-    journal.units += whole_budget(index) - early_budget(index, journal.query)
+    journal.units += 2 * half_budget(index) - early_budget(index, journal.query)
     for term in sorted(cost, key=lambda term: (cost[term], term)):
         # The clock is read here, which every query reaches; reading it in `spend` would take most
         # of the time.
