@@ -84,8 +84,8 @@ LARGE = 10_000_000
 
 NODES = (1, 4, 16)
 PARENT = 155e-6
-"""Seconds of a core per chunk in the main process of a build, independent of its workers: those of a
-million chunks built by two workers on an Intel Xeon at 2.80 GHz (`scale.py`).
+"""Seconds of a core per chunk in the main process of a build, independent of its workers: those of
+a million chunks built by two workers on an Intel Xeon at 2.80 GHz (`scale.py`).
 """
 
 MODEL_SECONDS = 0.030

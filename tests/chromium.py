@@ -58,8 +58,8 @@ class Chromium:
 def find_chromiums(of_playwright: str) -> Iterator[Chromium]:
     """Yield every Chromium on this machine, then one that is downloaded; some may not start.
 
-    `of_playwright` is the path at which Playwright installs its own. Raises AssertionError if
-    downloads fail.
+    If the variable CHROMIUM chooses one, only that one is yielded. `of_playwright` is the path at
+    which Playwright installs its own. Raises AssertionError if downloads fail.
     """
     if chosen := os.environ.get("CHROMIUM"):
         yield unpack() if chosen == CARRIED else Chromium(chosen)

@@ -110,7 +110,7 @@ def serving(command: list[str | Path], **variables: str) -> Iterator[str]:
             yield address[1]
         finally:
             process.terminate()
-            # The output is drained, so that the server does not block.
+            # With its reader gone, the server cannot block on a full pipe.
             process.stderr.close()
             process.wait(SECONDS)
     assert process.returncode == 0

@@ -48,7 +48,7 @@ def check_faults(project: Project, fault: str, step: int) -> int:
     old = snapshot(target)
     (project.root / "sources" / "note.md").write_text("# New\n\nNew text.\n", encoding="utf-8")
     project.succeed("build", "--quiet")
-    # What the fork below would otherwise compress each time.
+    # This export caches compressed files, which each fork below would otherwise compress again.
     project.export("--output", str(project.root / "new"))
     faults = 0
     for outcome in each_fault(fault, target.parent, export, step=step):

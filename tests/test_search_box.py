@@ -171,8 +171,7 @@ def test_the_focus_stays_when_results_arrive_again(tab: Visit) -> None:
     keys.type("the")
     hits = page.locator("search-box .hit")
     playwright.expect(hits.first).to_be_visible()
-    # The word counts as finished two seconds after the last letter.
-    # Nothing is expected inside this block, since it would not end if that failed.
+    # The word counts as finished two seconds after the last letter, and is then searched for again.
     with page.expect_response(lambda answer: "/search?" in answer.url, timeout=20_000):
         keys.press("ArrowDown")
         keys.press("ArrowDown")

@@ -106,7 +106,7 @@ def check(*command: str | Path) -> str:
 
 
 def installed(name: str) -> Path:
-    """Return a validator from the extra `dev`."""
+    """Return the path of a validator, which the extra `dev` installs."""
     return Path(sys.executable).parent / name
 
 

@@ -49,7 +49,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture(scope="module")
 def export(exported: Project) -> Path:
-    """Its export; not to be changed."""
+    """The export of the project; not to be changed."""
     return exported.root / "dist" / "notes"
 
 

@@ -322,7 +322,7 @@ def test_model_that_embeds_queries_embeds_documents_alone(
     service.reset_counters()
     project.succeed("build", "--quiet")
     assert dense_of(project)["dimensions"] == 64 + TABLE.dimensions
-    # The table may add something, but the model's own chunk vectors are still available.
+    # The model's vectors of these chunks are cached, so it is not asked for them again.
     assert len(chunks & set(service.answered)) <= 1
 
     # The decision is made once all documents have been embedded with the table.

@@ -19,7 +19,7 @@ SYSTEMS = {"hybrid": [0.2, 1.0], "rrf": [0.4, 0.5], "keyword": [0.0, 0.0]}
 
 
 class Tags(HTMLParser):
-    """Every tag with its attributes, and all text outside of styles."""
+    """Every tag of a page with its attributes, and all text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

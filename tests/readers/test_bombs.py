@@ -44,7 +44,7 @@ def reason(content: bytes, path: str, sandbox: Sandbox) -> str:
 
 
 def zeros(size: int) -> bytes:
-    """Return this many zero bytes, deflated, without holding them in memory."""
+    """Return this many zero bytes (whole MiB), deflated, without holding them in memory."""
     packer = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
     # After a full flush, the same input is encoded as the same bytes.
     piece = packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH)

@@ -123,7 +123,8 @@ def test_frequent_words() -> None:
         "water 東京都 once",
         "twice an if",
     ]
-    # pumps in 3 texts and pump in 1 share a stem; water is in 2; valve and valves in 1 each tie and
-    # share a stem; words of a single text, stop words and identifiers are excluded.
+    # Each stem is represented by its most frequent word: "pumps" is in three texts, "pump" in one.
+    # "Valve" and "valves" are in one text each, so together in as many as "water".
+    # Words of a single text, stop words and identifiers are excluded.
     assert frequent_words(texts, tokenizer, 10) == ["pumps", "valve", "water"]
     assert frequent_words(texts, tokenizer, 1) == ["pumps"]

@@ -19,9 +19,9 @@ def test_bill_of_a_release_has_its_files_and_every_package_of_users(tmp_path: Pa
     assert file["hashes"] == [{"alg": "SHA-256", "content": content}]
 
     names = {entry["name"] for entry in bill["components"]}
-    # These packages are required, required by an extra, required by an extra's requirement, and
-    # needed only for development.
+    # These packages are required by Foundry, by two of its extras, and by a requirement of another.
     assert {"numpy", "olefile", "qdrant-client", "starlette"} <= names
+    # The others are only needed for development.
     assert not {"rag-foundry", "pytest", "mypy", "mkdocs"} & names
     roots = next(one for one in bill["dependencies"] if one["ref"] == own["bom-ref"])["dependsOn"]
     asked = {reference.partition("@")[0] for reference in roots}

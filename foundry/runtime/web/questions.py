@@ -79,7 +79,8 @@ class QuestionLog:
     def open(cls, count: Count = lambda _result: None) -> "QuestionLog":
         """Return the log configured in the environment, creating its file if it does not exist.
 
-        Raises ConfigurationError if the path is taken or not writable.
+        Raises ConfigurationError if the path is relative, within the server or its index, or not
+        writable.
         """
         written = read_variable(VARIABLE)
         if written is None:
