@@ -249,7 +249,7 @@ class Served:
                 self.state = replace(self.state, verified=not findings, damage=tuple(findings))
 
     def is_replaced(self, index: OpenedIndex) -> bool:
-        """Return whether a newer version was published after this index was opened."""
+        """Return whether another version was published after this index was opened."""
         try:
             return resolve_version(self.directory) != index.layout.root
         except IndexUnusableError:

@@ -114,7 +114,7 @@ def finds_identifier(
 
 
 class _Identifier(NamedTuple):
-    """An identifier as written in a query, with the terms of every text that contains it."""
+    """An identifier as written in a query, with the terms that each text containing it has."""
 
     text: str
     terms: tuple[str, ...]

@@ -46,7 +46,7 @@ class Terms:
         )
 
     def beginning_with(self, prefix: str) -> Iterator[str]:
-        """Yield the terms with a prefix, most frequent first."""
+        """Yield the MAX_LOOKED_UP most frequent terms with a prefix, most frequent first."""
         first, end = self.vocabulary.range_of(prefix)
         # Signed, so that negating them sorts the most frequent first.
         counts = np.diff(self.offsets[first : end + 1].astype(np.int64))
