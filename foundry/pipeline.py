@@ -344,7 +344,10 @@ def _find_answering(project: Path, warn: Warn) -> Answering:
 
 
 def _design_server(config: Config, warn: Warn) -> tuple[Path, Design]:
-    """Return the built index and the design of its server; raise if it cannot run here."""
+    """Return the folder of the built index, and the design of its server.
+
+    Raises MissingExtraError if packages that the server needs are not installed.
+    """
     from foundry.config.extras import of_server, require
     from foundry.indexing.versions import built_index, describe_staleness
     from foundry.rendering.design import Design

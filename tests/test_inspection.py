@@ -9,6 +9,7 @@ import pytest
 from conftest import MakeProject, Project
 
 from foundry.indexing.versions import open_index
+from foundry.inspection.text import show_documents
 from foundry.runtime.index.tokens import Tokenizer
 
 FILES = {
@@ -85,6 +86,23 @@ def test_a_chunk_is_shown_with_the_terms_that_find_it(project: Project) -> None:
         (score,) = index.keyword_lane.scores([term], number)
         assert score == pytest.approx(impact, abs=1e-4)
     assert "PUMP-7" in project.succeed("inspect", "--chunk", chunk_id).stdout
+
+
+def test_one_chunk_and_one_other_place_are_in_the_singular() -> None:
+    document = {"id": "d1", "source": "notes", "path": "a.md", "title": "A"}
+    lines = show_documents(
+        iter(
+            [
+                {**document, "chunks": 1, "also_at": [{}]},
+                {**document, "chunks": 2, "also_at": [{}, {}]},
+            ]
+        )
+    )
+    assert [*lines] == [
+        "d1       1 chunk  notes: a.md  A  (and 1 other place)",
+        "d1      2 chunks  notes: a.md  A  (and 2 other places)",
+        "2 documents",
+    ]
 
 
 def test_without_vectors(make_project: MakeProject) -> None:

@@ -41,7 +41,8 @@ def chunk(
     White space at both ends is stripped, except the indentation of code, and pieces without a
     letter or digit are dropped. An id is derived from the document's id, the heading path and the
     chunk's number below that path; the same input gives the same ids in every process. The strategy
-    "none" limits only the number of tokens, which `count_tokens` counts.
+    "none" limits only the number of tokens, which `count_tokens` counts, and "headings" keeps
+    records of up to RECORD_FACTOR times `max_chars` whole.
     """
     text = document.reading.text
     is_markdown = document.reader.partition("/")[0] in _MARKDOWN_READERS

@@ -26,10 +26,10 @@ _DATA_FIRST = re.compile(r"\s*(?:(?:`{3,}|~{3,})[ \t]*(?:toml|ya?ml|json)\b|\+{3
 def split_headings(document: Document, packer: Packer) -> Iterator[Piece]:
     """Yield a piece for each section; larger sections are split, and keep the heading path.
 
-    A record (YAML, TOML, JSON, or text that begins with a block in one of these formats) is one
-    piece. In larger records, adjacent keys below the same keys are joined. The line of a heading
-    belongs to its first piece. If that piece is only the heading and other pieces follow, it is
-    dropped: their paths contain the heading.
+    A record (YAML, TOML, JSON, or text that begins with a block in one of these formats) of up to
+    RECORD_FACTOR times the limit is one piece. In larger records, adjacent keys below the same keys
+    are joined. The line of a heading belongs to its first piece. If that piece is only the heading
+    and other pieces follow, it is dropped: their paths contain the heading.
     """
     sections, limit = find_sections(document), packer.options.max_chars
     size = sections[-1].end - sections[0].start

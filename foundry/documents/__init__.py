@@ -148,7 +148,7 @@ class Reading:
         unaccounted: Words that were lost.
         words: Counts of all words by outcome.
         hidden: Counts of text that people do not see, which is not in `text`.
-        guessed: The character sets that the bytes did not declare.
+        guessed: The character sets that were guessed, since the bytes did not declare them.
         lacking: The extra of Foundry that would find headings and blocks.
         seen: The pages or pictures, from 1, whose text was read from a picture.
         unsure: The number of lines of `seen` that may be misread.
@@ -191,7 +191,7 @@ class Reading:
 class Document:
     """A document after reading: identity from the source, content from the reader.
 
-    `modified` is an ISO 8601 date or date-time that the content itself states, `sha256` and `bytes`
+    `modified` is an ISO 8601 date or date-time from the source or the content, `sha256` and `bytes`
     describe the raw input, `replaced` counts characters that could not be decoded. `findings` are
     places that look like a secret; `also_at` lists the places of its copies.
     """

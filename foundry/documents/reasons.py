@@ -128,7 +128,7 @@ class Reason(StrEnum):
 
 
 Completed = NewType("Completed", str)
-"""The text of a reason that includes a name; no code depends on its value."""
+"""The text of a reason with a detail in it, such as a status; no code depends on its value."""
 
 AnyReason = Reason | Completed
 

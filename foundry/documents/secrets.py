@@ -30,7 +30,7 @@ _PLACEHOLDER = re.compile(
 
 
 def find_secrets(text: str) -> tuple[Finding, ...]:
-    """Return all places that look like a secret, not a placeholder, in order."""
+    """Return the first MAX_FINDINGS places that look like a secret, not a placeholder, in order."""
     found = {
         match.start(): kind
         for kind, marker, pattern in _FORMATS

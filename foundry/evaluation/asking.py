@@ -32,7 +32,7 @@ _ASK = (
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A rendered server, and the modes in which it is queried; None for all modes."""
+    """A rendered server, and the modes in which it is queried; empty for all modes."""
 
     config: Config
     folder: Path
@@ -129,7 +129,7 @@ def _percentiles(milliseconds: Sequence[float]) -> dict[str, float]:
 
 
 def record_figures(design: Design, files: Mapping[str, bytes], index: Path) -> bytes:
-    """Return the `eval` output of a planned server, which is exported with it.
+    """Return the figures that `eval` measures in a planned server, as JSON to export with it.
 
     If the server gets query vectors from a model or a service, only the keyword lane is measured,
     since the model may change or be unreachable later. No language model is called.

@@ -62,13 +62,13 @@ def make_known_items(index: Index) -> QuestionSet:
 
 
 def sample(count: int) -> list[int]:
-    """Return chunk numbers in a fixed pseudo-random order."""
+    """Return at most EXAMINED of `count` chunk numbers, in a fixed pseudo-random order."""
     numbers = sorted(range(count), key=lambda n: hashlib.sha256(b"%d" % n).digest())
     return numbers[:EXAMINED]
 
 
 def unique_headings(index: Index, chunk: ChunkRecord) -> Iterator[str]:
-    """Yield the headings above a chunk that no other section has, nearest first."""
+    """Yield the headings above a chunk that no other chunk has, nearest first."""
     for heading in reversed(chunk.headings()):
         term = heading_term(index.tokenizer.tokenize(heading))
         if term is not None and index.keyword_lane.frequency(term) == 1:

@@ -23,7 +23,10 @@ from foundry.features.providers import Static
 from foundry.features.search_box import SearchBox
 
 ADDRESS = AppStep(AppPlace.SETTING, Call("web.citations", "public_servers"), "servers")
-"""The base URL of interfaces whose answers contain urls of the server."""
+"""The step that states PUBLIC_URL in the server's OpenAPI document.
+
+Interfaces whose answers contain urls of the server add it.
+"""
 
 
 class _McpKeys(Table):

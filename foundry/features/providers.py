@@ -26,8 +26,9 @@ class Provider(Feature):
     """A provider of embeddings, and its additions to exports that embed queries with it.
 
     Attributes:
-        kind: `none` and `pieces` embed queries without a model; `transformer` runs the model in the
-            index, `model` loads one in the server, `service` calls one over the network.
+        kind: `none` has no vectors; `pieces` embeds queries with the built-in table; `transformer`
+            runs the model in the index, `model` loads one in the server, `service` calls one over
+            the network.
         keys: The keys of [embedding] that it accepts, besides `provider`.
         base_url: The default address of the service.
         api_key_env: The variable for its key.

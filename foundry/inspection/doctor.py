@@ -32,7 +32,10 @@ VARIABLES = (
     "EMBEDDING_BASE_URL EMBEDDING_MODEL HF_HOME HF_HUB_OFFLINE FASTEMBED_CACHE_PATH HTTP_PROXY"
     " HTTPS_PROXY NO_PROXY SSL_CERT_FILE SOURCE_DATE_EPOCH".split()
 )
-"""Environment variables that affect Foundry, besides the key of an embedding service."""
+"""Environment variables of which the report shows whether they are set.
+
+The variable that has the key of the project's embedding service is shown as well.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +138,7 @@ def _declared() -> list[Requirement]:
 
 
 def _needed(declared: Iterable[Requirement], extra: str) -> list[Requirement]:
-    """Check the requirements of an extra, or of Foundry itself."""
+    """Return the requirements that an extra adds; for "", those of Foundry itself."""
     return [
         requirement
         for requirement in declared

@@ -23,7 +23,10 @@ COMMON_WORDS = {
 
 
 def find_language(text: str) -> str | None:
-    """Return the language whose common words are most frequent in a text; None if there are few."""
+    """Return the language whose common words are most frequent in a text.
+
+    Returns None if the text is short, or has few of them.
+    """
     words = [match[0].lower() for match in _WORD.finditer(text[: WORDS_LOOKED_AT * 10])]
     words = words[:WORDS_LOOKED_AT]
     if len(words) < FEWEST_WORDS:

@@ -22,8 +22,10 @@ MAX_SHOWN_CHARS = 2_000
 def find_left_out(config: Config, index: Path, pattern: str) -> Iterator[dict[str, Any]]:
     """Yield each document that lacks words of its source, with those words.
 
-    `pattern` is a path, in which `*` also matches slashes. The documents are read again, except web
-    pages, which only have counts. Raises FoundryError if no document with this path lacks words.
+    `pattern` is a path, in which `*` also matches slashes. Documents of folders and tables are read
+    again. Others (of websites and git repositories), and those that can no longer be read, follow
+    with their counts only. Raises FoundryError if no document that matches lacks words, unless
+    `pattern` is "*".
     """
     report = json.loads((index / "report.json").read_bytes())
     entries = {

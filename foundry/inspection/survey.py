@@ -32,11 +32,12 @@ class Format:
 class Survey:
     """The findings of a survey of a source.
 
-    `settings` is what foundry.toml will contain about it, `skipped` counts files by reason. Of the
-    documents that were `read`, most (`language_votes`) are in `language`. `keys` are the front
-    matter keys, the most frequent first; `metadata` are the keys, or the columns of a table, that
-    are only kept if foundry.toml names them. `versions` are folders of versions, newest first.
-    `allow_private` is the host of a url, if it seems to be private.
+    `settings` is what foundry.toml will contain about it, `skipped` counts files by reason. `read`
+    is how many documents were read; `language` is the most frequent language among them, recognised
+    in `language_votes` of them. `keys` are the front matter keys, the most frequent first;
+    `metadata` are the keys, or the columns of a table, that are only kept if foundry.toml names
+    them. `versions` are folders of versions, newest first. `allow_private` has the host of a url,
+    if it seems to be private.
     """
 
     settings: Mapping[str, object]

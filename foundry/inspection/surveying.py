@@ -57,8 +57,8 @@ _NO_PROSE = ("code", "json", "yaml", "toml", "xml", "sheets", "notebook")
 def survey(project: Path, written: str) -> Survey:
     """Survey the source of a new project: a url, or the path of a folder or a table.
 
-    Raises FoundryError if the source does not exist or is empty, or if the project already has a
-    foundry.toml; raises OSError if a file cannot be read.
+    Raises FoundryError if a path does not exist, a url is invalid, a folder has no file to index,
+    or the project already has a foundry.toml; raises OSError if a table cannot be read.
     """
     file = project / CONFIG_NAME
     if file.exists():

@@ -21,7 +21,7 @@ def show_index(facts: Mapping[str, Any]) -> Iterator[str]:
     else:
         yield (
             f"vectors by {dense['provider']} {dense['model']}, {dense['dimensions']} dimensions;"
-            f" {dense['chunks_without_vector']:,} chunks have none"
+            f" {count_of(dense['chunks_without_vector'], 'chunk')} without one"
         )
         yield f"queries: {dense['query']['encoder']}: {dense['query']['reason']}"
         recall = ", ".join(f"{shape} {share:.3f}" for shape, share in dense["recall_at_20"].items())
@@ -42,9 +42,11 @@ def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
     count = 0
     for document in documents:
         count += 1
-        copies = f"  (and {len(document['also_at'])} copies)" if document["also_at"] else ""
+        also_at = document["also_at"]
+        copies = f"  (and {count_of(len(also_at), 'other place')})" if also_at else ""
+        chunks = count_of(document["chunks"], "chunk")
         yield printable(
-            f"{document['id']}  {document['chunks']:>5} chunks  {document['source']}:"
+            f"{document['id']}  {chunks:>12}  {document['source']}:"
             f" {document['path']}  {document['title']}{copies}"
         )
     yield count_of(count, "document")
@@ -57,7 +59,7 @@ def show_synonyms(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         others = f" => {', '.join(group['searched_as'])}" if "searched_as" in group else ""
         where = f"documents, {group['times']} x" if "times" in group else "file"
         yield printable(f"{forms}{others}  ({where})")
-    yield f"{len(groups):,} groups"
+    yield count_of(len(groups), "group")
 
 
 def show_document(document: Mapping[str, Any]) -> Iterator[str]:

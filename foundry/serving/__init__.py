@@ -1,1 +1,1 @@
-"""Runs a project's server here, like an export: for `query`, `eval`, `serve` and `verify`."""
+"""Runs a project's server on this machine: for `query`, `eval`, `serve` and `verify`."""

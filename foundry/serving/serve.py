@@ -1,4 +1,4 @@
-"""Serves a project here: runs its server like an export, and replaces it after changes.
+"""Serves a project on this machine: runs its server, and replaces it after changes.
 
 The server is a child process that reads the published index. The server reloads each version that a
 build publishes. It is restarted if it cannot reload, or if foundry.toml now requires a different

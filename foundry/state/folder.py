@@ -139,7 +139,7 @@ def sign(state: Path, subject: str, content: bytes) -> str:
 
 
 def is_signed(state: Path, subject: str, content: bytes, code: Path) -> bool:
-    """Return whether a file has the signature of this content."""
+    """Return whether the file `code` can be read and has the signature of this content."""
     try:
         written = read_file(code, MAX_CODE_BYTES)
         return hmac.compare_digest(written, sign(state, subject, content).encode())
@@ -181,7 +181,7 @@ def _is_unused(state: Path) -> bool:
 
 
 def _mark(state: Path) -> None:
-    """Create the folder if needed, and sign it unless it is signed."""
+    """Create the folder if needed, and sign it if it is empty and not signed yet."""
     state.mkdir(exist_ok=True)
     tracked = _list_tracked(state)
     if not _is_unused(state) or is_signed(state, "state", tracked, state / PROOF):

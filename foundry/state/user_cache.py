@@ -15,7 +15,10 @@ SECRET_BYTES = 32
 
 
 def cache_folder() -> Path:
-    """Return the folder of Foundry's caches, the same that platformdirs would choose."""
+    """Return the folder of Foundry's caches, which may not exist yet.
+
+    Raises FoundryError if the user has no home folder.
+    """
     chosen = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if chosen.is_absolute():
         return chosen / "foundry"

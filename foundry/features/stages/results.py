@@ -45,7 +45,7 @@ class MinimumScore(Stage):
             )
 
     def find_problems(self, surroundings: Surroundings) -> Iterator[str]:
-        """Yield a table without keys, and a minimum for a lane that does not exist."""
+        """Yield a problem if there are no keys, or a minimum for cosines without vectors."""
         if not self.model_fields_set:
             yield "search.minimum_score: does nothing; set semantic, keyword or score"
         if self.semantic is not None and not surroundings.has_vectors:
