@@ -41,6 +41,13 @@ OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question 
 MIN_ANSWERED = 0.6
 MIN_ALIKE = 0.6  # Minimum share of terms that contradicting sentences must have in common
 
+_REQUEST = re.compile(
+    r"\W*(?:(?:can|could|would) you|describe|explain|give|list|make|please|show|summari[sz]e"
+    r"|tell)\b"
+)
+# A word of asking that is a subject here: "create a table", but not "a list of all pumps"
+_THING = re.compile(r"\b(?:an?|between|each|every|my|the) (\w+)\b(?! (?:about|for|of|to)\b)")
+
 _done = partial(Done, "extractive", truncated=False, usage=None)
 
 
@@ -148,7 +155,10 @@ def extract(
     def terms_of(text: str) -> frozenset[str]:
         return frozenset(index.tokenizer.terms(text))
 
-    without = empty.intersection(re.findall(r"\w+", question.lower()))
+    lowered = question.lower()
+    without = empty.intersection(re.findall(r"\w+", lowered))
+    if not _REQUEST.match(lowered):
+        without = without.difference(_THING.findall(lowered))
     asked = terms_of(question)
     weights = term_weights(index, asked - terms_of(" ".join(without)) or asked)
 
@@ -177,11 +187,14 @@ def extract(
             if unit.stem and own <= coverage(terms_of(unit.stem.words)):
                 continue
             is_asked = unit.is_answer and coverage(terms_of(unit.question)) >= MIN_SHARE_ASKED
+            is_asked |= not unit.text and coverage(above) >= MIN_SHARE_ASKED
             share = ANSWER_SHARE if is_asked else HEADING_SHARE
             together = coverage(whole[place] | above)
             worth = own + share * (together - own) + OPENING_WORTH / count
             worth *= rank * (OPPOSITE_WORTH if says_opposite(question, unit.words) else 1.0)
-            found.setdefault(unit.words, _Found(worth, passage, unit, whole[place], together))
+            found.setdefault(
+                unit.words or unit.code_text, _Found(worth, passage, unit, whole[place], together)
+            )
     chosen = _choose([*found.values()])
     extracts = []
     for passage, units in read:

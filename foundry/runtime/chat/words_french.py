@@ -29,7 +29,10 @@ WORDS = LanguageWords(
         rf"{ENGLISH.clauses.pattern}"
         r"|\b(?:et|ou|mais|si|car|quand|parce|lorsque|qui|que|où|comment|pourquoi)\b"
     ),
-    openings=re.compile(rf"{ENGLISH.openings.pattern}|(?:et|mais|ou|aussi)\b"),
+    openings=re.compile(
+        rf"{ENGLISH.openings.pattern}|(?:et|mais|ou|aussi)\b"
+        r"|(?:avec|chez|dans|pour|sans|sous|sur)(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
+    ),
     asking=re.compile(
         rf"{ENGLISH.asking.pattern}|(?:qu(?:i|e|oi|and|els?|elles?)|où|comment|pourquoi|combien|est|sont|peut|faut)\b"
     ),

@@ -36,6 +36,7 @@ WORDS = LanguageWords(
     ),
     openings=re.compile(
         rf"{ENGLISH.openings.pattern}|(?:und|aber|oder|auch|was ist mit|wie ist es mit)\b"
+        r"|(?:auf|bei|für|im|in|mit|ohne|unter)(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
     ),
     asking=re.compile(
         rf"{ENGLISH.asking.pattern}|(?:we(?:r|n|m|ssen)|was|wann|wo|warum|wieso|weshalb|wie|welche[rsnm]?|ist|sind|war|kann|muss|darf|soll|hat|wird)\b"
