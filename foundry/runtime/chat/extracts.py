@@ -13,7 +13,7 @@ question and the kind of thing that it asks for.
 """
 
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -159,7 +159,7 @@ def extract(
     without = empty.intersection(re.findall(r"\w+", lowered))
     if not _REQUEST.match(lowered):
         without = without.difference(_THING.findall(lowered))
-    asked = terms_of(question)
+    asked = frozenset(_terms_asked(question, index))
     weights = term_weights(index, asked - terms_of(" ".join(without)) or asked)
 
     def coverage(terms: frozenset[str]) -> float:
@@ -202,6 +202,13 @@ def extract(
         quotes = quote_units(units, picked, lambda text: coverage(terms_of(text)))
         extracts += [(passage, quote) for quote in quotes]
     return extracts, max((one.share for one in chosen), default=0.0)
+
+
+def _terms_asked(question: str, index: Index) -> Iterator[str]:
+    """Yield the terms of a question, without closed forms that no chunk has: `prefor`."""
+    for token in index.tokenizer.tokenize(question):
+        is_indexed = not token.spellings or index.keyword_lane.frequency(token.terms[0])
+        yield from token.terms if is_indexed else token.spelt(as_one=False)
 
 
 def _choose(found: Sequence[_Found]) -> list[_Found]:

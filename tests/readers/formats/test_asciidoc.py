@@ -221,6 +221,11 @@ def test_a_long_term_has_a_definition() -> None:
     assert text_of(f"{term}::\n\n\tSave it.\n") == f"{term}\n: Save it."
 
 
+def test_several_terms_have_one_definition() -> None:
+    source = "`-t`::\n`--trees`::\n\tShow trees.\n\n`-z`::\n\n`--null`:: End with it.\n"
+    assert text_of(source) == "`-t`\n`--trees`\n: Show trees.\n\n`-z`\n`--null`\n: End with it."
+
+
 def test_references_to_sections_are_links() -> None:
     source = "[[one]]\n== First `part`\n\n[#two.x]\n== Second\n\n<<one>>, <<_second>>, <<two,it>>, "
     assert text_of(f"{source}xref:one[], <<First part>>, <<nowhere>>").endswith(

@@ -359,7 +359,9 @@ class _Writer:
             self._end_lists()
         is_broken = "%hardbreaks" in self._block.text
         if term and not item and not callout:
-            self._define_term(term[1], line[term.end() :].strip())
+            # Several terms may share a definition.
+            names = filter(None, (self._take_term(), term[1]))
+            self._define_term("\n".join(names), line[term.end() :].strip())
             return
         if not (item or callout) and (open_term := self._take_term()):
             self._define_term(open_term, line.strip())
@@ -461,4 +463,4 @@ def read(text: str) -> Reading:
     )
 
 
-READER = Reader("asciidoc/7", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
+READER = Reader("asciidoc/8", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)

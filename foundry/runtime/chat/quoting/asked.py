@@ -32,7 +32,7 @@ _COUNT = (
     r"(?:\d[\d.,]*|all|every|only|unlimited|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty"
     r"|thirty|forty|fifty|hundred|thousand|million|single|both|none|no|zero|pair|twice|once)"
 )
-_UNIT = r"(?! ?(?:[^\W\d_]{1,2}\b|%|°))"
+_UNIT = r"(?! ?(?:(?!(?:as|at|by|if|in|is|of|on|or|to)\b)[^\W\d_]{1,2}\b|%|°))"
 _DENIES = re.compile(
     r"\b(?:not|never|cannot|no|none|nobody|nothing)\b|n['\u2019]t\b|\b(?:nicht|kein\w*|jamais|nunca)\b",
     re.IGNORECASE,

@@ -15,6 +15,11 @@ MIN_SPACES = 2  # Between the words of a sentence that is shorter than MIN_SENTE
 
 _QUESTION = re.compile(r"[?\uff1f\u061f][\s\"'*_)\u201d\u2019]*\Z")
 _DENIAL = re.compile(r"No\.(?=\s+\D)")
+_PICTURE = re.compile(r"\s*!\[[^\[\]]*\]\([^()\s]*\)\s*")
+_POINTER = re.compile(
+    r"(?:for (?:further|more) (?:details|information),? )?(?:see|refer to)\b.{0,80}\Z",
+    re.IGNORECASE,
+)
 _STOPPED = re.compile(r"[.!?:;,\u061f\u06d4\u0964\u3002\uff01\uff1a\uff1f][\s*_]*\Z")
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
 _PANEL = re.compile(r"\u25b8 (.*[^?\uff1f\u061f])")  # The title of a closed block
@@ -76,7 +81,8 @@ class Unit:
         is_listed = self.stem is not None and not self.stem.text
         # Bytes, since a few characters of some scripts say as much as many letters of others.
         is_long = len(self.words.encode()) >= MIN_SENTENCE or self.words.count(" ") >= MIN_SPACES
-        return not self.is_question and (bool(has_more) or is_listed or is_long)
+        is_more = is_long and (self.kind != "sentence" or not _POINTER.match(self.text))
+        return not self.is_question and (bool(has_more) or is_listed or is_more)
 
     @property
     def code_text(self) -> str:
@@ -118,6 +124,8 @@ class _Reader:
                     last = None
                 case Paragraph():
                     following = blocks[place + 1] if place + 1 < len(blocks) else None
+                    if _PICTURE.fullmatch(block.text):
+                        continue
                     text = inline(block.text)
                     if isinstance(following, Paragraph) and _CALLOUT_NAME.fullmatch(text):
                         continue

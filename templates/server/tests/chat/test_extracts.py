@@ -191,6 +191,15 @@ def test_words_of_asking_count_where_they_are_the_subject(question: str, is_quot
     assert bool(extracts(question, hit(text, "Lamps"))) == is_quoted
 
 
+def test_closed_forms_that_no_passage_has_are_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frequency = {"presum": 1, "cach": 1, "clear": 1, "pump": 9}.get
+    monkeypatch.setattr(INDEX.keyword_lane, "frequency", lambda term: frequency(term, 0))
+    text = "To clear the cache of a pump, press A."
+    assert extracts("How do I cache-clear a pump?", hit(text, "Rooms"))
+
+
 def test_of_two_rules_that_differ_in_a_not_both_are_shown() -> None:
     rules = ["The lamp must be lit at noon.", "The lamp must not be lit at noon."]
     found = extracts("Must the lamp be lit at noon?", *(hit(rule, "Lamps") for rule in rules))

@@ -26,6 +26,8 @@ from foundry.runtime.chat.quoting.asked import find_lacking, says_opposite
         ("Can I come without a card?", "You can come.", None),
         ("What does it need?", "It needs oil.", None),
         ("How many bits has a byte?", "A byte is an 8-bit number.", None),
+        ("How many lines does it show?", "The lines default to `n` or 3 if unset.", None),
+        ("How many lines does it show?", "The lines are spaced by 3 cm.", "how many"),
         ("How many cores does it use?", "It uses all of the cores.", None),
         ("How many users are allowed?", "The number of users is unlimited.", None),
         ("How long is a token valid?", "Tokens are valid for an hour.", None),

@@ -208,6 +208,11 @@ def test_code_may_stand_inside_a_sentence(code: str) -> None:
     ]
 
 
+def test_pictures_are_no_sentences() -> None:
+    text = "It is here.\n\n![A picture of a pump with valves](a.png)\n\nIt is old."
+    assert [unit.text for unit in read_units(text)] == ["It is here.", "It is old."]
+
+
 def test_a_formula_belongs_to_the_sentence_before_it() -> None:
     assert quoted("The energy of a mass is\n\n$$E=mc^2$$\n\nwhere c is fast.", "The energy") == [
         "The energy of a mass is [1]\n\n$$E=mc^2$$"
@@ -222,6 +227,9 @@ def test_a_formula_belongs_to_the_sentence_before_it() -> None:
         ("\u30dd\u30f3\u30d7\u306e\u8272\u306f\u9752\u3067\u3059\u3002", True),
         ("\u0930\u0902\u0917 \u0928\u0940\u0932\u093e \u0964", True),
         ("See below.", False),
+        ("See [the guide](a.md) of the pump for details.", False),
+        ("For more information, refer to `pump.toml`.", False),
+        ("See that it is off.\n\n```\na\n```", True),
     ],
 )
 def test_short_sentences_are_quoted_if_they_say_something(text: str, is_quotable: bool) -> None:
