@@ -138,6 +138,7 @@ def test_what_cannot_be_asked_is_a_wrong_command_line(make_project: MakeProject)
     for arguments, said in (
         (("query", "pumps", "--filter", "nope=1"), "unknown filter 'nope'"),
         (("query", "\udcff"), "not valid UTF-8"),
+        (("query", "-q"), "Put -- before a query that begins with a dash."),
         (("eval", "--min", "nope=1"), "unknown metric 'nope'"),
     ):
         result = project.run(*arguments)

@@ -52,6 +52,38 @@ def test_an_identifier_is_answered_by_keywords_alone(make_project: MakeProject) 
     assert project.ask("Z99")["mode"] == "hybrid"
 
 
+def test_other_ways_of_writing_find_the_same(make_project: MakeProject) -> None:
+    notes = {f"note{n}.md": f"# Note {n}\n\nA meeting about plan {n}.\n" for n in range(9)}
+    project = make_project(
+        notes
+        | {
+            "arrow.md": "# Functions\n\nWrite `x => y` for a short one.\n",
+            "equal.md": "# Comparing\n\nUse `!==` where types count.\n",
+            "rocket.md": "# Launch\n\nPress \U0001f680 to go.\n",
+            "price.md": "# Price\n\nThe pump costs 1,250 euros.\n",
+            "large.md": "# Size\n\nThe tank holds 4800 litres.\n",
+            "late.md": "# Shift\n\nThe bell rings at 09:30 each day.\n",
+            "node.md": "# Runtime\n\nNode.js runs the scripts.\n",
+        }
+    )
+    project.succeed("build")
+    for query, path in {
+        "=>": "arrow.md",
+        "!==": "equal.md",
+        "\U0001f680": "rocket.md",
+        "1250": "price.md",
+        "1,250": "price.md",
+        "4,800": "large.md",
+        "9:30": "late.md",
+        "nodejs": "node.md",
+    }.items():
+        answer = project.ask(query)
+        best = answer["results"][0]
+        assert (best["path"], best["scores"]["keyword"]) == (path, 1.0), query
+        assert answer["match"] != "none" and not answer["unknown_identifiers"], query
+    assert project.ask("<=>")["unknown_identifiers"] == ["<=>"]
+
+
 @pytest.mark.parametrize("fusion", FUSIONS)
 def test_an_identifier_is_not_found_by_its_parts(make_project: MakeProject, fusion: str) -> None:
     project = make_project(

@@ -11,7 +11,18 @@ from foundry import pipeline
 from foundry.cli.options import flag, warn
 
 
-@click.command(short_help="Search the index.", context_settings={"ignore_unknown_options": False})
+class _QueryCommand(click.Command):
+    """Explains how to search for a query that looks like an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            error.message += " Put -- before a query that begins with a dash."
+            raise
+
+
+@click.command(cls=_QueryCommand, short_help="Search the index.")
 @click.argument("words", metavar="[PROJECT_DIR] QUERY", nargs=-1, required=True)
 @click.option("--top-k", type=click.IntRange(1, 100), default=10, show_default=True)
 @click.option(

@@ -217,6 +217,40 @@ def test_ways_of_writing_versions_and_units(written: str, other: str) -> None:
     assert english.terms(written) == english.terms(other)
 
 
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("1,250 pumps", "1250 1 250 pump"),
+        ("$1,250,000.50", "1250000.50 1250000 50 1 250 000.50 000"),
+        ("codes 200,301 and 1,2", "code 200301 200 301 1 2"),
+        ("at 09:30", "9:30 09 30"),
+        ("09:30:15 or 19:30", "9:30:15 09 30 15 19:30 19"),
+    ],
+)
+def test_numbers_with_commas_and_times(text: str, terms: str) -> None:
+    assert [*dict.fromkeys(english.terms(text))] == terms.split()
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("!==", "~!=="),
+        ("Write `x => y`, not `x -> y`.", "write x ~=> y x ~-> y"),
+        ("a!=b", "~!= b"),
+        ("\U0001f680 launch", "~\U0001f680 launch"),
+        ("---- ==== <!-- x --> |---| https://x", "x https x"),
+    ],
+)
+def test_operators_and_signs_have_terms(text: str, terms: str) -> None:
+    assert english.terms(text) == terms.split()
+
+
+def test_signs_name_no_heading() -> None:
+    for text in ("File \u2192 Open", "File => Open"):
+        assert heading_term(english.tokenize(text)) == heading_term(english.tokenize("File open"))
+    assert query_terms(english.tokenize("=>"))[0] == "~=>"
+
+
 def test_abbreviations_are_found_without_their_points() -> None:
     assert english.terms("U.S.A.") == ["u.s.a", "usa"]
     assert english.terms("the U.S.") == ["u.s"]
