@@ -18,8 +18,8 @@ class _QueryCommand(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
-            error.message += " Put -- before a query that begins with a dash."
-            raise
+            said = f"{error.format_message()} Put -- before a query that begins with a dash."
+            raise click.UsageError(said, ctx) from None
 
 
 @click.command(cls=_QueryCommand, short_help="Search the index.")
