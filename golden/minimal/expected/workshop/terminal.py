@@ -21,7 +21,7 @@ def add_search(commands: Any) -> None:
     searching = commands.add_parser("search", help="print the best passages for a query")
     searching.set_defaults(answer=_search)
     add = searching.add_argument
-    add("query", metavar="QUERY")
+    add("query", metavar="QUERY", help="put -- before a query that begins with a dash")
     add("--top-k", type=int, default=10, metavar="N", help=f"1 to {MAX_TOP_K} (%(default)s)")
     add(
         "--offset", type=int, default=0, metavar="N", help="number of results to skip (%(default)s)"

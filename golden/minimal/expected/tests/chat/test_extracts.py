@@ -178,6 +178,28 @@ def test_words_of_grammar_and_of_asking_do_not_count(question: str) -> None:
     assert extracts(question, hit("To define is to say what a pump can mean.", "Lamps"))
 
 
+@pytest.mark.parametrize(
+    ("question", "is_quoted"),
+    [
+        ("How do I create a table or a list?", False),
+        ("Give me a list that I can create.", True),
+        ("Is there a list of all that I create?", True),
+    ],
+)
+def test_words_of_asking_count_where_they_are_the_subject(question: str, is_quoted: bool) -> None:
+    text = "It is possible to create a pump of wood."
+    assert bool(extracts(question, hit(text, "Lamps"))) == is_quoted
+
+
+def test_closed_forms_that_no_passage_has_are_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    frequency = {"presum": 1, "cach": 1, "clear": 1, "pump": 9}.get
+    monkeypatch.setattr(INDEX.keyword_lane, "frequency", lambda term: frequency(term, 0))
+    text = "To clear the cache of a pump, press A."
+    assert extracts("How do I cache-clear a pump?", hit(text, "Rooms"))
+
+
 def test_of_two_rules_that_differ_in_a_not_both_are_shown() -> None:
     rules = ["The lamp must be lit at noon.", "The lamp must not be lit at noon."]
     found = extracts("Must the lamp be lit at noon?", *(hit(rule, "Lamps") for rule in rules))
@@ -193,6 +215,15 @@ def test_what_says_the_opposite_of_what_is_asked_counts_less() -> None:
         question = f"How do I {lines[asked].split()[1]} the pump with a button?"
         first, *_ = extracts(question, hit(lines[1 - asked], score=0.6), hit(lines[asked]))
         assert first[1] == lines[asked]
+
+
+def test_code_and_short_lists_below_a_heading_answer() -> None:
+    code = "```sh\nbrew add it\n```"
+    found = extracts("How is the valve installed?", hit(code, "Valve installed"))
+    assert found == [(1, f"\n\n{code}")]
+    found = extracts("Which valves are there?", hit("- steel\n- brass", "Valves"))
+    assert found == [(1, "\n\n- steel\n- brass")]
+    assert not extracts("How is a motor oiled?", hit(code, "Valve installed"))
 
 
 def test_the_answer_of_a_question_is_taken_and_not_the_question() -> None:

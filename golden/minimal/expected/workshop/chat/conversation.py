@@ -87,11 +87,11 @@ ENGLISH = LanguageWords(
         "about again all am another any because before better clarify continue define definition"
         " describe detail details doesn don each elaborate else english example examples expand"
         " explain first french further german get give go happen happens he help her here hers him"
-        " his isn just know last let like list ll longer m make many mean means more much need next"
-        " no one ones only other please previous question re repeat rephrase s same say second she"
-        " short shorter show simple simpler simply spanish step steps summarise summarize summary"
-        " t table tell terms theirs those too translate understand ve very want who whose without"
-        " word words write yes"
+        " his isn itself just know last let like list ll longer m make many mean means more much"
+        " need next no one ones only other please previous question re really repeat rephrase s"
+        " same say second she short shorter show simple simpler simply spanish step steps summarise"
+        " summarize summary sure t table tell terms theirs those too translate understand ve very"
+        " want who whose without word words write yes yourself"
     ),
     pronouns=re.compile(
         r"\b(?:it|its|they|them|theirs?|he|him|his|she|hers?|this|these|those|former|latter)\b"
@@ -100,14 +100,17 @@ ENGLISH = LanguageWords(
     ),
     expletives=re.compile(
         r"\b(?:is|was|does|will|would|should|can) it(?= (?:not )?(?:take|cost|possible|ok|okay|"
-        r"safe|allowed|legal|necessary|required|better|best|worth|matter)\b)|"
+        r"safe|allowed|legal|necessary|required|better|best|worth|matter)\b(?!\W*\Z))|"
         r"\bit (?=(?:takes|costs|is (?:not )?(?:possible|allowed|necessary))\b)"
     ),
     clauses=re.compile(
         r"[,;:.?!]|\b(?:and|but|or|so|then|if|when|while|because|before|after|since|until|although"
         r"|where|that|which|who|how|why|what|whether)\b"
     ),
-    openings=re.compile(r"(?:and|but|or|also|so|then|what about|how about|what if)\b"),
+    openings=re.compile(
+        r"(?:and|but|or|also|so|then|what about|how about|what if|same (?:for|in|on|with))\b"
+        r"|(?:for|from|in|on|under|using|via|with|without)(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
+    ),
     asking=re.compile(
         r"(?:wh(?:at|ich|o|om|ose|en|ere|y)|how|is|are|was|were|do|does|did|has|have|can|could"
         r"|will|would|shall|should|may|must|tell|show|give|list|find|explain|describe)\b"
@@ -127,7 +130,10 @@ def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLI
     text = turns[-1].content.lower()
     words = _WORD.findall(text)
     is_short = 0 < len(words) <= MAX_WORDS and len(text) <= MAX_QUERY_LENGTH
-    if not is_short or all(turn.role != "user" for turn in turns[:-1]):
+    has_earlier = any(turn.role == "user" for turn in turns[:-1])
+    if has_earlier and "?" in text and not text.strip(" .!?"):
+        return "follow_up"
+    if not is_short or not has_earlier:
         return "question"
     is_polite = (language.thanks | language.polite).issuperset(words) and "?" not in text
     if is_polite and not language.thanks.isdisjoint(words):

@@ -13,7 +13,7 @@ question and the kind of thing that it asks for.
 """
 
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -40,6 +40,13 @@ OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question 
 # different question
 MIN_ANSWERED = 0.6
 MIN_ALIKE = 0.6  # Minimum share of terms that contradicting sentences must have in common
+
+_REQUEST = re.compile(
+    r"\W*(?:(?:can|could|would) you|describe|explain|give|list|make|please|show|summari[sz]e"
+    r"|tell)\b"
+)
+# A word of asking that is a subject here: "create a table", but not "a list of all pumps"
+_THING = re.compile(r"\b(?:an?|between|each|every|my|the) (\w+)\b(?! (?:about|for|of|to)\b)")
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
 
@@ -148,8 +155,11 @@ def extract(
     def terms_of(text: str) -> frozenset[str]:
         return frozenset(index.tokenizer.terms(text))
 
-    without = empty.intersection(re.findall(r"\w+", question.lower()))
-    asked = terms_of(question)
+    lowered = question.lower()
+    without = empty.intersection(re.findall(r"\w+", lowered))
+    if not _REQUEST.match(lowered):
+        without = without.difference(_THING.findall(lowered))
+    asked = frozenset(_terms_asked(question, index))
     weights = term_weights(index, asked - terms_of(" ".join(without)) or asked)
 
     def coverage(terms: frozenset[str]) -> float:
@@ -177,11 +187,14 @@ def extract(
             if unit.stem and own <= coverage(terms_of(unit.stem.words)):
                 continue
             is_asked = unit.is_answer and coverage(terms_of(unit.question)) >= MIN_SHARE_ASKED
+            is_asked |= not unit.text and coverage(above) >= MIN_SHARE_ASKED
             share = ANSWER_SHARE if is_asked else HEADING_SHARE
             together = coverage(whole[place] | above)
             worth = own + share * (together - own) + OPENING_WORTH / count
             worth *= rank * (OPPOSITE_WORTH if says_opposite(question, unit.words) else 1.0)
-            found.setdefault(unit.words, _Found(worth, passage, unit, whole[place], together))
+            found.setdefault(
+                unit.words or unit.code_text, _Found(worth, passage, unit, whole[place], together)
+            )
     chosen = _choose([*found.values()])
     extracts = []
     for passage, units in read:
@@ -189,6 +202,13 @@ def extract(
         quotes = quote_units(units, picked, lambda text: coverage(terms_of(text)))
         extracts += [(passage, quote) for quote in quotes]
     return extracts, max((one.share for one in chosen), default=0.0)
+
+
+def _terms_asked(question: str, index: Index) -> Iterator[str]:
+    """Yield the terms of a question, without closed forms that no chunk has: `prefor`."""
+    for token in index.tokenizer.tokenize(question):
+        is_indexed = not token.spellings or index.keyword_lane.frequency(token.terms[0])
+        yield from token.terms if is_indexed else token.spelt(as_one=False)
 
 
 def _choose(found: Sequence[_Found]) -> list[_Found]:

@@ -57,6 +57,11 @@ def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
     if match["stop"] is None or match[0].count("\n") > 1:
         return False
+    # A mark between spaces is a character of a list: `# . ! [`. French has a space before `!`.
+    if text[match.start() - 2 : match.start() - 1].isspace() and (
+        text[match.start() - 1] == "." or not text[match.end()].isalpha()
+    ):
+        return True
     if _OMITTED.search(text, max(start, match.start() - 3), match.end()):
         return True
     before = max(start, match.start() - 8)  # The longest abbreviation, and the character before it

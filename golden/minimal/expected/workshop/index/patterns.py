@@ -40,16 +40,28 @@ _SUFFIX = (
     # After a number: paragraphs, as in citations.
     r"|\((?<=[0-9]\()(?:(?:[A-Za-z]{1,2}|[ivx]{3,5}|[0-9]{1,3})\)\(?)+(?<=\))(?!\w))?"
 )
-JOINT = r"(?:::|[-.:/@])"
+_THOUSANDS = r",(?<=[0-9],)(?=[0-9]{3}(?![0-9]))"  # `1,250`
+JOINT = rf"(?:::|[-.:/@]|{_THOUSANDS})"
 # English apostrophes: `customer's`, `don't`, `O'Brien`.
 _OR_APOSTROPHE = (
-    r"(?:::|[-.:/@]|'(?:(?=(?i:s|t|d|m|ll|re|ve)(?![\w']))|(?<=[A-Z]')(?<!\w[A-Z]')(?=[A-Z][a-z])))"
+    rf"(?:::|[-.:/@]|{_THOUSANDS}|'(?:(?=(?i:s|t|d|m|ll|re|ve)(?![\w']))"
+    r"|(?<=[A-Z]')(?<!\w[A-Z]')(?=[A-Z][a-z])))"
 )
 DASHES = "\u2013\u2212-"  # Typesetting replaces the hyphen of an option by a dash or a minus sign.
 # As in `.NET`, `.env`, and in options of one letter: `-v`.
 _LEADING = (
     r"(?:(?<![\w.)\]}>\"'])\.(?=[A-Za-z]{2})"
     rf"|[{DASHES}](?<![\w{DASHES}].)(?=[A-Za-z](?![\w{DASHES}])))?"
+)
+# Operators of programming languages, arrows, signs of mathematics, and pictures
+_OPERATORS = (
+    "!== === <=> ??= >>> << >> != == -> <- => <= >= := :: && || ?? ?. |> += -= *= /= =~ !~ <>"
+)
+_SIGNS = "\u2190-\u21ff\u2200-\u22ff\u2600-\u27bf\U0001f300-\U0001faff"
+_BESIDE = r"[!%&*+/:<=>?@\\^|~-]"  # Longer runs are rules, arrows drawn with characters or URLs.
+OPERATOR = (
+    rf"(?=[!<>=?.&|:+*/-])(?<!{_BESIDE})"
+    rf"(?:{'|'.join(map(re.escape, _OPERATORS.split()))})(?!{_BESIDE})"
 )
 _ASCII_LETTER, _ANY_LETTER = "[A-Za-z0-9_]", rf"(?:[^\W{SPACELESS}]|[{_MARKS}])"
 # ASCII words are matched first, which is four times as fast.
@@ -68,5 +80,5 @@ def token_pattern(*, is_ascii: bool, has_apostrophes: bool) -> re.Pattern[str]:
     """
     letter = _ASCII_LETTER if is_ascii else _ANY_LETTER
     joint = _OR_APOSTROPHE if has_apostrophes else JOINT
-    tokens = rf"{_NUMBERING_LETTER}|{_LEADING}{letter}+(?:{joint}{letter}+)*{_SUFFIX}"
-    return re.compile(tokens if is_ascii else rf"(?P<run>[{SPACELESS}]+)|{tokens}")
+    tokens = rf"{_NUMBERING_LETTER}|{_LEADING}{letter}+(?:{joint}{letter}+)*{_SUFFIX}|{OPERATOR}"
+    return re.compile(tokens if is_ascii else rf"(?P<run>[{SPACELESS}]+)|{tokens}|[{_SIGNS}]")

@@ -15,6 +15,9 @@ backslash escapes of Markdown and JSON (`user\\_id` is `user_id`). Tokens yield 
 - Version: the number without `v`; `TLSv1.3` yields the whole, `tls` and `1.3`.
 - Abbreviation: with and without points (`U.S.A.`).
 - Cited paragraph: the whole and its ancestors (`1005.6(b)(2)`: `1005.6(b)`, `1005.6`).
+- Number with thousands: the number without commas, and its parts (`1,250`: `1250`, `1`, `250`).
+- Time: the hour without a leading zero (`09:30`: `9:30`).
+- Operator of programming languages, arrow or picture that stands alone: itself (`=>`).
 - Letter with a symbol (`A*`, `F#`, `Q&A`): both together; `-V`, an option: also the letter.
 - Single-letter stop word used as a label (`Appendix A`, `30 A`): the letter itself.
 - Run of Han, Kana, Hangul, Thai, Lao, Khmer or Burmese: its overlapping character bigrams.
@@ -34,7 +37,7 @@ from .patterns import DASHES, JOINT, token_pattern
 from .remembering import remember
 from .spelling import american
 
-VERSION = 8  # Changes whenever the terms of any text change.
+VERSION = 9  # Changes whenever the terms of any text change.
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -50,6 +53,7 @@ MAX_HEADING_TERMS = 24  # Longer queries match no heading.
 
 HEADING_MARK = "="  # Prefix of the term of a heading; terms of text never begin with it.
 SURFACE_MARK = 2 * HEADING_MARK  # Prefix of the term of a name in its original spelling.
+SIGN_MARK = "~"  # Prefix of the term of an operator, which may begin like that of a heading.
 NAMED = 4  # Term frequency of a heading term; titles have more, parts of headings less.
 
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
@@ -62,6 +66,7 @@ _QUANTITY = re.compile(r"([0-9]+\.[0-9]+)([^\W\d_]+)")  # A number with a unit: 
 _VERSION = re.compile(r"(?P<name>[A-Za-z]{2,})?[vV]?(?P<number>[0-9]+(?:\.[0-9]+)+)")
 _V_NUMBER = re.compile(r"[vV](?=[0-9]+\.[0-9])")
 _ABBREVIATION = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+_CLOCK = re.compile(r"0[0-9](?::[0-5][0-9]){1,2}")
 _PARAGRAPH = re.compile(r"\(\w+\)$")
 _SERIES = re.compile(r"[A-Za-z]{2,}(?=[0-9])")
 _HUMPS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z]{2})(?=[0-9])")
@@ -82,6 +87,7 @@ class Token(NamedTuple):
     # For a compound: the terms of the open form, and those of the closed form.
     spellings: tuple[tuple[str, ...], ...] = ()
     opens: bool = False  # May form a compound with the next token.
+    is_sign: bool = False  # An operator of programming languages, or another sign: `=>`
 
     def spelt(self, *, as_one: bool) -> tuple[str, ...]:
         """Return the terms of the closed or the open form; all terms if there is only one form."""
@@ -163,6 +169,10 @@ class Tokenizer:
             return Token(surface, self._word_terms(surface), opens=opens)
         if "'" in surface:
             return self._with_apostrophe(surface)
+        if not surface[-1].isalnum() and not any(map(str.isalnum, surface)):
+            return Token(surface, (SIGN_MARK + surface,), is_sign=True)
+        if "," in surface:
+            return self._grouped(surface)
         if surface[0] == ".":
             rest = self._analyse(surface[1:])
             return Token(surface, (bare(surface.casefold()), *rest.terms), is_identifier=True)
@@ -216,6 +226,16 @@ class Tokenizer:
         parts = () if is_negation else self._word_terms(surface.rpartition("'")[2])
         return Token(surface, (*whole, *parts))
 
+    def _grouped(self, surface: str) -> Token:
+        """Return the token of a number with commas between its thousands: `1,250.5`."""
+        found = [*map(self.token, surface.split(","))]
+        parts = tuple(term for part in found for term in part.terms)
+        if _LETTER.search(surface) is not None:
+            return Token(surface, parts, any(part.is_identifier for part in found))
+        whole = self.token(surface.replace(",", ""))
+        terms = tuple(dict.fromkeys((*whole.terms, *parts)))
+        return whole._replace(text=surface, terms=terms, spellings=(whole.terms[:1],) * 2)
+
     def _version(self, surface: str, name: str | None, number: str) -> Token:
         terms = self._analyse(number).terms
         if name is not None:
@@ -225,6 +245,8 @@ class Tokenizer:
 
     def _identifier_terms(self, surface: str, pieces: list[str], parts: list[str]) -> list[str]:
         whole = bare(surface.replace("-", "").replace("_", "").casefold())
+        if _CLOCK.fullmatch(surface) is not None:
+            whole = surface.lstrip("0")
         terms = [whole] if whole else []
         # A lone letter, or a number split from its letter (the 40 of D40), is not meaningful.
         numbers = {piece.casefold() for piece in pieces}
@@ -292,7 +314,8 @@ def query_terms(tokens: Sequence[Token]) -> list[str]:
 
 
 def _named(tokens: Iterable[Token]) -> list[Token]:
-    return [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
+    found = [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
+    return [token for token in found if not token.is_sign] or found
 
 
 def heading_parts(heading: str) -> list[str]:

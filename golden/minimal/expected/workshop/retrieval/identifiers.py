@@ -57,7 +57,9 @@ def is_written_identifier(query: str, patterns: Patterns = ()) -> bool:
 
 def is_identifier(token: Token, patterns: Patterns) -> bool:
     """Return whether a token has the form of an identifier, or matches one of `patterns`."""
-    return token.is_identifier or (bool(patterns) and _matches(token.text, patterns))
+    return (
+        token.is_identifier or token.is_sign or (bool(patterns) and _matches(token.text, patterns))
+    )
 
 
 def _matches(text: str, patterns: Patterns) -> bool:
@@ -134,13 +136,14 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
         is_quantity = _QUANTITY.fullmatch(text) is not None
         is_named = is_number and "." in text and before
         # In other scripts, particles and numbers are attached to words.
-        if (is_quantity or not text.isascii()) and not is_alone and not is_named:
+        is_usual = is_quantity or token.is_sign or not text.isascii()
+        if is_usual and not is_alone and not is_named:
             continue
         whole = re.sub(r"[-_]+", "", text).casefold()
         is_told = token.is_identifier and whole.removeprefix("v") == token.terms[0].removeprefix(
             "v"
         )
-        is_told = is_told and not text.startswith("_")
+        is_told = token.is_sign or (is_told and not text.startswith("_"))
         if is_number and before:
             text = " ".join([*(member.text for member in before), text])
             # 75.1725 is specific enough by itself; 802.3 is not.

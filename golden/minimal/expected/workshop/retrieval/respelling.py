@@ -28,7 +28,7 @@ READ_CHUNKS = 10  # Number of chunks read to check whether two words are adjacen
 SEARCH_UNITS = 2_000
 MIN_PART, MIN_WHOLE, MAX_WHOLE = 3, 6, 24  # Letters
 
-_SHORT_PARTS = frozenset("by in on up".split())
+_SHORT_PARTS = frozenset("by in io js on up".split())
 _APART = re.compile("[- ]")
 
 

@@ -103,16 +103,138 @@ def test_items_are_shown_below_what_introduces_them(quote: str) -> None:
 
 def test_items_of_items_are_shown_below_both() -> None:
     text = "Never open it unless:\n1. it is off, and\n   - dry\n   - cold\n2. you must"
-    assert quoted(text, "cold") == [
-        "Never open it unless: [1]\n\n1. it is off, and\n\n    \u2026\n\n    - cold\n\n\u2026"
+    assert quoted(text.replace("1.", "-").replace("2.", "-"), "cold") == [
+        "Never open it unless: [1]\n\n- it is off, and\n\n    \u2026\n\n    - cold\n\n\u2026"
     ]
 
 
 def test_steps_keep_their_numbers_and_their_code() -> None:
-    text = "Do this:\n\n1. Stop it:\n\n   ```\n   stop\n   ```\n\n2. Wait.\n3. Go on."
-    assert quoted(text, "Stop it", "Go on") == [
-        "Do this: [1]\n\n1. Stop it:\n\n    ```\n    stop\n    ```\n\n\u2026\n\n3. Go on."
+    steps = ["1. Stop it:\n\n   ```\n   stop\n   ```", *(f"{n}. Wait {n}." for n in range(2, 13))]
+    shown = steps[0].replace("\n   ", "\n    ")
+    few = "Do this:\n\n" + "\n".join(steps[:3])
+    assert quoted(few, "Wait 3") == ["\n".join([f"Do this: [1]\n\n{shown}", *steps[1:3]])]
+    many = "Do this:\n\n" + "\n".join(steps)
+    assert quoted(many, "Stop it", "Wait 3") == [
+        f"Do this: [1]\n\n{shown}\n\n\u2026\n\n3. Wait 3.\n\n\u2026"
     ]
+    whole = "\n".join([f"Do this: [1]\n\n{shown}", *steps[1:10]])
+    assert quoted(many, "Do this") == [f"{whole}\n\n\u2026"]
+
+
+def test_all_of_a_step_that_holds_code_is_shown() -> None:
+    text = "Do this:\n\n1. Stop it.\n\n   It is loud.\n\n   Then run:\n\n   ```\n   a\n   ```\n"
+    assert quoted(text, "Do this") == [
+        "Do this: [1]\n\n1. Stop it.\n\n    \u2026\n\n    Then run:\n\n    ```\n    a\n    ```"
+    ]
+
+
+def test_a_sentence_of_an_item_is_quoted_with_the_item() -> None:
+    text = "- `size`: how many it holds.\n\n  It is loud.\n\n  Default: 5."
+    text += "\n\n- `time`: how long.\n\n  Default: 30."
+    assert quoted(text, "Default: 5") == ["`size`: how many it holds. [1]\n\n\u2026\n\nDefault: 5."]
+    assert quoted(text, "Default: 30") == ["`time`: how long. [1]\n\nDefault: 30."]
+
+
+def test_long_items_are_quoted_where_they_answer() -> None:
+    said = "It goes on and on and on. " * 20
+    assert quoted(f"- The size. {said}Default: 5.", "Default") == [
+        "The size. [1]\n\n\u2026\n\nDefault: 5."
+    ]
+
+
+@pytest.mark.parametrize(
+    "above", ["", "The pump has these states.\n\n", "There are two states.\n\n"]
+)
+def test_short_items_are_shown_as_a_list(above: str) -> None:
+    (quote,) = quoted(f"# States\n\n{above}- off\n- on", "off", "on")
+    assert quote == (f"{above.rstrip()} [1]\n\n- off\n- on" if above else "- off\n- on\n\n[1]")
+
+
+@pytest.mark.parametrize("end", ["these torques.", "the following torques.", "two torques."])
+def test_a_full_stop_may_announce_a_list_or_a_table(end: str) -> None:
+    table = "| Bolt | Torque |\n|---|---|\n| M6 | 10 Nm |"
+    items = "- ten, for a bolt of size M6\n- five, for all the others"
+    for block in (table, items):
+        assert quoted(f"It has {end}\n\n{block}", "It has") == [f"It has {end} [1]\n\n{block}"]
+
+
+TERMS = (
+    "host\n: The name. Default: `a`.\n\n"
+    "port\nsocket\n: The number.\n\n  Default: `80`.\n: Or a path."
+)
+
+
+def test_definitions_are_quoted_with_their_terms() -> None:
+    assert quoted(TERMS, "host") == ["host : The name. Default: `a`. [1]"]
+    assert quoted(TERMS, "Default: `80`") == ["port socket : The number. [1]\n\nDefault: `80`."]
+    assert quoted(TERMS, "Or a path") == ["port socket : The number. [1]\n\n\u2026\n\nOr a path."]
+    shown = "host : The name. Default: `a`.\n\nport socket : The number."
+    assert quoted(f"It has these options:\n\n{TERMS}", "It has") == [
+        f"It has these options: [1]\n\n{shown}"
+    ]
+
+
+def test_the_code_of_a_definition_belongs_to_its_term() -> None:
+    text = "Clone it\n: ```\n  git clone\n  ```\n\nIt is a text.\n\n- an item with a colon\n: here"
+    assert quoted(text, "Clone it") == ["Clone it [1]\n\n```\ngit clone\n```"]
+    assert quoted(text, "It is") == ["It is a text. [1]"]
+
+
+def test_code_without_a_sentence_is_quoted_by_itself() -> None:
+    text = "# Installing\n\n```sh\npip install it\n```\n\n# Other\n\nIt is old."
+    unit, _ = read_units(text)
+    assert (unit.text, unit.above, unit.code_text.strip()) == ("", "Installing", "pip install it")
+    assert [quote.cite("[1]") for quote in quote_units([unit], [unit], len)] == [
+        "```sh\npip install it\n```\n\n[1]"
+    ]
+
+
+def test_a_sentence_that_refers_back_is_quoted_with_what_it_refers_to() -> None:
+    assert quoted("Run `a`. This starts it. It hums.", "This") == ["Run `a`. This starts it. [1]"]
+    for said in ("This starts it.", "The command above starts it."):
+        code = "```\na\n```"
+        assert quoted(f"It is old.\n\nRun:\n\n{code}\n\n{said}", said) == [
+            f"Run: [1]\n\n{code}\n\n{said}"
+        ]
+        assert quoted(f"{code}\n\n{said}", said) == [f"{code}\n\n{said}\n\n[1]"]
+    assert quoted("# Pumps\n\nThis is a page on pumps.", "This") == ["This is a page on pumps. [1]"]
+
+
+@pytest.mark.parametrize("code", ["    foo a\n    foo b", "```\nfoo a\nfoo b\n```"])
+def test_code_may_stand_inside_a_sentence(code: str) -> None:
+    text = f"The pump is to be started by hand or with\n\n{code}\n\nand wait."
+    assert quoted(text, "The pump") == [
+        "The pump is to be started by hand or with [1]\n\n```\nfoo a\nfoo b\n```"
+    ]
+
+
+def test_pictures_are_no_sentences() -> None:
+    text = "It is here.\n\n![A picture of a pump with valves](a.png)\n\nIt is old."
+    assert [unit.text for unit in read_units(text)] == ["It is here.", "It is old."]
+
+
+def test_a_formula_belongs_to_the_sentence_before_it() -> None:
+    assert quoted("The energy of a mass is\n\n$$E=mc^2$$\n\nwhere c is fast.", "The energy") == [
+        "The energy of a mass is [1]\n\n$$E=mc^2$$"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_quotable"),
+    [
+        ("It is blue.", True),
+        ("\u8272\u306f\u9752\u3067\u3059\u3002", False),
+        ("\u30dd\u30f3\u30d7\u306e\u8272\u306f\u9752\u3067\u3059\u3002", True),
+        ("\u0930\u0902\u0917 \u0928\u0940\u0932\u093e \u0964", True),
+        ("See below.", False),
+        ("See [the guide](a.md) of the pump for details.", False),
+        ("For more information, refer to `pump.toml`.", False),
+        ("See that it is off.\n\n```\na\n```", True),
+    ],
+)
+def test_short_sentences_are_quoted_if_they_say_something(text: str, is_quotable: bool) -> None:
+    (unit,) = read_units(text)
+    assert unit.is_quotable == is_quotable
 
 
 TABLE = "| Bolt | Torque |\n|---|:-:|\n| M6 | 10 Nm |\n| M8 | 25 Nm |\n| M\\|9 | [3] |"
@@ -144,6 +266,9 @@ def test_rows_are_shown_with_the_names_of_their_columns() -> None:
         ("Call __init__ and __del__ of it.", "Call `__init__` and `__del__` of it."),
         ("<!-- It is a\n\nsecret. -->It is `<!-- x -->`.", "It is `<!-- x -->`."),
         ("It is *very*[^1] `a*b*c`. ^a1b2", "It is very `a*b*c`."),
+        ("Copy *.py and *.txt of **/a and **/b.", "Copy `*.py` and `*.txt` of `**/a` and `**/b`."),
+        ("Write [!abc] or [ ] or [x] in it.", "Write [!abc] or [ ] or [x] in it."),
+        ("Escape # + - . ! ( ) in it.", "Escape # + - . ! ( ) in it."),
     ],
 )
 def test_text_is_shown_as_it_is_written(text: str, shown: str) -> None:
@@ -217,6 +342,11 @@ def test_labels_and_headings_stand_over_what_follows() -> None:
         "```\n",
         "  ",
         "|---",
+        "a\n: b\n",
+        "a\n\n: b\n\n",
+        ": ",
+        "- a\n\n  This is b.\n",
+        "This. ",
     ],
 )
 def test_hostile_passages_cost_little(mark: str) -> None:

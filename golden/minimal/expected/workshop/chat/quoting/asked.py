@@ -29,43 +29,56 @@ _HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 _COUNT = (
-    r"(?:\d[\d.,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty"
+    r"(?:\d[\d.,]*|all|every|only|unlimited|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty"
     r"|thirty|forty|fifty|hundred|thousand|million|single|both|none|no|zero|pair|twice|once)"
 )
-_UNIT = r"(?! ?(?:[^\W\d_]{1,2}\b|%|°))"
+_UNIT = r"(?! ?(?:(?!(?:as|at|by|if|in|is|of|on|or|to)\b)[^\W\d_]{1,2}\b|%|°))"
 _DENIES = re.compile(
     r"\b(?:not|never|cannot|no|none|nobody|nothing)\b|n['\u2019]t\b|\b(?:nicht|kein\w*|jamais|nunca)\b",
     re.IGNORECASE,
 )
 _DENIES_SOMEHOW = re.compile(
     r"\b(?:fail|unable|refus|reject|prohibit|forbid|forbidden|avoid|prevent|lack|missing|stop|only"
-    r"|instead|un\w{4}|dis\w{4})",
+    r"|instead|ignor|skip|exclu|except|omit|hid[ed]|suppress|without|optional|un\w{4}|dis\w{4})",
     re.IGNORECASE,
 )
+# The answer to "why does it not start" or "what if it does not start" need not deny anything.
+_ASKS_BEYOND = re.compile(
+    r"^\W*(?:why|how|when|where|what (?:can|could|do|does|happens|if|should|to|will|would)|warum"
+    r"|wieso|weshalb|wie|pourquoi|comment|por qu|c[o\u00f3]mo)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(r"\b(?:if|when|while|unless|because|after|before)\b.*", re.IGNORECASE)
 _HOW_MUCH = re.compile(r"\bhow (?:much|long|far|old|big|high|deep|heavy)\b", re.IGNORECASE)
 _OFTEN = r"(?:hour|dai|week|month|quarter|year|annual|night)ly"
 _AMOUNT = re.compile(
     rf"\b{_COUNT}\b|\d|\b(?:half|quarter|third|all|every|each|always|never|until|enough|free"
-    rf"|as (?:much|long)|nothing|few|several|many|most)\b",
+    rf"|as (?:much|long)|nothing|few|several|many|most|per|forever|indefinitely|permanently"
+    rf"|midnight|noon|an? (?:second|minute|moment|hour|day|week|month|year))\b",
     re.IGNORECASE,
 )
 _WHEN = re.compile(
-    r"^\W*(?:since )?(?:when|how often|what (?:time|date|year|day))\b", re.IGNORECASE
+    r"^\W*(?:since )?(?:when(?! (?:should|do|can|must|may|would|to)\b)|how often"
+    r"|what (?:time|date|year|day))\b",
+    re.IGNORECASE,
 )
 _TIME = re.compile(
-    rf"\b{_COUNT}\b|\d|\b{_OFTEN}\b|\b(?:when|before|after|until|till|once|during|while|if"
-    r"|as soon|every|each|\w*day|spring|summer|autumn|fall|winter|morning|noon|evening|night|week"
-    rf"|month|year|season|always|never|now|immediately|{'|'.join(MONTHS)})s?\b",
+    rf"\b{_COUNT}\b|\d|\b{_OFTEN}\b|\b(?:when|whenever|upon|regularly|before|after|until|till"
+    r"|once|during|while|if|as soon|every|each|\w*day|spring|summer|autumn|fall|winter|morning"
+    rf"|noon|evening|night|week|month|year|season|always|never|now|immediately|{'|'.join(MONTHS)})s?\b",
     re.IGNORECASE,
 )
 _WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
 # A name inside a sentence, or a word for people.
 _SOMEBODY = re.compile(
-    r"(?<=[^.!?:\n] )[*_\"(]*[A-Z]\w+|\b(?i:you|we|he|she|they|people|person|\w*m[ae]n|team|staff"
+    r"(?<=[^.!?:\n] )[*_\"(]*[A-Z]\w+|\b(?i:you|we|he|she|they|people|person|owners?|users?|admins?"
+    r"|root|roles?|\w*m[ae]n|team|staff"
     r"|(?:any|every|some|no)(?:one|body)|\w{3,}(?:[^aeiou]er|or|ist|ian|ee)s?)\b"
 )
 _ANY_EXTREME = re.compile(
     rf"{_EXTREME.pattern}|\b(?:max|min|maximum|minimum|maximal|minimal|only|top|peak|record"
+    r"|quickest|recommend\w*|prefer\w*|ideal|optimal|simply|easily|usually|typically|often|current"
+    r"|at least|at most|up to|(?:and|or) (?:later|newer|older|earlier|above|below|higher|lower|up)"
     r"|(?:more|less|fewer|\w{3,}er) than (?:any|all|every))\b",
     re.IGNORECASE,
 )
@@ -85,7 +98,7 @@ def says_opposite(question: str, text: str) -> bool:
 def find_lacking(question: str, said: str) -> str | None:
     """Return the requirement of the question that none of the quoted sentences meets."""
     said = _CITATION.sub("", said)
-    if _DENIES.search(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
+    if _asks_for_denial(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
         return '"not"'
     if (extreme := _EXTREME.search(question)) and not _ANY_EXTREME.search(said):
         return f'which is "{extreme[0].lower()}"'
@@ -100,9 +113,16 @@ def find_lacking(question: str, said: str) -> str | None:
     return None
 
 
+def _asks_for_denial(question: str) -> bool:
+    is_told = _DENIES.search(_CONDITION.sub("", question)) is not None
+    return is_told and not _ASKS_BEYOND.match(question)
+
+
 def _counts(things: str, said: str) -> bool:
     """Return whether a text has a number next to one of the counted words."""
-    stems = "|".join(re.escape(word[:4]) for word in things.split() if len(word) > 2)
+    stems = "|".join(
+        re.escape(word.removesuffix("s")[:4]) for word in things.split() if len(word) > 2
+    )
     before = rf"\b{_COUNT}\b(?:\W+\w+){{0,3}}?\W+(?:{stems})"
-    after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,4}}?\W+{_COUNT}\b{_UNIT}"
+    after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,6}}?\W+{_COUNT}\b{_UNIT}"
     return any(re.search(pattern, said, re.IGNORECASE) for pattern in (before, after))

@@ -1,4 +1,7 @@
-"""Parses Markdown blocks: headings, paragraphs, lists, tables and code, also inside callouts."""
+"""Parses Markdown blocks: headings, paragraphs, lists, tables and code, also inside callouts.
+
+The entries of a definition list are items with the mark `:`, whose text begins with the term.
+"""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,6 +12,7 @@ from ...retrieval.markup import strip_comments
 
 MAX_DEPTH = 8  # Nesting of lists and quotations; deeper ones are read as text.
 CODE_INDENT = 4
+MAX_TERMS = 3  # Lines above a definition; more are a paragraph.
 
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)\Z")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t#]*\Z")
@@ -16,6 +20,7 @@ _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*\Z")
 _RULE = re.compile(r"[ \t]{0,3}(?:=+|-[- \t]*-|\*[* \t]*\*|_[_ \t]*_)[ \t]*\Z")
 _QUOTED = re.compile(r"[ \t]*>[ \t]?")
 _ITEM = re.compile(r"([ \t]*)([-*+\u2022]|\d{1,3}[.)]|\(\w{1,5}\))(?:[ \t]+|\Z)")
+_DEFINITION = re.compile(r"([ \t]{0,3}):[ \t]+(?=\S)")
 _COLUMNS = re.compile(r"[ \t]*(?=[^|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
 _CELL_END = re.compile(r"(?<!\\)\|")
 _STEM = re.compile(r"[:\uff1a\u2014a-z*_]\s*\Z")
@@ -123,6 +128,8 @@ class _Reader:
         elif self._depth < MAX_DEPTH and self._begins_list(line):
             self._flush()
             self.blocks.append(self._list())
+        elif self._depth < MAX_DEPTH and self._begins_definition():
+            self.blocks.append(self._definitions())
         else:
             self._paragraph.append(line)
             self._at += 1
@@ -130,7 +137,7 @@ class _Reader:
     def _flush(self) -> None:
         lines, self._paragraph = self._paragraph, []
         before = self.blocks[-1] if self.blocks else None
-        is_introduced = isinstance(before, Paragraph) and before.text.rstrip().endswith(":")
+        is_introduced = isinstance(before, Paragraph) and introduces(before.text)
         if lines and is_introduced and all(_width(line) >= CODE_INDENT for line in lines):
             self.blocks.append(Code("", tuple(_dedent(line, CODE_INDENT) for line in lines)))
         elif lines:
@@ -202,6 +209,36 @@ class _Reader:
                 break
         return Listing(tuple(items))
 
+    def _begins_definition(self) -> bool:
+        is_term = 0 < len(self._paragraph) <= MAX_TERMS
+        return is_term and _DEFINITION.match(self._line()) is not None
+
+    def _line(self) -> str:
+        """Return the line to read next, empty at the end."""
+        return self._lines[self._at] if self._at < len(self._lines) else ""
+
+    def _definitions(self) -> Listing:
+        items: list[Item] = []
+        while self._begins_definition():
+            term, self._paragraph = "\n".join(self._paragraph), []
+            blocks: list[Block] = []
+            while found := _DEFINITION.match(self._line()):
+                blocks += _Reader(self._item_lines(found), self._depth + 1).blocks
+            match blocks:
+                case [Paragraph(text), *more]:
+                    blocks = [Paragraph(f"{term}\n: {text}"), *more]
+                case _:
+                    blocks.insert(0, Paragraph(term))
+            items.append(Item(":", tuple(blocks)))
+            start = self._at
+            self._take(lambda line: not line.strip())
+            self._paragraph = self._take(
+                lambda line: bool(line.strip() and not _begins_block(line))
+            )
+        if self._paragraph:
+            self._paragraph, self._at = [], start
+        return Listing(tuple(items))
+
     def _item_lines(self, item: re.Match[str]) -> list[str]:
         """Consume the lines of an item, without their indent."""
         depth, width = _width(item[1]), item.end()
@@ -222,7 +259,7 @@ class _Reader:
 
 
 def _begins_block(line: str) -> bool:
-    return any(one.match(line) for one in (_ITEM, _FENCE, _HEADING, _RULE, _QUOTED))
+    return any(one.match(line) for one in (_ITEM, _DEFINITION, _FENCE, _HEADING, _RULE, _QUOTED))
 
 
 def _is_sibling(first: re.Match[str], item: re.Match[str]) -> bool:

@@ -14,10 +14,12 @@ from itertools import groupby
 from ...index.records import GOES_ON
 from ..text import MIN_SENTENCE, keep_plain, shorten
 from .blocks import Code
-from .units import MAX_UNIT, Unit, row_of
+from .lines import row_of
+from .units import MAX_UNIT, Unit
 
 _POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
-MAX_CODE_LINES, MAX_MEMBERS = 10, 5  # Limits for the text after a sentence
+# Limits for the text after a sentence
+MAX_CODE_LINES, MAX_MEMBERS, MAX_STEPS = 10, 5, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +63,23 @@ class _Quoting:
         self._worth = worth
         self._wanted = set(chosen)
         for unit in chosen:
-            while unit.stem:
-                unit = unit.stem
+            while before := unit.stem or unit.before:
+                unit = before
                 self._wanted.add(unit)
 
     def quote(self, unit: Unit, following: Sequence[Unit]) -> Quote:
-        """Return the quotation that includes a unit."""
+        """Return the quotation that includes a unit, and the one to which it refers back."""
+        before = unit.before
+        quote = self._quote(unit, following)
+        if before is None or before in self.shown:
+            return quote
+        first = self._quote(before, ())
+        if not first.rest and len(first.lead) + len(quote.lead) < MAX_UNIT:
+            lead = keep_plain(f"{_cut(before.text)} {_cut(unit.text)}")
+            return Quote(lead, quote.rest, quote.above)
+        return Quote(first.lead, (*first.rest, quote.lead, *quote.rest), quote.above)
+
+    def _quote(self, unit: Unit, following: Sequence[Unit]) -> Quote:
         while unit.stem:
             unit = unit.stem
         if unit.kind == "row":
@@ -112,10 +125,27 @@ class _Quoting:
                 yield from self._members(following.members)
             elif not following.code and following.text.endswith((":", "\uff1a")):
                 yield GOES_ON
+        yield from self._details(unit.details)
+
+    def _details(self, details: Sequence[Unit]) -> Iterator[str]:
+        """Yield the sentences of an item that are wanted, or that hold a part of a step."""
+        is_cut = False
+        for unit in details:
+            if unit not in self._wanted and not (unit.code or unit.members):
+                is_cut = True
+                continue
+            if is_cut:
+                yield GOES_ON
+            is_cut = False
+            self.shown.add(unit)
+            yield keep_plain(_cut(unit.text))
+            yield from self._rest(unit)
 
     def _members(self, members: Sequence[Unit]) -> Iterator[str]:
         wanted = [one for one in members if one in self._wanted]
-        wanted = wanted or [*members[:MAX_MEMBERS]]
+        is_steps = members[0].mark[:1].isdigit()
+        if not wanted or (is_steps and len(members) <= MAX_MEMBERS):
+            wanted = [*members[: MAX_STEPS if is_steps else MAX_MEMBERS]]
         if members[0].kind == "row":
             self.shown.update(wanted)
             yield _table(members, wanted)
@@ -130,9 +160,10 @@ class _Quoting:
                 lines = []
                 yield GOES_ON
             before = place
-            # Markdown has no lists with markers such as `(a)`.
-            is_list = item.mark[0] != "("
-            lines.append(f"{item.mark} {keep_plain(_cut(item.text))}" + ("" if is_list else "\n"))
+            # Markdown has no lists with markers such as `(a)`, nor lists of terms.
+            is_list = item.mark[0] not in "(:"
+            mark = "" if item.mark == ":" else f"{item.mark} "
+            lines.append(f"{mark}{keep_plain(_cut(item.text))}" + ("" if is_list else "\n"))
             for block in self._rest(item):
                 lines[-1] += "\n\n" + (_indent(block) if is_list else block)
         yield from _joined(lines)

@@ -1,35 +1,45 @@
 """Splits a passage into units: sentences, list items and table rows."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import unescape
 from itertools import pairwise
 from typing import Literal
 
-from ...retrieval.markup import strip_marks
-from ..text import MIN_SENTENCE, find_sentence_ends, keep_plain, shorten
-from .blocks import Block, Code, Heading, Listing, Paragraph, Table, introduces, read_blocks
+from ..text import MIN_SENTENCE, find_sentence_ends, shorten
+from .blocks import Block, Code, Heading, Item, Listing, Paragraph, Table, introduces, read_blocks
+from .lines import inline, row_of, without_notes
 
-MAX_UNIT, MAX_LABEL = 400, 40  # Characters per unit.
+MAX_UNIT, MAX_LABEL, MAX_HEAD = 400, 40, 100  # Characters
+MIN_SPACES = 2  # Between the words of a sentence that is shorter than MIN_SENTENCE
 
-_CODE = r"(?<!`)(?P<code>`+)(?!`).{1,400}?(?<!`)(?P=code)(?!`)"
-_ENTITY_OR_SPACE = re.compile(rf"{_CODE}|&#?\w{{1,31}};|[^\S ]| {{2,}}")
-# Text that looks like a citation can be a footnote mark: `It stood.[1] So they say. [2] The wall`.
-# If there is one such mark, `the wall [3] is old` contains another.
-_MARKS = r"\[\d{1,3}\](?: ?\[\d{1,3}\])*"
-_SURE_NOTE = re.compile(rf"{_CODE}|(?<=[.,;:!?]){_MARKS}|(?<=[.!?]) {_MARKS}(?= [^\Wa-z\d_]|\Z)")
-_NOTE = re.compile(rf"{_CODE}|(?<=\w) {_MARKS}(?=[.,;:!?]| (?!(?:and|or|to)\b)|\Z)")
 _QUESTION = re.compile(r"[?\uff1f\u061f][\s\"'*_)\u201d\u2019]*\Z")
 _DENIAL = re.compile(r"No\.(?=\s+\D)")
-_STOPPED = re.compile(r"[.!?:;,\u3002\uff1a][\s*_]*\Z")
-_CALLOUT = re.compile(r"\[![A-Za-z]+\][-+]?[ \t]*")
+_PICTURE = re.compile(r"\s*!\[[^\[\]]*\]\([^()\s]*\)\s*")
+_POINTER = re.compile(
+    r"(?:for (?:further|more) (?:details|information),? )?(?:see|refer to)\b.{0,80}\Z",
+    re.IGNORECASE,
+)
+_STOPPED = re.compile(r"[.!?:;,\u061f\u06d4\u0964\u3002\uff01\uff1a\uff1f][\s*_]*\Z")
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
 _PANEL = re.compile(r"\u25b8 (.*[^?\uff1f\u061f])")  # The title of a closed block
-_TASK = re.compile(r"\[[ xX]\][ \t]+(?=\S)")
+# A formula, or the rest of a sentence
+_REST = re.compile(r"\$\$|\\\[|\\begin\{|[^\W\d_A-Z]")
+# Sentences that announce a list or a table although they end with a full stop
+_ANNOUNCES = re.compile(
+    r"\b(?:following|follows|below|these|two|three|four|five|six|seven|eight|several|folgend\w*"
+    r"|suivante?s?|siguientes?)\b",
+    re.IGNORECASE,
+)
+# Sentences that say nothing without the one before them, or without the code above them
+_REFERS_BACK = re.compile(
+    r"(?:this|that|these|those|doing so)\b|[^.,]{0,40}\babove\b"
+    r"|the (?:previous|preceding) (?:code|command|example|line|query|statement|step)\b",
+    re.IGNORECASE,
+)
 
 
-Kind = Literal["sentence", "item", "row"]
+Kind = Literal["sentence", "item", "row", "code"]
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +51,7 @@ class Unit:
     `words` is its text with the sentence or the column names that introduce it. `stem` is that
     sentence; `block` distinguishes lists and tables. `above` is the heading or label above the
     unit, `question` a question before it, and `is_answer` means that the question is directly
-    before it.
+    before it. A unit without text holds code, or a list, that no sentence introduces.
     """
 
     text: str
@@ -58,19 +68,28 @@ class Unit:
     # Blocks of code, each with its label
     code: list[tuple[str, Code]] = field(default_factory=list)
     members: "list[Unit]" = field(default_factory=list)  # Items or rows that the unit introduces
-    # The next sentence, if the unit ends with a colon but introduces no code, items or rows
+    # The next sentence, if the unit ends with a colon, or in that sentence, but introduces no code,
+    # items or rows
     next: "Unit | None" = None
+    before: "Unit | None" = None  # The unit to which a sentence refers back
+    details: "list[Unit]" = field(default_factory=list)  # Further sentences of an item
 
     @property
     def is_quotable(self) -> bool:
         """Whether the unit is informative by itself, or together with its context."""
         has_more = self.is_answer or self.code or self.members or self.next
-        return not self.is_question and (bool(has_more) or len(self.words) >= MIN_SENTENCE)
+        is_listed = self.stem is not None and not self.stem.text
+        # Bytes, since a few characters of some scripts say as much as many letters of others.
+        is_long = len(self.words.encode()) >= MIN_SENTENCE or self.words.count(" ") >= MIN_SPACES
+        is_more = is_long and (self.kind != "sentence" or not _POINTER.match(self.text))
+        return not self.is_question and (bool(has_more) or is_listed or is_more)
 
     @property
     def code_text(self) -> str:
-        """The code that follows, with its labels."""
-        return "\n".join("\n".join([label, *code.lines]) for label, code in self.code)
+        """The code that follows, with its labels; for a unit without text, also its list."""
+        items = [] if self.text else [one.text for one in self.members]
+        code = ("\n".join([label, *code.lines]) for label, code in self.code)
+        return "\n".join([*code, *items])
 
 
 def read_units(text: str, asked_above: str = "") -> list[Unit]:
@@ -91,9 +110,9 @@ class _Reader:
         self.is_answer = self._is_heading = bool(question)
         self._block = 0
 
-    def read(self, blocks: Sequence[Block], before: Unit | None) -> None:
-        """Add the units of blocks; `before` is the unit that they belong to."""
-        last, label = before, ""
+    def read(self, blocks: Sequence[Block], item: Unit | None) -> None:
+        """Add the units of blocks; `item` is the item that they belong to."""
+        last, label = item, ""
         is_announced = False
         for place, block in enumerate(blocks):
             self._block += 1
@@ -105,7 +124,9 @@ class _Reader:
                     last = None
                 case Paragraph():
                     following = blocks[place + 1] if place + 1 < len(blocks) else None
-                    text = _inline(block.text)
+                    if _PICTURE.fullmatch(block.text):
+                        continue
+                    text = inline(block.text)
                     if isinstance(following, Paragraph) and _CALLOUT_NAME.fullmatch(text):
                         continue
                     if panel := _PANEL.fullmatch(text):
@@ -116,27 +137,30 @@ class _Reader:
                         if not (isinstance(following, Code) and last):
                             self.above = text
                         continue
-                    made = self._sentences(text)
+                    made = self._sentences(without_notes(text), last, item)
                     if is_announced and last and made and not last.code:
                         last.next = made[0]
                     last = made[-1] if made else last
-                    is_announced = bool(made) and made[-1].text.endswith((":", "\uff1a"))
+                    is_announced = bool(made) and _goes_on(made[-1].text, following)
                 case Code():
-                    if last:
-                        last.code.append((label, block))
+                    last = last or self._add(Unit("", "code"))
+                    last.code.append((label, block))
                     is_announced = False
                 case Listing():
-                    stem = last if last and introduces(last.text) and not last.code else None
+                    above = None if last is None or last.code else last
+                    stem = above if above and _announces(above, introduces) else None
+                    if any(map(_is_short, block.items)):
+                        stem = above or self._add(Unit("", "code"))
                     self._items(block, stem)
                     last, is_announced = None, False
                 case Table():
-                    stem = last if last and last.text.endswith((":", "\uff1a")) else None
+                    stem = last if last and _announces(last, _ends_with_colon) else None
                     self._rows(block, stem)
                     last, is_announced = None, False
             label = ""
 
     def _look_up(self, heading: str) -> None:
-        heading = _inline(heading)
+        heading = inline(heading)
         is_question = _QUESTION.search(heading) is not None
         self.above, self.question = ("", heading) if is_question else (heading, "")
         self.is_answer = self._is_heading = is_question
@@ -152,16 +176,26 @@ class _Reader:
         self.units.append(unit)
         return unit
 
-    def _sentences(self, text: str) -> list[Unit]:
-        text, made = _without_notes(text), []
+    def _sentences(self, text: str, last: Unit | None, item: Unit | None) -> list[Unit]:
+        """Add the sentences of a paragraph after the unit `last`."""
+        made: list[Unit] = []
         ends = [0, *find_sentence_ends(text, 0, len(text)), len(text)]
         for said in (text[start:end].strip() for start, end in pairwise(ends)):
             # Elsewhere, "No." may mean "number".
             denial = _DENIAL.match(said) if self.is_answer else None
             parts = [said[: denial.end()], said[denial.end() :]] if denial else [said]
-            for part in parts:
-                if any(map(str.isalnum, part)):
-                    made.append(self._add(Unit(part.strip())))
+            for part in map(str.strip, parts):
+                if not any(map(str.isalnum, part)):
+                    continue
+                if item and not item.is_question:
+                    words = f"{shorten(item.words, MAX_HEAD)} {part}"
+                    unit = Unit(part, words=words, stem=item)
+                    item.details.append(unit)
+                else:
+                    refers = last if _REFERS_BACK.match(part) else None
+                    unit = Unit(part, before=refers)
+                last = self._add(unit)
+                made.append(last)
         return made
 
     def _ask(self, item: str) -> str:
@@ -178,24 +212,29 @@ class _Reader:
             self._block = number
             blocks = [*item.blocks]
             first = blocks[0] if blocks else None
-            text = _without_notes(_inline(first.text)) if isinstance(first, Paragraph) else ""
-            text = self._ask(text)
+            text = without_notes(inline(first.text)) if isinstance(first, Paragraph) else ""
+            text = self._ask(text).removeprefix(": ")
             if not any(map(str.isalnum, text)):
                 self.read(blocks, None)
                 continue
             mark = item.mark if item.mark[0] not in "*+\u2022" else "-"
-            said = f"{mark} {text}" if mark[0] == "(" else text
+            end = len(text)
+            if end > MAX_UNIT:
+                end = next(find_sentence_ends(text, 0, end), end)
+            begun = text[:end].strip()
+            said = f"{mark} {begun}" if mark[0] == "(" else begun
             words = f"{stem.words} {said}" if stem else said
-            unit = self._add(Unit(text, "item", words, mark=mark, stem=stem))
+            unit = self._add(Unit(begun, "item", words, mark=mark, stem=stem))
             if stem:
                 stem.members.append(unit)
+            self._sentences(text[end:], unit, unit)
             self.read(blocks[1:], unit)
         self._block += 1
 
     def _rows(self, table: Table, stem: Unit | None) -> None:
-        names = tuple(map(_inline, table.names))
+        names = tuple(map(inline, table.names))
         for row in table.rows:
-            cells = [_inline(cell) for cell in row]
+            cells = [inline(cell) for cell in row]
             # A hostile table can have many names and short rows, so names without cells are
             # ignored.
             pairs = [*zip(names, cells, strict=False)]
@@ -209,34 +248,33 @@ class _Reader:
                 stem.members.append(unit)
 
 
-def _inline(text: str) -> str:
-    """Return a paragraph, item or cell as one line, without markup other than code."""
-    text = _TASK.sub("", _CALLOUT.sub("", text.replace("\\\n", "\n"), count=1), count=1)
-    lines = strip_marks(text, keeps_code=True).split("\n")
-    plain = " ".join(line.strip() for line in lines)
-    return _ENTITY_OR_SPACE.sub(_read_entity, plain).strip()
+def _announces(unit: Unit, ends_open: Callable[[str], bool]) -> bool:
+    """Return whether a sentence announces the list or table below it."""
+    return ends_open(unit.text) or _ANNOUNCES.search(unit.text) is not None
 
 
-def _read_entity(found: re.Match[str]) -> str:
-    if found["code"]:
-        return found[0]
-    return unescape(found[0]) if found[0][0] == "&" else " "
+def _goes_on(text: str, following: Block | None) -> bool:
+    """Return whether a sentence ends in a colon, or in the paragraph below it."""
+    is_rest = isinstance(following, Paragraph) and _REST.match(following.text.lstrip())
+    return _ends_with_colon(text) or (bool(is_rest) and introduces(text))
 
 
-def _without_notes(text: str) -> str:
-    """Return a line without footnote marks."""
-    less = _SURE_NOTE.sub(_keep_code, text)
-    return text if less == text else _NOTE.sub(_keep_code, less)
+def _ends_with_colon(text: str) -> bool:
+    return text.endswith((":", "\uff1a"))
 
 
-def _keep_code(found: re.Match[str]) -> str:
-    return found[0] if found["code"] else ""
+def _is_short(item: Item) -> bool:
+    """Return whether an item is too short to be quoted without what introduces the list."""
+    match item.blocks:
+        case [Paragraph(text)]:
+            return len(text) < MIN_SENTENCE
+    return False
 
 
 def _is_label(text: str, following: Block | None) -> bool:
     """Return whether a paragraph is a label for the block below it, such as the name of a tab."""
     most = MAX_LABEL if isinstance(following, Code) else MIN_SENTENCE - 1
-    return len(text) <= most and not _STOPPED.search(text)
+    return len(text) <= most and text[:1] not in "$[" and not _STOPPED.search(text)
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -245,9 +283,3 @@ def sentences(text: str) -> Iterator[str]:
         said = shorten(unit.words, MAX_UNIT)
         if len(said) >= MIN_SENTENCE and not unit.members:
             yield said
-
-
-def row_of(cells: Sequence[str]) -> str:
-    """Return cells as a Markdown table row."""
-    escaped = (re.sub(r"(?<!\\)\|", r"\\|", keep_plain(cell)) for cell in cells)
-    return f"| {' | '.join(escaped)} |"

@@ -1,0 +1,48 @@
+"""Reads paragraphs, items and cells as lines: without markup other than code, and without notes."""
+
+import re
+from collections.abc import Sequence
+from html import unescape
+
+from ...retrieval.markup import strip_marks
+from ..text import keep_plain
+
+_CODE = r"(?<!`)(?P<code>`+)(?!`).{1,400}?(?<!`)(?P=code)(?!`)"
+_ENTITY_OR_SPACE = re.compile(rf"{_CODE}|&#?\w{{1,31}};|[^\S ]| {{2,}}")
+# Text that looks like a citation can be a footnote mark: `It stood.[1] So they say. [2] The wall`.
+# If there is one such mark, `the wall [3] is old` contains another.
+_MARKS = r"\[\d{1,3}\](?: ?\[\d{1,3}\])*"
+_SURE_NOTE = re.compile(rf"{_CODE}|(?<=[.,;:!?]){_MARKS}|(?<=[.!?]) {_MARKS}(?= [^\Wa-z\d_]|\Z)")
+_NOTE = re.compile(rf"{_CODE}|(?<=\w) {_MARKS}(?=[.,;:!?]| (?!(?:and|or|to)\b)|\Z)")
+_CALLOUT = re.compile(r"\A[ \t]*\[![A-Za-z]+\][-+]?[ \t]*")
+_TASK = re.compile(r"\A[ \t]*\[[ xX]\][ \t]+(?=\S)")
+
+
+def inline(text: str) -> str:
+    """Return a paragraph, item or cell as one line, without markup other than code."""
+    text = _TASK.sub("", _CALLOUT.sub("", text.replace("\\\n", "\n")))
+    lines = strip_marks(text, keeps_code=True).split("\n")
+    plain = " ".join(line.strip() for line in lines)
+    return _ENTITY_OR_SPACE.sub(_read_entity, plain).strip()
+
+
+def _read_entity(found: re.Match[str]) -> str:
+    if found["code"]:
+        return found[0]
+    return unescape(found[0]) if found[0][0] == "&" else " "
+
+
+def without_notes(text: str) -> str:
+    """Return a line without footnote marks."""
+    less = _SURE_NOTE.sub(_keep_code, text)
+    return text if less == text else _NOTE.sub(_keep_code, less)
+
+
+def _keep_code(found: re.Match[str]) -> str:
+    return found[0] if found["code"] else ""
+
+
+def row_of(cells: Sequence[str]) -> str:
+    """Return cells as a Markdown table row."""
+    escaped = (re.sub(r"(?<!\\)\|", r"\\|", keep_plain(cell)) for cell in cells)
+    return f"| {' | '.join(escaped)} |"
