@@ -5,6 +5,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -23,21 +24,28 @@ def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str])
     """
     directory.mkdir(parents=True, exist_ok=True)
     layout = EncoderLayout(directory)
-    layout.pieces.write_bytes("".join(f"{piece}\n" for piece in pieces).encode())
-    weights = encoder.weights.astype(np.int32)
-    for path, array in ((layout.table, encoder.table), (layout.weights, weights)):
-        with path.open("wb") as file:
-            np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
+    contents = {
+        layout.pieces: "\n".join([*pieces, ""]).encode(),
+        layout.table: _array_bytes(encoder.table),
+        layout.weights: _array_bytes(encoder.weights.astype(np.int32)),
+    }
     digest = hashlib.sha256()
-    for path in (layout.pieces, layout.table, layout.weights):
-        digest.update(path.read_bytes())
+    for content in contents.values():
+        digest.update(content)
     description = replace(encoder.description, sha256=digest.hexdigest())
-    content = json.dumps(asdict(description), indent=1, sort_keys=True)
-    layout.description.write_bytes(content.encode() + b"\n")
+    described = json.dumps(asdict(description), indent=1, sort_keys=True)
+    contents[layout.description] = described.encode() + b"\n"
     whole = hashlib.sha256()
-    for path in sorted(directory.iterdir()):
-        whole.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    for path, content in sorted(contents.items()):
+        path.write_bytes(content)
+        whole.update(path.name.encode() + b"\0" + hashlib.sha256(content).digest())
     return whole.hexdigest()
+
+
+def _array_bytes(array: NDArray[np.generic]) -> bytes:
+    file = BytesIO()
+    np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
+    return file.getvalue()
 
 
 def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.float64]:

@@ -127,7 +127,7 @@ class StaticEmbedder(Embedder):
         if self._weighs_by_corpus:
             factors = rarity_factors(self.frequencies, self._texts)
             encoder = replace(encoder, weights=np.rint(encoder.weights * factors))
-        write = partial(write_encoder, encoder=encoder, pieces=general_pieces())
+        write = partial(write_encoder, encoder=encoder, pieces=[*encoder.pieces.numbers])
         return QueryEncoder(FIGURES, partial(encode_all, encoder), write)
 
 
