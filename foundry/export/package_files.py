@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import PurePosixPath
 
 LEFTOVERS = (".new", ".rej")
@@ -11,8 +12,8 @@ LEFTOVERS = (".new", ".rej")
 
 _MARKED = re.compile(rb"(?ms)^<{7}(?: [^\n]*)?$.*?^={7}\r?$.*?^>{7}(?: [^\n]*)?$")
 _COMPILED = (".so", ".pyd")
-_STATEMENTS = (ast.stmt, ast.ExceptHandler, ast.match_case)
-"""Nodes that contain statements."""
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
+"""Attributes of a statement that contain statements."""
 
 
 def has_conflicts(content: bytes) -> bool:
@@ -116,7 +117,7 @@ def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str
         if isinstance(node, ast.Try):
             waiting += [*node.handlers, *node.orelse, *node.finalbody]
             continue
-        waiting += (each for each in ast.iter_child_nodes(node) if isinstance(each, _STATEMENTS))
+        waiting += chain.from_iterable(getattr(node, block, ()) for block in _BLOCKS)
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node, alias.name, alias.name, []

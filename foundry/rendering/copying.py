@@ -112,7 +112,7 @@ def is_formatted(test: bytes, package: str) -> bool:
     begin = b"from " + package.encode()
     others = {number for number, line in named if not line.startswith(begin)}
     if others:
-        nodes = (node for node in ast.walk(ast.parse(test)) if isinstance(node, ast.stmt))
+        nodes = (node for node in _statements(ast.parse(test)) if isinstance(node, ast.stmt))
         others -= {node.lineno for node in nodes if node.lineno == node.end_lineno}
     return not others and all(len(line) <= LINE_LENGTH for _, line in named)
 

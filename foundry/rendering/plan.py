@@ -68,8 +68,8 @@ def plan_server(
     rendered += sorted(tests.keys() - set(copied))
     files.update(format_python(files, rendered, copied))
     for name, content in files.items():
-        if name in runtime:
-            # Runtime modules were already parsed to find their imports.
+        if name in runtime or name in copied:
+            # Runtime modules were parsed to find their imports, and copied tests by ruff.
             continue
         parsed = parse_back(name, content)
         if name == "pyproject.toml":
