@@ -20,7 +20,7 @@ import warm_python
 from black.files import infer_target_version
 from servers import LIBRARIES, in_python
 
-from foundry.export import compose
+from foundry.export import compose, existing
 from foundry.export.bills import CORPUS, format_corpus
 from foundry.readers.sandbox import processes
 from foundry.rendering import formatting, plan
@@ -28,7 +28,7 @@ from foundry.serving import running
 
 FORMAT_PYTHON, RUN_TOOL = formatting.format_python, formatting._run
 PARSE_BACK, READ_LOCK = formatting.parse_back, cache(compose.Resolution)
-MAKE_BILLS, COMPRESS = compose._bills, lru_cache(maxsize=32)(bz2.compress)
+MAKE_BILLS, IS_FORMATTED = compose._bills, cache(plan.is_formatted)
 BILLS: dict[tuple[str | bytes, ...], dict[str, bytes]] = {}
 INTERPRET, READ = running._interpret, processes._command
 READERS = ("foundry.readers.sandbox.reading", "pypdfium2")
@@ -72,7 +72,8 @@ def formatted_once() -> Iterator[None]:
         # Otherwise every export would read the lock file of all servers again.
         patch.setattr(compose, "Resolution", READ_LOCK)
         patch.setattr(compose, "_bills", _make_bills)
-        patch.setattr(bz2, "compress", COMPRESS)
+        patch.setattr(existing, "bz2", _Bz2)
+        patch.setattr(plan, "is_formatted", IS_FORMATTED)
         yield
 
 
@@ -159,6 +160,25 @@ def _read_warmly(options: str) -> list[str]:
     *_, worker, options = READ(options)
     code = f"import runpy; runpy.run_path({worker!r}, run_name='__main__')"
     return [*warm_python.command(*READERS), code, options]
+
+
+class _Bz2:
+    """Compresses and decompresses each record of an export once."""
+
+    compress = staticmethod(lru_cache(maxsize=32)(bz2.compress))
+
+    class BZ2Decompressor:
+        eof = False
+
+        def decompress(self, content: bytes, most: int) -> bytes:
+            decompressed, self.eof = _decompress(content, most)
+            return decompressed
+
+
+@lru_cache(maxsize=32)
+def _decompress(content: bytes, most: int) -> tuple[bytes, bool]:
+    decompressor = bz2.BZ2Decompressor()
+    return decompressor.decompress(content, most), decompressor.eof
 
 
 class _Kept:

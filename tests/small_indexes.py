@@ -6,10 +6,12 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from run_export import share_bytecode
 from sharing import unformatted
 from starlette.testclient import TestClient
 
@@ -36,6 +38,13 @@ from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 
 SOURCES = ("s0", "s1")
+
+FORGOTTEN = 8
+"""Number of imported packages after which those that were forgotten are freed."""
+
+_forgotten = count(1)
+
+share_bytecode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +159,7 @@ def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleTy
     config = load_config(root)
     encoder = PROVIDERS["none" if config.embedding.provider == "none" else "static"]
     with unformatted():
-        files = plan.plan_server(Design.of(config, encoder), None)
+        files = plan.plan_server(Design.of(config, encoder), None, with_tests=False)
     write_files(root / "server", files)
     with imported(root / "server", package) as module:
         yield module
@@ -168,7 +177,9 @@ def imported(folder: Path, package: str) -> Iterator[ModuleType]:
         sys.path.remove(str(folder))
         for name in [name for name in sys.modules if name.partition(".")[0] == package]:
             del sys.modules[name]
-        gc.collect()
+        # Modules refer to each other, so only a collection frees them, which takes long.
+        if not next(_forgotten) % FORGOTTEN:
+            gc.collect()
 
 
 def client_of(package: ModuleType, **options: Any) -> TestClient:
