@@ -2,6 +2,7 @@
 
 from sharing import READ_LOCK
 
+from foundry.building.documents.programs import program_hash, reader_hashes
 from foundry.embedding.static import StaticEmbedder
 from foundry.export.compose import LOCK
 from foundry.files import templates_folder
@@ -14,3 +15,5 @@ for _path in RUNTIME.rglob("*.py"):
     imported_modules(_path.read_bytes(), module_of(_path.relative_to(RUNTIME).as_posix(), ""))
 READ_LOCK((templates_folder() / LOCK).read_text(encoding="utf-8"))
 StaticEmbedder()
+program_hash()
+reader_hashes()
