@@ -12,10 +12,12 @@ SECONDS = 120.0
 
 def wait_until(condition: Callable[[], bool], seconds: float = SECONDS) -> None:
     """Wait until a condition is true; fail after `seconds`."""
-    end = time.monotonic() + seconds
+    end, pause = time.monotonic() + seconds, 0.005
     while not condition():
         assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.005)
+        time.sleep(pause)
+        # Looking may cost as much as what is waited for.
+        pause = min(1.2 * pause, 0.1)
 
 
 @contextmanager
