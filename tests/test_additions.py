@@ -56,9 +56,8 @@ def insert(path: Path, before: str, text: str) -> None:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of Foundry to which a stage, a format, a source and a target were added."""
     root = tmp_path_factory.mktemp("checkout")
-    unwanted = shutil.ignore_patterns("__pycache__")
-    package = shutil.copytree(Path(foundry.__file__).parent, root / "foundry", ignore=unwanted)
-    shutil.copytree(templates_folder(), root / "templates", ignore=unwanted)
+    package = shutil.copytree(Path(foundry.__file__).parent, root / "foundry")
+    shutil.copytree(templates_folder(), root / "templates")
     stages = package / "features" / "stages" / "ranking.py"
     (package / "runtime" / "retrieval" / "stages" / "few_words.py").write_text(block_of("stage", 0))
     insert(stages, "STAGES = (", block_of("stage", 1) + "\n\n")

@@ -344,11 +344,7 @@ def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCl
 @pytest.mark.slow
 def test_other_foundry_on_a_node_is_an_error(make_project: MakeProject, tmp_path: Path) -> None:
     other = tmp_path / "other"
-    shutil.copytree(
-        Path(package.__file__).parent,
-        other / "foundry",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
+    shutil.copytree(Path(package.__file__).parent, other / "foundry")
     (other / "foundry" / "__init__.py").write_text('"""Other."""\n\n__version__ = "0.0.1"\n')
     with (other / "foundry" / "chunking" / "packing.py").open("a") as module:
         module.write("# Packs otherwise.\n")
