@@ -132,6 +132,16 @@ def test_one_edit_of_any_kind_is_noticed(name: str, content: str, project: Proje
     assert snapshot(project.index) == fresh_index(project)
 
 
+def test_files_that_are_shown_by_the_same_name_are_two_documents(project: Project) -> None:
+    for end in (b"\xe8", b"\xe9"):
+        path = os.fsencode(project.root / "sources") + b"/caf" + end + b".md"
+        Path(os.fsdecode(path)).write_bytes(b"# Coffee\n\nOf kind " + end.hex().encode())
+    found = build(project)
+    assert found["changes"]["read"] == 9
+    told = project.succeed("inspect", "--json", "--path", "caf*").stdout
+    assert len(json.loads(told)) == 2
+
+
 def test_same_content_at_another_time_is_not_prepared_again(project: Project) -> None:
     build(project)
     for path in (project.root / "sources").rglob("*"):

@@ -17,6 +17,7 @@ from foundry.runtime.retrieval.values import encode_value
 from foundry.runtime.store.qdrant.filters import conditions_of, path_prefixes
 from foundry.runtime.store.qdrant.rows import HeldVersion
 from foundry.runtime.store.restriction import restrict
+from foundry.runtime.store.store import is_short
 from foundry.stores.content import Content
 
 
@@ -145,3 +146,22 @@ def scroll(place: Place) -> list[models.Record]:
     with place.client() as client:
         found: list[models.Record] = client.scroll(place.name, limit=1000)[0]
         return found
+
+
+@pytest.mark.parametrize(
+    ("hits", "count", "allowed", "is_repeated"),
+    [
+        (2, 10, None, False),
+        (2, 10, 2, False),
+        (2, 10, 3, True),
+        (9, 10, 20, True),
+        (10, 10, 20, False),
+        (0, 10, 0, False),
+    ],
+)
+def test_a_graph_that_finds_too_few_is_searched_exactly(
+    hits: int, count: int, allowed: int | None, is_repeated: bool
+) -> None:
+    found = LaneHits(np.arange(hits), np.zeros(hits, np.float32))
+    only = None if allowed is None else restrict(np.arange(30) < allowed)
+    assert is_short(found, count, only) is is_repeated
