@@ -1,6 +1,8 @@
 import random
+import shutil
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -144,9 +146,21 @@ def test_related_texts_are_nearer_than_unrelated_ones(english: PieceEncoder) -> 
 
 def test_the_same_text_has_the_same_bytes_in_a_fresh_encoder(english: PieceEncoder) -> None:
     text = "Turbulent boundary layers over a heated flat plate, and 12 transistors. " * 20
-    first, second = english.encode(text), PieceEncoder.open(STATIC_ENGLISH).encode(text)
+    cutter = PieceCutter([*english.pieces.numbers], english.description.language)
+    first, second = english.encode(text), replace(english, pieces=cutter).encode(text)
     assert first is not None and second is not None
     assert first.tobytes() == second.tobytes()
+
+
+def test_encoders_of_the_same_pieces_share_them(english: PieceEncoder, tmp_path: Path) -> None:
+    copy = shutil.copytree(STATIC_ENGLISH, tmp_path / "copy")
+    again = PieceEncoder.open(STATIC_ENGLISH)
+    assert PieceEncoder.open(copy).pieces is again.pieces
+    lines = (copy / "pieces.txt").read_text().splitlines()
+    (copy / "pieces.txt").write_text("\n".join([*lines[:-1], "zzzz", ""]))
+    other = PieceEncoder.open(copy)
+    assert other.pieces.cut("zzzz")[0].rows == (len(lines) - 1,)
+    assert english.pieces.cut("zzzz")[0].rows != (len(lines) - 1,)
 
 
 def test_word_order_does_not_change_a_bit(english: PieceEncoder) -> None:
