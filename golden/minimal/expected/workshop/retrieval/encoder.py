@@ -14,8 +14,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -47,6 +48,7 @@ SIGN_LETTERS = 3  # A character of a script without spaces counts as this many l
 
 _WORD = re.compile(r"[^\W_]+")
 _SIGN = re.compile(f"[{SPACELESS}]")
+_beginning = itemgetter(slice(BEGINNING))
 
 
 class EncoderLayout:
@@ -102,7 +104,8 @@ class PieceCutter:
 
     def __init__(self, pieces: Sequence[str], language: str = "none", entries: int = 8_192) -> None:
         self.numbers = dict(zip(pieces, range(len(pieces)), strict=True))
-        longest = {piece[:BEGINNING]: len(piece) for piece in sorted(pieces, key=len)}
+        ordered = sorted(pieces, key=len)
+        longest = dict(zip(map(_beginning, ordered), map(len, ordered), strict=True))
         cut = partial(_cut_word, self.numbers, longest, language == "english")
         self.cut_word = remember(cut, entries)
 
@@ -137,6 +140,12 @@ def _cut_word(
     return Word(tuple(rows), letters, letters - missed, digits, covered_digits)
 
 
+# The versions of an index mostly have the same pieces.
+@lru_cache(maxsize=1)
+def _cutter(lines: bytes, language: str) -> PieceCutter:
+    return PieceCutter(lines.decode().split("\n")[:-1], language)
+
+
 @dataclass(slots=True)
 class PieceEncoder:
     """A table of pieces (V, d) and their weights (V,), all integers."""
@@ -152,16 +161,15 @@ class PieceEncoder:
         layout = EncoderLayout(directory)
         try:
             description = EncoderDescription(**json.loads(layout.description.read_bytes()))
-            pieces = layout.pieces.read_text(encoding="utf-8").split("\n")[:-1]
+            pieces = _cutter(layout.pieces.read_bytes(), description.language)
         except (OSError, ValueError, TypeError) as error:
             raise IndexUnusableError(f"{directory}: unreadable: {error}") from None
         if description.format != FORMAT_VERSION:
             versions = f"format {description.format}, this server reads format {FORMAT_VERSION}"
             raise IndexUnusableError(f"{directory}: encoder {versions}", hint=OTHER_VERSION_HINT)
-        table = open_array(layout.table, np.int8, (len(pieces), description.dimensions))
-        weights = open_array(layout.weights, np.int32, (len(pieces),))
-        cutter = PieceCutter(pieces, description.language)
-        return cls(description, cutter, table, weights.astype(np.float64))
+        table = open_array(layout.table, np.int8, (len(pieces.numbers), description.dimensions))
+        weights = open_array(layout.weights, np.int32, (len(pieces.numbers),))
+        return cls(description, pieces, table, weights.astype(np.float64))
 
     @stage("encode")
     def encode(self, text: str) -> Vector | None:
