@@ -68,6 +68,17 @@ def test_each_beginning_of_a_word_finds_what_the_word_finds(
         assert found["results"][0]["title"] == title, query[:end]
         assert found["match"] != "none"
         assert not found["unknown_identifiers"]
+        assert "searched" not in found
+
+
+@pytest.mark.parametrize(
+    ("begun", "word"), [("createAsy", "createAsyncThunk"), ("configurat", "configuration")]
+)
+def test_the_completed_word_is_highlighted(client: TestClient, begun: str, word: str) -> None:
+    best = ask(client, begun, prefix=True)["results"][0]
+    texts = {"title": best["title"], "snippet": best["snippet"]}
+    shown = [text[a:b] for name, text in texts.items() for a, b in best["highlights"][name]]
+    assert word in shown
 
 
 def test_a_word_that_is_there_or_begins_none_is_searched_for_as_it_is(client: TestClient) -> None:
