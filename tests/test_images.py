@@ -40,6 +40,9 @@ def image(tmp_path_factory: pytest.TempPathFactory, formatted_once: None) -> con
         assert result.exit_code == 0, result.output
     (export,) = (project / "dist").iterdir()
     assert {LOG} == set(re.findall(r"/var/lib/[^`]*\.jsonl", (export / "README.md").read_text()))
+    # As written by an owner whose files are private (umask 077)
+    for path in (export, *export.rglob("*")):
+        path.chmod(0o700 if path.is_dir() else 0o600)
     wheels = wheelhouse(export)
     containers.download_uv(wheels)
     # The files of this folder are readable by every user, unlike those of tests.
