@@ -24,7 +24,7 @@ from .answer import (
     NumberedPassage,
     QueryOrigin,
     Sources,
-    find_passages,
+    search_passages,
 )
 from .conversation import ENGLISH, Conversation, LanguageWords, kind_of, query_of
 from .extracts import Chat, extract_answer
@@ -59,7 +59,7 @@ class ModelChat:
         usage: Counter[str] = Counter()
         query, origin, notice, own = await self._query(model, asked, usage)
         search = self.search if own is None else partial(search_both, self.search, own)
-        sources, passages = await find_passages(search, asked, query, origin, notice)
+        sources, passages = await search_passages(search, asked, query, origin, notice)
         sources = replace(sources, also_searched=own)
         yield sources
         for told in notices_of(sources.stages):
