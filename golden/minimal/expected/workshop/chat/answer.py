@@ -147,7 +147,7 @@ Answer = Callable[[Conversation], AsyncGenerator[ChatEvent, None]]
 """Answers the last turn of a conversation. May raise InvalidRequestError before the first event."""
 
 
-async def find_passages(
+async def search_passages(
     search: AsyncSearch,
     asked: Conversation,
     query: str,

@@ -21,7 +21,7 @@ from ..index.reader import Index, current_index
 from ..retrieval.opposites import is_opposed
 from ..retrieval.results import HEDGES, notices_of, term_weights
 from ..web.requests import AsyncSearch
-from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, find_passages
+from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
 from .quoting.asked import find_lacking, says_opposite
 from .quoting.quotes import Quote, quote_units
@@ -81,7 +81,7 @@ class Chat:
         is_follow_up = kind == "follow_up"
         query = query_of(asked.turns, index, self.language) if is_follow_up else asked.question
         query_from: QueryOrigin = "conversation" if is_follow_up else "question"
-        sources, passages = await find_passages(self.search, asked, query, query_from)
+        sources, passages = await search_passages(self.search, asked, query, query_from)
         yield sources
         text, done = extract_answer(sources, passages, language=self.language)
         yield Delta("\n\n".join([*notices_of(sources.stages), text]))

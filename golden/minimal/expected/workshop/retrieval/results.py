@@ -105,6 +105,8 @@ class SearchResponse(Record):
     hits: tuple[Hit, ...] = field(metadata={"alias": "results"})
     facets: Facets | None = None
     explanation: tuple[str, ...] = ()  # Sentences about each stage.
+    # The query that was searched for, if a wrapper of the search replaced it
+    searched: str | None = field(default=None, metadata={"exclude": True})
 
     def covers(self, chunk: ChunkRecord) -> bool:
         """Return whether a chunk is a hit, or may have been merged into one."""

@@ -48,9 +48,9 @@ _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\
 
 def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
     """Add snippets to the hits of a response; `tokenizer` is the index's."""
-    # Highlight the query that was searched for, which may be a corrected one.
-    searched = response.stages.get("correction", {}).get("query", response.query)
-    find = word_finder(searched, tokenizer)
+    # Highlight the query that was searched for, which may be a corrected or a completed one.
+    corrected = response.stages.get("correction", {}).get("query")
+    find = word_finder(corrected or response.searched or response.query, tokenizer)
     # Hits of one document share its title and often headings, so the words found there are cached.
     find_above = cache(find)
     for hit in response.hits:

@@ -64,7 +64,8 @@ def completing(search: Callable[..., SearchResponse]) -> Callable[..., SearchRes
         if not prefix:
             return search(query, *arguments, **options)
         completed = complete_query(served.whole().part(Terms.open), current_index(), query)
-        return replace(search(completed, *arguments, **options), query=query)
+        found = search(completed, *arguments, **options)
+        return replace(found, query=query, searched=completed)
 
     return complete
 
