@@ -21,6 +21,7 @@ class Group(StrEnum):
     HIDDEN = "hidden"
     SECRET = "secret"
     SCAN = "scan"
+    DAMAGE = "damage"
 
 
 class Kind(StrEnum):
@@ -132,6 +133,7 @@ class Remarks(NamedTuple):
             (Group.HIDDEN, reading.hidden),
             (Group.SECRET, document.findings),
             (Group.SCAN, scan),
+            (Group.DAMAGE, [Finding(part, None) for part in reading.damaged]),
         )
         findings = tuple(
             (group, finding.kind, finding.line, finding.count)

@@ -182,6 +182,7 @@ def _sections(report: Mapping[str, Any], file: object, adopted: bool) -> Iterato
         (Group.HIDDEN, "not visible to people, and left out:"),
         (Group.DECODING, "not, or not entirely, in UTF-8:"),
         (Group.SCAN, "pages that are pictures:"),
+        (Group.DAMAGE, "read without these parts, which are missing or damaged:"),
     ):
         lines = [
             f"{_place(finding)}: {finding['kind']}"

@@ -149,6 +149,7 @@ class Reading:
         words: Counts of all words by outcome.
         hidden: Counts of text that people do not see, which is not in `text`.
         guessed: The character sets that were guessed, since the bytes did not declare them.
+        damaged: The parts that could not be read, such as `page 3`.
         lacking: The extra of Foundry that would find headings and blocks.
         seen: The pages or pictures, from 1, whose text was read from a picture.
         unsure: The number of lines of `seen` that may be misread.
@@ -177,6 +178,7 @@ class Reading:
     words: WordCounts | None = None
     hidden: tuple[Finding, ...] = ()
     guessed: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
     lacking: str = ""
     seen: tuple[int, ...] = ()
     unsure: int = 0

@@ -57,6 +57,7 @@ class Reason(StrEnum):
     HOLDS_DTD = "holds a DTD"
     ILLEGIBLE = "pictures without legible text"
     MINIFIED = "minified code"
+    NEEDS_ADOBE_READER = "a form that only Adobe Reader shows"
     NEEDS_BROWSER = "needs a browser"
     NEEDS_OCR = "no text layer, needs OCR"
     NO_SUBTITLES = "no subtitles"

@@ -79,6 +79,7 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
             words=words,
             hidden=hidden,
             guessed=guessed,
+            damaged=tuple(notes.damaged),
             looked_at=allowance.read,
             unseen=allowance.unread,
             is_hurried=allowance.is_late,

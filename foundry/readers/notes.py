@@ -11,12 +11,15 @@ from foundry.documents.left_out import LeftOut, Omission
 
 @dataclass
 class Notes:
-    """Words of the container, words left out, hidden characters by kind, guessed character sets."""
+    """Words of the container, words left out, hidden characters by kind, guessed character sets,
+    and the parts that could not be read.
+    """
 
     left_out: list[LeftOut] = field(default_factory=list)
     source: list[str] = field(default_factory=list)
     hidden: dict[str, Finding] = field(default_factory=dict)
     guessed: set[str] = field(default_factory=set)
+    damaged: dict[str, None] = field(default_factory=dict)
 
 
 _NOTES: ContextVar[Notes | None] = ContextVar("notes", default=None)
@@ -59,3 +62,9 @@ def note_guess(charset: str) -> None:
     """Record a guessed character set, if notes are collected."""
     if notes := _NOTES.get():
         notes.guessed.add(charset)
+
+
+def note_damage(part: str) -> None:
+    """Record a part of a document that is missing or damaged, if notes are collected."""
+    if notes := _NOTES.get():
+        notes.damaged[part] = None

@@ -23,7 +23,7 @@ from foundry.readers.decoding import declared_charset, decode
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pages.content import SEMANTICS
-from foundry.readers.notes import leave_out
+from foundry.readers.notes import leave_out, note_damage
 
 MAX_CHAPTERS = 5_000
 MAX_POINTS = 20_000
@@ -84,6 +84,8 @@ def read(content: bytes) -> Reading:
         item = _readable(item, items)
         name = _resolve(dirname(path), item.get("href", ""))
         chapter = _member(package, name)
+        if chapter is None:
+            note_damage(name)
         if chapter is None or not _PAGE.search(_kind(item)):
             continue
         if "nav" in item.get("properties", "").split():

@@ -45,6 +45,7 @@ def read(chapters: Mapping[str, str], navigation: str = "", metadata: str = "") 
         f"o/t/{name}.xhtml": '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"'
         f"><head><title>Book</title></head><body>{body}</body></html>"
         for name, body in chapters.items()
+        if name != "missing"
     }
     members = {"META-INF/container.xml": CONTAINER, "o/content.opf": book, **pages}
     return epub.read(pack({**members, **({"o/nav.xml": navigation} if navigation else {})}))
@@ -60,6 +61,12 @@ def test_a_file_without_a_name_goes_on_with_the_chapter_before() -> None:
     )
     chapters = {"a": "<h1>One</h1><p>x</p>", "b": "<p>y</p>", "c": "<p>z</p>"}
     assert read(chapters, navigation).text == "# One\n\nx\n\ny\n\n# Two: Wasps\n\nz"
+
+
+def test_a_file_that_is_missing_is_told() -> None:
+    with taking_notes() as notes:
+        assert read({"a": "<p>x</p>", "missing": "", "c": "<p>z</p>"}).text == "x\n\nz"
+    assert [*notes.damaged] == ["o/t/missing.xhtml"]
 
 
 def test_chapters_are_as_deep_as_in_the_navigation() -> None:

@@ -257,6 +257,20 @@ def test_what_is_hidden_is_told() -> None:
     assert any(reason is Omission.COMMENT and "Really?" in text for reason, text in told)
 
 
+def test_a_sheet_that_is_missing_is_told() -> None:
+    made = openpyxl.Workbook()
+    for name in ("Plums", "Figs"):
+        made.create_sheet(name).append([f"{name} words"])
+    written = io.BytesIO()
+    made.save(written)
+    with zipfile.ZipFile(written) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    del members["xl/worksheets/sheet2.xml"]
+    reading = read_book(pack(members)).reading
+    assert reading.text == "## Figs\n\nFigs words"
+    assert reading.damaged == ("sheet Plums",)
+
+
 def test_pictures_on_sheets_are_named() -> None:
     stored = io.BytesIO()
     Image.new("RGB", (3, 3)).save(stored, "PNG")

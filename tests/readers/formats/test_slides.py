@@ -165,6 +165,14 @@ def test_what_is_hidden_or_repeated_is_told() -> None:
     assert [each.text for each in document.reading.left_out] == ["veiled", "Harvest"]
 
 
+def test_a_slide_that_is_missing_is_told() -> None:
+    change = {"ppt/_rels/presentation.xml.rels": (b"slides/slide2.xml", b"slides/gone.xml")}
+    content = deck(lambda _: None, lambda _: None, lambda _: None, change=change)
+    reading = read_deck(content).reading
+    assert len(reading.pages) == 3
+    assert reading.damaged == ("slide 2",)
+
+
 @pytest.mark.parametrize(
     ("suffix", "kind"), [("ppsx", "slideshow"), ("potx", "template"), ("pptm", "macroEnabled")]
 )

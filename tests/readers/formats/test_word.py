@@ -364,6 +364,31 @@ def test_strict_documents_and_imported_ones(sandbox: Sandbox) -> None:
     assert text_of(content, sandbox).split() == "Strictly said. # Imported Page words.".split()
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "text", "damaged"),
+    [
+        ("a.docx", docx(paragraph("Chapter", "Heading1") + paragraph("Inner.")), "Inner.", ()),
+        ("a.dat", b"Inner.", "Inner.", ()),
+        ("a.bin", bytes(range(32)) * 9, "", ("word/a.bin",)),
+        ("gone.docx", None, "", ("word/gone.docx",)),
+    ],
+)
+def test_imported_documents_are_read_or_told(
+    name: str, content: bytes | None, text: str, damaged: tuple[str, ...], sandbox: Sandbox
+) -> None:
+    relations = (
+        '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+        f'<Relationship Id="i" Type="{RELATIONS}/aFChunk" Target="{name}"/></Relationships>'
+    )
+    more: dict[str, str | bytes] = {"word/_rels/document.xml.rels": relations}
+    if content is not None:
+        more[f"word/{name}"] = content
+    read = read_file(docx(f'{paragraph("Outer.")}<w:altChunk r:id="i" {R}/>', **more), sandbox)
+    assert read.reading.text.startswith("Outer.") and read.reading.text.endswith(text)
+    assert [each.text for each in read.reading.headings] == ["Chapter"] * (name == "a.docx")
+    assert read.reading.damaged == damaged
+
+
 STRICT = "http://purl.oclc.org/ooxml/officeDocument/relationships"
 
 

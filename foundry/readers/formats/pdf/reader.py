@@ -5,7 +5,8 @@ in larger type than most of the text.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -23,10 +24,14 @@ from foundry.readers.formats.pdf.layout import Entry, Line, compose
 from foundry.readers.formats.pdf.ligatures import name_ligatures
 from foundry.readers.formats.pdf.page import PageReader
 from foundry.readers.formats.pdf.running import drop_running_lines
+from foundry.readers.notes import note_damage
 
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000
 MAX_LABEL_CHARS = 30
+MAX_ATTACHMENTS = 1_000
+MAX_NAME_CHARS = 200
+_WAIT = re.compile(r"Please wait|PDF viewer may not be able to display", re.IGNORECASE)
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _LETTER = re.compile(r"[^\W\d_]")
 _DATE = re.compile(r"(?:D:)?(\d{4,14})(?:([+-]\d\d)'?(\d\d)?|Z)?")
@@ -65,6 +70,8 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     if count > MAX_PAGES:
         raise UnreadableError(Reason.TOO_MANY_PAGES, f"{count}, the limit is {MAX_PAGES}")
     pages = [_read_page(document, number, ocr=ocr) for number in range(count)]
+    if document.get_formtype() == raw.FORMTYPE_XFA_FULL and _is_hint(pages):
+        raise UnreadableError(Reason.NEEDS_ADOBE_READER)
     if not any(_LETTER_OR_DIGIT.search(line.text) for page in pages for line in page.lines):
         seen = Reason.ILLEGIBLE if any(page.unsure for page in pages) else Reason.NO_TEXT
         raise UnreadableError(seen if ocr else Reason.NEEDS_OCR, f"{count} pages")
@@ -76,9 +83,12 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
         title=title if _LETTER.search(title) and not _NO_TITLE.match(title) else None,
         modified=read_pdf_date(details.get("ModDate") or details.get("CreationDate") or ""),
     )
+    names = ", ".join(_read_attachments(document))
+    attached = f"\n\nAttachments: {names}" if names else ""
     links = [Link(target, target, "inline") for page in pages for target in page.links]
     return replace(
         reading,
+        text=reading.text + attached,
         links=tuple(dict.fromkeys((*reading.links, *links))),
         page_labels=_read_labels(document, count),
         seen=tuple(number for number, page in enumerate(pages, 1) if page.is_seen),
@@ -99,12 +109,29 @@ def read_pdf_date(written: str) -> str | None:
     return normalise_date(f"{date}T{digits[8:10]}:{digits[10:12]:0>2}:{digits[12:]:0>2}{offset}")
 
 
+def _is_hint(pages: Sequence[_Page]) -> bool:
+    """Return whether a form's only page asks for a program that shows its fields."""
+    text = " ".join(line.text for page in pages[:1] for line in page.lines)
+    return len(pages) == 1 and _WAIT.search(text) is not None
+
+
+def _read_attachments(document: Any) -> Iterator[str]:
+    """Yield the names of the files in a PDF, which are not opened."""
+    import pypdfium2
+
+    for number in range(min(document.count_attachments(), MAX_ATTACHMENTS)):
+        with suppress(pypdfium2.PdfiumError):
+            name = document.get_attachment(number).get_name()
+            yield normalise_line(name, MAX_NAME_CHARS) or "unnamed"
+
+
 def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
     import pypdfium2
 
     try:
         page = document[number]
     except pypdfium2.PdfiumError:
+        note_damage(f"page {number + 1}")
         return _Page()
     try:
         reader = PageReader(page, number + 1)
@@ -147,6 +174,6 @@ def _read_outline(document: Any) -> list[Entry]:
 
 
 READER = pictures.extend(
-    FileReader("pdf/7", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
+    FileReader("pdf/8", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
     partial(read, ocr=True),
 )

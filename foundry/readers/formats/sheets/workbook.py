@@ -22,7 +22,7 @@ from foundry.readers.formats.office.stored_pictures import picture_files, write_
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.sheets.cells import MAX_CELLS, Formats, read_sheet, script_of
 from foundry.readers.formats.sheets.rows import Sheet
-from foundry.readers.notes import leave_out
+from foundry.readers.notes import leave_out, note_damage
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -59,6 +59,7 @@ def read(content: bytes) -> Reading:
         relation = parts.relations(parts.main).get(each.get(f"{RELATIONSHIPS}id", ""))
         part = parts.read(relation.target) if relation else None
         if relation is None or part is None:
+            note_damage(f"sheet {name}")
             continue
         sheet = Sheet()
         if relation.kind == "worksheet":

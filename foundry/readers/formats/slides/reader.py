@@ -20,7 +20,7 @@ from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.pictures import extend, read_pictures
 from foundry.readers.formats.slides.layout import Layouts, P, in_reading_order, placeholder_kind
 from foundry.readers.formats.slides.texts import A, lines_of, table_rows
-from foundry.readers.notes import leave_out
+from foundry.readers.notes import leave_out, note_damage
 
 _TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
 _SUFFIXES = (".pptx", ".pptm", ".ppsx", ".ppsm", ".potx", ".potm")
@@ -69,6 +69,7 @@ class _Slides:
         root = self._parts.xml(part) if part else None
         tree = None if root is None else root.find(f"{P}cSld/{P}spTree")
         if root is None or tree is None:
+            note_damage(f"slide {self._number}")
             return
         if root.get("show") in {"0", "false"}:
             leave_out(Omission.HIDDEN, texts_of(root), f"slide {self._number}")

@@ -113,6 +113,6 @@ def _tell_comments(parts: Parts) -> None:
 
 _SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
 READER = extend(
-    FileReader("docx/5", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=word_texts),
+    FileReader("docx/6", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=word_texts),
     partial(read, ocr=True),
 )

@@ -3,6 +3,8 @@
 import pytest
 from document_files import Text, assemble_pdf, pdf, read_document, reader_of, stream
 
+from foundry.building.report import BuildReport, Remarks
+from foundry.building.report_text import format_report
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
 from foundry.documents import Document, RawDocument, Skipped
@@ -152,6 +154,39 @@ def test_a_word_is_joined_as_the_document_writes_it_elsewhere(sandbox: Sandbox) 
 def test_a_divided_word_ends_no_paragraph(sandbox: Sandbox) -> None:
     lines = body(600, "The harbour has a light-", "ing system, and the quay", "has none at all.")
     assert "\n\n" not in read_file(pdf([lines]), sandbox).reading.text
+
+
+def test_files_in_a_pdf_are_named(sandbox: Sandbox) -> None:
+    files = b"/Names<</EmbeddedFiles<</Names[(a) 8 0 R (b) 9 0 R]>>>>"
+    objects = {
+        1: b"<</Type/Catalog/Pages 2 0 R" + files + b">>",
+        8: b"<</Type/Filespec/F(budget.csv)/UF(budget.csv)/EF<</F 7 0 R>>>>",
+        9: b"<</Type/Filespec/F(plan.pdf)/UF(plan.pdf)/EF<</F 7 0 R>>>>",
+        7: stream(b"a,b"),
+    }
+    content = pdf([body(600, "Some words.")], objects=objects)
+    text = read_file(content, sandbox).reading.text
+    assert text == "Some words.\n\nAttachments: budget.csv, plan.pdf"
+
+
+def test_a_form_that_only_asks_to_wait_is_not_read(sandbox: Sandbox) -> None:
+    form = b"<</Type/Catalog/Pages 2 0 R/NeedsRendering true/AcroForm<</Fields[]/XFA 8 0 R>>>>"
+    objects = {1: form, 8: stream(b"<xdp/>")}
+    wait = pdf([body(600, "Please wait...", "Your viewer is too old.")], objects=objects)
+    assert reason(wait, sandbox) == "a form that only Adobe Reader shows"
+    shown = pdf([body(600, "Name of the buyer:")], objects=objects)
+    assert read_file(shown, sandbox).reading.text == "Name of the buyer:"
+
+
+def test_pages_that_cannot_be_opened_are_told(sandbox: Sandbox) -> None:
+    pages = [body(600, f"Words of page {number}.") for number in range(1, 4)]
+    document = read_file(pdf(pages, objects={12: b"null"}), sandbox)
+    assert document.reading.text == "Words of page 1.\n\nWords of page 3."
+    assert document.reading.damaged == ("page 2",)
+    report = BuildReport(["s"])
+    report.read("s", "a.pdf", Remarks.of(document))
+    said = format_report(report.to_json(), {}, "report.json")
+    assert "read without these parts, which are missing or damaged:\n  s: a.pdf: page 2" in said
 
 
 def test_the_content_decides_and_not_the_name(sandbox: Sandbox) -> None:
