@@ -165,5 +165,5 @@ def nesting_depth(page: str) -> int:
 
 
 READER = Reader(
-    "html/7", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
+    "html/8", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
 )

@@ -16,7 +16,7 @@ _LANGUAGE = re.compile(
     r"(?:^|\s)(?:language|lang|highlight-source|highlight|sourceCode|brush:)[-: ]?([\w+#.-]+)"
 )
 _CODE_LINE = re.compile(
-    r"(?:^|\s)(?:line|code-line|view-line|token-line|cl|CodeMirror-line|ec-line)(?:$|\s)"
+    r"(?:^|\s)(?:line|code-line|highlight-line|view-line|token-line|cl|CodeMirror-line|ec-line)(?:$|\s)"
 )
 
 

@@ -66,6 +66,8 @@ _NOTE_TARGET = re.compile(
     re.IGNORECASE,
 )
 _EQUATION = re.compile(r"katex|mjx|mathjax|mwe-math", re.IGNORECASE)
+_EQUATION_SOURCE = "mwe-math-mathml"
+"""Class of MediaWiki's MathML, which pages hide, and show a picture of the equation instead."""
 SEMANTICS = "epub:type"
 
 
@@ -110,6 +112,8 @@ class Content:
             return Omission.FORM
         if node.mem_id in self._used_tabs:
             return Omission.DUPLICATE
+        if tag == "img" and _shows_equation(node, attributes):
+            return Omission.DUPLICATE
         if not attributes:
             return self._of_region(node, tag, attributes) if tag in _REGIONS else None
         if self.is_hidden(node, attributes):
@@ -126,12 +130,14 @@ class Content:
             return Omission.NAVIGATION
         if tag in _REGIONS or role in _REGION_ROLES:
             return self._of_region(node, tag, attributes)
-        if "class" in attributes:
+        if "class" in attributes or "breadcrumb" in (attributes.get("id") or ""):
             return self._of_class(node, tag, attributes)
         return None
 
     def is_hidden(self, node: LexborNode, attributes: Attributes) -> bool:
         """Return whether an element is hidden, even after a click on a tab."""
+        if _EQUATION_SOURCE in (attributes.get("class") or ""):
+            return False
         state = attributes.get("hidden", "shown")
         is_hidden = state != "shown" and (state or "").lower() != "until-found"
         is_hidden = is_hidden or attributes.get("aria-hidden") == "true"
@@ -171,6 +177,9 @@ class Content:
     def _of_class(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:
         if is_line_number(node, attributes):
             return Omission.NAVIGATION
+        if tag == "summary" and "hideme" in (attributes.get("class") or ""):
+            # Rustdoc hides this label of a description unless the description is closed.
+            return Omission.NAVIGATION
         is_surrounding = tag in {"div", "ul", "ol", "span", "p", "section"} and in_classes(
             _SURROUNDING, attributes
         )
@@ -181,6 +190,13 @@ class Content:
 
 _REGIONS = frozenset("nav search aside header footer dialog button".split())
 _REGION_ROLES = frozenset(("contentinfo", "banner", "complementary"))
+
+
+def _shows_equation(node: LexborNode, attributes: Attributes) -> bool:
+    """Return whether a picture shows an equation whose MathML is beside it."""
+    if "mwe-math-fallback" not in (attributes.get("class") or "") or node.parent is None:
+        return False
+    return node.parent.css_first("math") is not None
 
 
 def is_permalink(node: LexborNode, attributes: Attributes) -> bool:
@@ -250,9 +266,14 @@ def _opens(node: LexborNode, attributes: Attributes) -> bool:
         return True
     if any(name.endswith(("-toggle", "-target")) for name in attributes):
         return True
-    return any(
-        parent in _TITLES or parent == "heading" for parent in _ancestors(node, with_roles=True)
-    )
+    titles = {*_TITLES, "heading"}
+    if not any(parent in titles for parent in _ancestors(node, with_roles=True)):
+        return False
+    # Beside the text of a heading, a button is a tool, such as one that copies the name.
+    title = node.parent
+    while title is not None and not titles & {title.tag, title.attributes.get("role")}:
+        title = title.parent
+    return title is None or not _WORD.search(title.text().replace(node.text(), "", 1))
 
 
 _TITLES = frozenset("h1 h2 h3 h4 h5 h6 dt summary legend caption figcaption".split())
@@ -274,7 +295,8 @@ def _is_mostly_links(node: LexborNode) -> bool:
 
 
 def _find_root(page: LexborHTMLParser) -> LexborNode | None:
-    for selector in _ROOTS:
+    is_doxygen = page.css_first(".headertitle") is not None
+    for selector in (*_ROOTS, "div.contents") if is_doxygen else _ROOTS:
         found = [node for node in page.css(selector) if _WORD.search(node.text())]
         if len(found) == 1:
             return found[0]

@@ -5,6 +5,7 @@ Equations are read once, though KaTeX and MathJax write them two or three times.
 
 # ruff: noqa: RUF001 (signs that look like others are meant)
 import html
+import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
@@ -23,6 +24,8 @@ _SCRIPTS = {
 _SKIPPED = frozenset(("annotation", "annotation-xml", "mprescripts", "mphantom", "none"))
 _SILENT = frozenset("\u2061\u2062\u2063\u2064\u200b")
 _ACCENTS = frozenset("¯ˉ‾^ˆ~˜→⃗˙¨⏞⏟_")
+# MediaWiki puts every equation into such a group.
+_STYLED = re.compile(r"^\{\\(?:display|text)style (.*)\}$")
 MAX_DEPTH = 100
 
 
@@ -51,7 +54,7 @@ def equation(node: LexborNode) -> str:
         (each for each in node.css("annotation") if each.attributes.get("encoding") in _TEX), None
     )
     tex = found.text() if found is not None else node.attributes.get("alttext") or ""
-    tex = " ".join(tex.split())
+    tex = _STYLED.sub(r"\1", " ".join(tex.split()))
     if tex and (found is not None or "\\" in tex or not node.text().strip()):
         return f"$${tex}$$" if node.attributes.get("display") == "block" else f"${tex}$"
     return " ".join(_say(node, 0).split())

@@ -16,6 +16,7 @@ from foundry.readers.formats.pages.blocks import (
     fenced,
     flat,
     joined,
+    labelled,
     nested,
     panel,
     paragraph,
@@ -29,6 +30,7 @@ from foundry.readers.formats.pages.content import (
     is_line_number,
 )
 from foundry.readers.formats.pages.equations import equation
+from foundry.readers.formats.pages.grids import find_rows, is_head
 from foundry.readers.formats.pages.lines import LineWriter
 from foundry.readers.formats.pages.numbers import ListNumbers, integer
 from foundry.readers.formats.pages.tables import Cell, lay_out
@@ -36,12 +38,15 @@ from foundry.readers.formats.pages.tree import BLOCKS, children, table_rows, tel
 
 _BOXES = frozenset(("aside", "div", "section"))
 _BOX = re.compile(
-    r"(?<![\w-])(?:(?:theme-)?admonition|admonition-block|markdown-alert|callout|custom-block)(?![\w-])"
+    r"(?<![\w-])(?:(?:theme-)?admonition|confluence-information-macro|admonition-block|markdown-alert|callout|custom-block)(?![\w-])"
 )
+_MACRO = re.compile(r"confluence-information-macro-(information|note|tip|warning)\b")
 _TITLES_OF_BOXES = (
     ".admonition-title, .callout-title, .custom-block-title, .markdown-alert-title,"
     " [class*=admonitionHeading]"
 )
+_TITLES = "h1, .headertitle > .title"
+"""A page's title; the second is Doxygen's."""
 _NEVER_BLOCKS = frozenset("br wbr img math svg script style template pre sup sub select".split())
 MAX_CELL_CHARS = 2_000
 Sections = Mapping[str, tuple[str, int]]
@@ -86,7 +91,7 @@ class _Writer(LineWriter):
                 if child.mem_id == node.mem_id:
                     continue
                 if child.is_element_node and wants_title and not titles:
-                    title = child if child.tag == "h1" else child.css_first("h1")
+                    title = child if child.tag == "h1" else child.css_first(_TITLES)
                     text = self.line(title, is_heading=True) if title is not None else ""
                     titles += [Block(text, 1)] if text else []
                     if text and title is child:
@@ -204,6 +209,13 @@ class _Writer(LineWriter):
             return self._details(node, attributes)
         if tag == "summary" and node.css_first("h1,h2,h3,h4,h5,h6") is None:
             return [Block(f"**{text}**") for text in [self.line(node)] if text]
+        if rows := find_rows(node, attributes):
+            return self._laid_out(
+                [[Cell(self._cell(each), is_head(each)) for each in row] for row in rows], rows
+            )
+        if "fragment" in (attributes.get("class") or "").split() and node.css_first(".line"):
+            # Doxygen's code.
+            return code_block(node, self.is_left_out)
         if tag in _BOXES and _BOX.search(attributes.get("class") or ""):
             return nested(self._titled(node), "> ", "> ")
         return self._blocks(node)
@@ -220,6 +232,9 @@ class _Writer(LineWriter):
     def _titled(self, node: LexborNode) -> list[Block]:
         """Return the blocks of a box, its title in bold type."""
         blocks = self._blocks(node)
+        if kind := _MACRO.search(node.attributes.get("class") or ""):
+            # Confluence shows the kind of a box only by an icon.
+            return labelled(kind[1].capitalize(), blocks)
         title = node.css_first(_TITLES_OF_BOXES)
         if title is not None and blocks and blocks[0].text == self.line(title) != "":
             blocks[0] = Block(f"**{blocks[0].text}**")
@@ -259,6 +274,9 @@ class _Writer(LineWriter):
                 continue
             if (box := _task_box(child)) is not None:
                 mark += "[x] " if "checked" in box.attributes else "[ ] "
+            elif "data-inline-task-id" in own:
+                # A task of Confluence.
+                mark += "[x] " if "checked" in (own.get("class") or "").split() else "[ ] "
             inner = self._blocks(child)
             inner = panel(label, inner, TAB) if label else inner
             if inner and inner[0].level:
@@ -349,6 +367,9 @@ class _Writer(LineWriter):
             # In signatures by Doxygen, each bracket is a cell of its own.
             cells_said = (self._cell(cell) for row in rows for cell in row)
             return [*captions, Block(" ".join(filter(None, cells_said)))]
+        if "memberdecls" in (attributes.get("class") or "").split():
+            # In Doxygen's lists of members, the type and the name are two cells.
+            return [*captions, *(block for row in rows for block in self._member(row))]
         if _is_layout(attributes, rows):
             return [
                 *captions,
@@ -366,14 +387,23 @@ class _Writer(LineWriter):
             ]
             for row in rows
         ]
-        grid = lay_out(cells_of, heads)
+        return [*captions, *self._laid_out(cells_of, rows, heads)]
+
+    def _laid_out(
+        self, cells: list[list[Cell]], rows: list[list[LexborNode]], heads: int = 0
+    ) -> list[Block]:
+        """Return rows of cells as a table, or the blocks in them if they do not fit into one."""
+        grid = lay_out(cells, heads)
         if grid is None or any(len(cell) > MAX_CELL_CHARS for row in grid for cell in row):
-            return [
-                *captions,
-                *(block for row in rows for cell in row for block in self._blocks(cell)),
-            ]
+            return [block for row in rows for cell in row for block in self._blocks(cell)]
         text = table_lines(grid)
-        return [*captions, Block(text, 0, (Span(0, len(text)),))] if text else captions
+        return [Block(text, 0, (Span(0, len(text)),))] if text else []
+
+    def _member(self, row: list[LexborNode]) -> list[Block]:
+        if any(cell.css_first("h1,h2,h3,h4") is not None for cell in row):
+            return [block for cell in row for block in self._blocks(cell)]
+        said = " ".join(filter(None, map(self._cell, row)))
+        return [Block(said)] if said else []
 
     def _cell(self, node: LexborNode) -> str:
         blocks = self._blocks(node)

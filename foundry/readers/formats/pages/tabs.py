@@ -1,5 +1,6 @@
 """Tabs and accordions: hidden panels and their labels."""
 
+from collections import defaultdict
 from collections.abc import Callable
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -29,14 +30,19 @@ def name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
         labels[panel.mem_id] = " ".join(tab.text().split())
         used.add(tab.mem_id)
 
-    by_id = {node.attributes.get("id"): node for node in tabs}
-    for panel in panels:
-        tab = by_id.get(panel.attributes.get("aria-labelledby") or "-")
-        if tab is not None:
-            name(panel, tab)
+    targets = {tab.mem_id: _target(tab) for tab in tabs}
+    said: dict[str, set[str]] = defaultdict(set)
     for tab in tabs:
-        named = (tab.attributes.get(each) for each in ("aria-controls", "data-bs-target", "href"))
-        target = next(filter(None, named), "").lstrip("#")
+        said[targets[tab.mem_id]].add(tab.text().strip())
+    # Different tabs for one panel choose what it shows, as in Javadoc, so none is its label.
+    tabs = [tab for tab in tabs if not targets[tab.mem_id] or len(said[targets[tab.mem_id]]) == 1]
+    by_id = {tab.attributes.get("id"): tab for tab in tabs}
+    for panel in panels:
+        labelling = by_id.get(panel.attributes.get("aria-labelledby") or "-")
+        if labelling is not None:
+            name(panel, labelling)
+    for tab in tabs:
+        target = targets[tab.mem_id]
         if tab.mem_id not in used and target and target in ids:
             name(ids[target], tab)
 
@@ -54,3 +60,9 @@ def name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
             for panel, tab in zip(own_panels, own_tabs, strict=True):
                 name(panel, tab)
     return labels, used
+
+
+def _target(tab: LexborNode) -> str:
+    """Return the id of the panel that a tab shows."""
+    named = (tab.attributes.get(each) for each in ("aria-controls", "data-bs-target", "href"))
+    return next(filter(None, named), "").lstrip("#")

@@ -414,3 +414,75 @@ def test_what_follows_a_signature_belongs_to_the_section_around_it() -> None:
     assert headings(page) == [(2, "S"), (3, "f()"), (3, "")]
     listed = f"<ul><li>x{page}</li></ul><p>End.</p>"
     assert headings(listed) == []
+
+
+WIKI_EQUATION = (
+    "<p>So <span class=mwe-math-element><span class='mwe-math-mathml-inline mwe-a11y'"
+    " style='display: none'><math><semantics><mi>E</mi><annotation encoding='application/x-tex'>"
+    "{\\displaystyle E=mc^{2}}</annotation></semantics></math></span><img src=x aria-hidden=true"
+    " class=mwe-math-fallback-image-inline alt='{\\displaystyle E=mc^{2}}'></span> it is."
+)
+
+
+@pytest.mark.parametrize("hidden", ["aria-hidden=true", ""])
+def test_an_equation_of_mediawiki_is_read_once(hidden: str) -> None:
+    written = WIKI_EQUATION.replace("aria-hidden=true", hidden)
+    assert text_of(written) == "So $E=mc^{2}$ it is."
+
+
+def test_a_button_beside_a_title_is_no_title() -> None:
+    assert headings("<h1>Struct <b>Pump</b><button>Copy item path</button></h1>") == [
+        (1, "Struct Pump")
+    ]
+    assert headings("<h2><button>Why?</button></h2>") == [(2, "Why?")]
+
+
+def test_tabs_that_share_a_panel_do_not_name_it() -> None:
+    tabs = "".join(f"<button role=tab aria-controls=p id=t{n}>Kind {n}</button>" for n in "12")
+    text = text_of(f"<div>{tabs}</div><div role=tabpanel id=p aria-labelledby=t1>Words.</div>")
+    assert text.split("\n\n")[-1] == "Words."
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        "<div class='summary-table two-column'><div class='table-header col-first'>Type</div>"
+        "<div class='table-header col-last'>Method</div><div class=col-first>void</div>"
+        "<div class=col-last>start</div></div>",
+        "<div role=table><div><div role=row><div role=columnheader>Type</div>"
+        "<div role=columnheader>Method</div></div></div><div role=row><div role=cell>void</div>"
+        "<div role=cell>start</div></div></div>",
+    ],
+)
+def test_tables_may_be_made_of_other_elements(markup: str) -> None:
+    assert text_of(markup) == "| Type | Method |\n| --- | --- |\n| void | start |"
+
+
+def test_pages_of_doxygen() -> None:
+    page = (
+        "<body><div id=top>Orchard 1.0</div><div class=header><div class=headertitle>"
+        "<div class=title>Pump Class</div></div></div><div class=contents><table class=memberdecls>"
+        "<tr><td colspan=2><h2>Functions</h2><tr><td>void&#160;<td>start (int)</table>"
+        "<div class=fragment><div class=line><span class=lineno>1</span>int x;</div>"
+        "<div class=line>  y();</div></div></div><address class=footer>Generated</address></body>"
+    )
+    assert html.read(page).text == (
+        "# Pump Class\n\n## Functions\n\nvoid start (int)\n\n```\nint x;\n  y();\n```"
+    )
+
+
+def test_boxes_and_tasks_of_confluence() -> None:
+    box = (
+        "<div class='confluence-information-macro confluence-information-macro-warning'>"
+        "<div class=confluence-information-macro-body><p>Hot.</div></div>"
+    )
+    assert text_of(box) == "> **Warning:** Hot."
+    tasks = "<ul><li class=checked data-inline-task-id=1>One<li data-inline-task-id=2>Two</ul>"
+    assert text_of(tasks) == "- [x] One\n- [ ] Two"
+    crumbs = "<div id=breadcrumb-section><ol><li><a href=a>Home</a></ol></div><p>Words."
+    assert text_of(crumbs) == "Words."
+
+
+def test_lines_of_code_of_gitbook() -> None:
+    lines = "".join(f"<span class=highlight-line>run {name}</span>" for name in ("one", "two"))
+    assert text_of(f"<pre><code>{lines}</code></pre>") == "```\nrun one\nrun two\n```"
