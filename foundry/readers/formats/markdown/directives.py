@@ -23,7 +23,8 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 FENCE = re.compile(r"([ \t>]*)(`{3,}|~{3,})[ \t]*(?:\{([\w-]+)\})?[ \t]*(.*)$")
 HEADING = re.compile(r" {0,3}#{1,6}[ \t]")
 COLONS = re.compile(
-    r"^([ \t>]*):{3,}[ \t]*(?:\{?([\w-]+)\}?)?[ \t]*(?:\[([^\]\n]*)\]|([^{\n]*))?(\{[^\n]*)?$",
+    r"^([ \t>]*):{3,}[ \t]*(?:\{?([\w-]++)(?!\.[\w.])\}?)?[ \t]*(?:\[([^\]\n]*)\]|([^{\n]*))?"
+    r"(\{[^\n]*)?$",
     re.MULTILINE,
 )
 _CLASS = re.compile(r"\.(?:callout-)?([a-z]{3,20})(?![\w-])")
@@ -40,7 +41,8 @@ SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+
 """Tags of Liquid and Hugo."""
 _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
 _VALUE = re.compile(r"(?:(?<![\w-])([\w-]++)[ \t]{0,9}+[=:][ \t]{0,9}+)?(?:\"([^\"]*)\"|'([^']*)')")
-_STYLE = re.compile(r"\b(?:color|style|type)=[\"']([a-z]{1,20})|^[ \t]*([a-z]{1,20})\b(?!=)")
+_TERM = re.compile(r"\bterm_id=[\"']([^\"'\n]{1,80})")
+_STYLE = re.compile(r"\b(?:color|style|type)=[\"']?([a-z]{1,20})|^[ \t]*([a-z]{1,20})\b(?!=)")
 _ATTRIBUTE = (
     r"(?:[#.]\w[\w:.-]{0,100}+"
     r"|[\w-]{1,50}+=(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[^\s\"'{}]{1,200}+))"
@@ -54,14 +56,29 @@ ATTRIBUTE_LIST = rf"\{{:?[ ]?{_ATTRIBUTE}(?:[ ]{{1,3}}{_ATTRIBUTE}){{0,20}}[ ]?\
 _ATTRIBUTES = re.compile(
     rf"{ATTRIBUTE_LIST}[ \t]*+$|\{{:(?<=^\{{:)[ ]?[\w-]{{1,50}}+\}}[ \t]*+$", re.MULTILINE
 )
+# Just the Docs, a theme of Jekyll, shows the class of a paragraph as its kind.
+_KIND_ABOVE = re.compile(
+    r"(?:\A\n?|(?<=\n)\n)\{:(?:[ \t]*\.([a-z]{3,20}+)){1,4}[ \t]*\}[ \t]*(?=\n[^\s{#])"
+)
+# Attributes of a link, a picture or a word within a line, and the brackets around the word.
+_WORD_ATTRIBUTES = re.compile(
+    rf"\[(?<![!\]\\]\[)([^\[\]\n]{{1,300}}+)\](?:{ATTRIBUTE_LIST})|{ATTRIBUTE_LIST}"
+)
 _ICON = re.compile(
     r"(?<![\w:]):(?:(?:material|fontawesome|octicons|simple)[/-][\w/-]{1,80}+|octocat"
     r"|(\+1|[a-z][a-z_]{0,30}+)):(?![\w:])(?:\{[^{}\n]{0,100}+\})?"
 )
 _CONTENTS = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?toc_?\]\])[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _PROSE_NAMES = frozenset(
-    "title name label text summary caption alt alt-text header heading tab".split()
+    "title subtitle name label text summary caption alt alt-text header heading tab content message"
+    " body description author".split()
 )
+_INCLUDING = frozenset("include include_relative include-markdown includes readfile".split())
+"""Shortcodes whose unnamed values are paths of files."""
+_LINKING = frozenset(("link", "post_url", "ref", "relref"))
+_IDENTIFIED = frozenset(("tabs", "tabpane"))
+"""Shortcodes whose unnamed values are ids."""
+_PART = re.compile(r"[ \t]*(?:[\"']?(?:[\w.-]{1,80}/)*([a-z]{1,20})\.html\b[\"']?)")
 _SPACED = {"seealso": "See also"}
 _WITHOUT_KIND = frozenset("admonition tabs tab-set code-group steps".split()) | PANELS.keys()
 PROSE_FENCES = ADMONITIONS | _WITHOUT_KIND
@@ -120,14 +137,17 @@ def open_indented(text: str) -> str:
             fence, limit = mark[2], len(mark[1]) + 4
         elif is_in_list or not line.startswith("    "):
             found = _INDENTED.match(line)
-            if found and (found[3] in ADMONITIONS or found[5]):
+            is_known = found and (found[3] in ADMONITIONS or found[5])
+            if found and (is_known or (found[3] and _is_indented(source, number, indentation))):
                 margin = len(found[1]) - sum(each.margin for each in opened)
                 is_tab = not found[3]
                 is_quote = not (is_tab and _has_headings(source, number + 1, indentation + 4))
                 opened.append(_Opened(indentation, max(margin, 0), is_quote))
                 around = opened
                 kind = found[3] if found[3] in ADMONITIONS else ""
-                said = _say(kind, found[5] or "")
+                # Python-Markdown names a box without a title by its kind.
+                named = "" if kind or found[5] is not None else found[3]
+                said = _say(kind, found[5] or named.replace("-", " ").capitalize())
                 if is_tab:
                     said = TAB.format(found[5])
                 elif found[2] == "???":
@@ -142,6 +162,12 @@ def fence_after(mark: re.Match[str], fence: str) -> str:
     """Return the fence that is open after a line that FENCE matches; empty if it ends `fence`."""
     is_end = fence and mark[2].startswith(fence) and not (mark[3] or mark[4])
     return "" if is_end else fence or mark[2]
+
+
+def _is_indented(lines: Sequence[str], number: int, indentation: int) -> bool:
+    """Return whether the line after a line, or after the empty lines below it, is its content."""
+    following = next((line for line in islice(lines, number + 1, number + 3) if line.strip()), "")
+    return len(following) - len(following.lstrip(" ")) >= indentation + 4
 
 
 def _has_headings(lines: Sequence[str], start: int, indentation: int) -> bool:
@@ -191,7 +217,9 @@ def remove_directives(edits: Edits) -> None:
             SHORTCODE, lambda m: _apart(say_shortcode(part(m, 1) or part(m, 2)), m, text)
         )
         edits.replace_all(_TEMPLATE, lambda m: _arguments(part(m, 1)))
+        edits.replace_all(_KIND_ABOVE, _kind_above)
         edits.replace_all(_ATTRIBUTES, _unless_heading(edits))
+        edits.replace_all(_WORD_ATTRIBUTES, lambda m: _of_word(m, text))
     if ":" in text:
         edits.replace_all(_ICON, lambda m: EMOJI.get(m[1]) if m[1] else "", Omission.MACRO)
     if "[" in text:
@@ -207,6 +235,18 @@ def _unless_heading(edits: Edits) -> Callable[[re.Match[str]], str | None]:
         return None if before.strip("# \t") == "" and "#" in before else ""
 
     return leave_out
+
+
+def _kind_above(match: re.Match[str]) -> str | None:
+    before = "\n" * match[0].startswith("\n")
+    return f"{before}{match[1].capitalize()}:" if match[1] in ADMONITIONS else None
+
+
+def _of_word(match: re.Match[str], text: str) -> str | None:
+    """Return the word with these attributes; None if they stand alone."""
+    if match[1]:
+        return text[slice(*match.span(1))]
+    return "" if text[match.start() - 1 : match.start()] in {")", "]", "`", "*", "_"} else None
 
 
 def kind_of_box(name: str | None, attributes: str | None) -> str:
@@ -238,10 +278,21 @@ def say_shortcode(written: str) -> str:
     if name == "highlight":
         # The value of `highlight` lists options of the code that follows.
         return ""
+    if name in _LINKING and '"' not in rest and "'" not in rest:
+        return rest.strip()
+    if name == "glossary_tooltip" and not _values(rest):
+        # Kubernetes shows the term with this id.
+        found = _TERM.search(rest)
+        return found[1].replace("-", " ") if found else ""
     said = rest.strip() if name == "kbd" and "=" not in rest else _values(written)
+    if name in _INCLUDING or name in _IDENTIFIED:
+        said = _values(rest, with_unnamed=False)
+        # Jekyll's `{% include note.html content="..." %}`
+        part = _PART.match(rest)
+        name = part[1] if part else name
     if name in ADMONITIONS or name in BOXES:
         # GitBook's `{% hint style="warning" %}`, Hugo's `{{% hint warning %}}`
-        style = _STYLE.search(rest)
+        style = _STYLE.search(rest.removeprefix(f"{name}.html"))
         kind = (style[1] or style[2]) if style else ""
         return _say(
             kind if kind in ADMONITIONS else BOXES.get(name, name),
@@ -258,12 +309,12 @@ def _apart(said: str, match: re.Match[str], text: str) -> str:
     return before + said + after
 
 
-def _values(written: str) -> str:
+def _values(written: str, *, with_unnamed: bool = True) -> str:
     """Return the values of a shortcode that are for people: titles, and unnamed values."""
     found = (
         match[2] or match[3] or ""
         for match in _VALUE.finditer(written)
-        if not match[1] or match[1].lower() in _PROSE_NAMES
+        if (match[1].lower() in _PROSE_NAMES if match[1] else with_unnamed)
     )
     return " ".join(found)
 

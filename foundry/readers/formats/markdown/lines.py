@@ -19,7 +19,12 @@ _OPENING = re.compile(
 _CLOSING = re.compile(
     r"[ \t>]*\{(?:\{[<%]|%)-?[ ]*(?:/[ ]*|end)(?:highlight|code-toggle)[ ]*-?[>%]?\}{1,2}[ \t]*$"
 )
-_SIGNS = ("/// ", "highlight", "code-toggle")
+MAX_SNIPPETS = 50
+# Lines between such marks are names of files that a page includes.
+_SNIPPETS = re.compile(r"[ \t>]*-{1,2}8<-{1,2}[ \t]*$")
+# An object that mkdocstrings documents; its options are indented.
+_OBJECT = re.compile(r"([ \t>]*):::[ \t]+\w{1,80}(?:[.:]{1,2}\w{1,80}){1,20}[ \t]*$")
+_SIGNS = ("/// ", "highlight", "code-toggle", "8<-", "::: ")
 
 
 def rewrite_lines(text: str) -> str:
@@ -27,6 +32,11 @@ def rewrite_lines(text: str) -> str:
     if not any(sign in text for sign in _SIGNS):
         return text
     lines, fence, blocks, in_options, in_code = text.split("\n"), "", 0, False, False
+    margin: str | None = None
+    marks = [n for n, line in enumerate(lines) if _SNIPPETS.match(line)]
+    snippets = set[int]()
+    for begin, end in zip(marks[::2], marks[1::2], strict=False):
+        snippets.update(range(begin, end + 1) if end - begin <= MAX_SNIPPETS else ())
     last = max((n for n, line in enumerate(lines) if _CLOSING.match(line)), default=-1)
     for number, line in enumerate(lines):
         if in_code:
@@ -38,6 +48,14 @@ def rewrite_lines(text: str) -> str:
             fence = fence_after(mark, fence)
         if fence:
             continue
+        is_option = margin is not None and line.startswith(f"{margin}    ")
+        if number in snippets or is_option:
+            leave_out(Omission.ATTRIBUTE, line)
+            lines[number] = ""
+            continue
+        if line.strip():
+            documented = _OBJECT.match(line)
+            margin = documented[1] if documented else None
         if in_options and _OPTION.match(line):
             leave_out(Omission.ATTRIBUTE, line)
             lines[number] = ""

@@ -4,6 +4,7 @@ Line numbers do not change. Unknown directives stay code, since R Markdown and Q
 executable code in the same way.
 """
 
+import csv
 import re
 from dataclasses import dataclass
 from itertools import groupby
@@ -11,7 +12,8 @@ from itertools import groupby
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
 from foundry.readers.formats.markdown.roles import write_roles
-from foundry.readers.formats.pages.blocks import picture
+from foundry.readers.formats.pages.blocks import anchor_of, picture
+from foundry.readers.formats.rst.names import OBJECTS
 from foundry.readers.notes import leave_out
 
 _IS_MYST = re.compile(
@@ -25,6 +27,11 @@ _CLOSING = re.compile(r"[ \t>]*(`{3,}|~{3,}|:{3,})[ \t]*$")
 _PLAIN_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})(?!\{)")
 _OPTION = re.compile(r"[ \t>]*:([\w-]{1,40}):(?:[ \t]+(.*))?$")
 _LABEL = re.compile(r"[ \t]*\(([\w:./ -]{1,100})\)=[ \t]*$")
+_TITLED = re.compile(
+    r"(?m)^(?:\(([\w:./ -]{1,100})\)=[ \t]*\n(?:[ \t]*\n){0,2})?"
+    r"#{1,6}[ \t]+([^\n`*\[\]{}]{1,200}?)[ \t#]*$"
+)
+_REFERENCE = re.compile(r"\{(?:std:)?ref\}`([^`<>\n]{1,100})`|\[\]\(#([^()\s]{1,100})\)")
 _COMMENT = re.compile(r"%(?!%)(.*)$")
 _BREAK = re.compile(r"\+\+\+(?:[ \t].*)?$")
 # The line between the header of a card and its content.
@@ -38,10 +45,14 @@ _NAVIGATION = frozenset("toctree tableofcontents contents bibliography index".sp
 _OUTSIDE = frozenset("include literalinclude raw".split())
 _PROSE = frozenset(
     "image figure figure-md glossary epigraph pull-quote margin sidebar topic card grid grid-item"
-    " grid-item-card card-carousel button-link button-ref tab-set-code table csv-table rubric"
+    " grid-item-card card-carousel button-link button-ref tab-set-code table rubric"
     " eval-rst exercise-start exercise-end solution-start solution-end output deprecated"
     " versionadded versionchanged only container div".split()
 )
+_OBJECTS = OBJECTS - {"data", "event", "module", "object", "var"}
+"""Documented objects, without names that are also languages or blocks of other projects."""
+_SHOWN_OPTIONS = frozenset(("caption", "alt", "title"))
+_OBJECT_OPTIONS = frozenset(("type", "value", "default"))
 _CARDS = frozenset(("card", "grid-item-card"))
 _CALLED = {
     **{name: name.capitalize() for name in "exercise solution theorem lemma proof axiom".split()},
@@ -50,6 +61,9 @@ _CALLED = {
     **{"versionadded": "Added in version", "versionchanged": "Changed in version"},
     **{"deprecated": "Deprecated since version", "property": "Property", "example": "Example"},
 }
+
+
+MAX_RECORD_CHARS = 10_000
 
 
 @dataclass
@@ -64,7 +78,14 @@ class _Fence:
 
 
 class _Opener:
-    def __init__(self) -> None:
+    def __init__(self, text: str) -> None:
+        # The titles of sections by the labels above them, and by their anchors.
+        self._titles = {
+            name: title
+            for label, title in _TITLED.findall(text)
+            for name in (label, anchor_of(title))
+            if name
+        }
         self.lines: list[str] = []
         self._fences: list[_Fence] = []
         self._code = ""
@@ -89,11 +110,13 @@ class _Opener:
             pass
         elif top and top.kind in {"code", "math"} and top.in_options:
             self._first(top, line)
-        elif top and top.kind == "left out":
+        elif top and top.kind in {"left out", "navigation"}:
             leave_out(Omission.NAVIGATION, line)
             self.lines.append("")
         elif top and top.kind == "list-table":
             self._row(line)
+        elif top and top.kind == "csv-table":
+            self._record(line)
         elif opening := _OPENING.match(line):
             self._open(opening, line)
         elif plain := _PLAIN_FENCE.match(line):
@@ -120,6 +143,8 @@ class _Opener:
         said = ""
         if kind == "code":
             fence.language = rest.split(" ")[0]
+        elif kind == "object":
+            said = f"**{' '.join(rest.split())}**" if rest.strip() else ""
         elif kind == "prose":
             called = _CALLED.get(short, "")
             # Arguments of a grid are its numbers of columns.
@@ -132,7 +157,7 @@ class _Opener:
             leave_out(Omission.ATTRIBUTE, "" if is_said else rest)
             if short in {"image", "figure"} and (shown := picture("", rest)):
                 said, fence.picture, fence.line = shown, rest, len(self.lines)
-        elif kind == "list-table":
+        elif kind in {"list-table", "csv-table"}:
             said, self._rows = rest, []
         else:
             leave_out(Omission.NAVIGATION, rest)
@@ -149,7 +174,12 @@ class _Opener:
         if option is None:
             fence.in_options = fence.kind in {"code", "math"}
             return False
-        is_said = option[1] in {"caption", "alt", "title"} and option[2]
+        if fence.kind == "csv-table" and option[1] == "header" and option[2]:
+            leave_out(Omission.ATTRIBUTE, option[1])
+            self._record(option[2])
+            return True
+        said = _OBJECT_OPTIONS if fence.kind == "object" else _SHOWN_OPTIONS
+        is_said = option[1] in said and option[2] and fence.kind != "navigation"
         if (
             option[1] == "alt"
             and fence.picture
@@ -159,7 +189,8 @@ class _Opener:
             self.lines[fence.line] = self.lines[fence.line].replace(begin, shown)
             is_said = False
         leave_out(Omission.ATTRIBUTE, line)
-        self.lines.append(option[2] if is_said else "")
+        label = f"{option[1]}: " if fence.kind == "object" else ""
+        self.lines.append(f"{label}{option[2]}" if is_said else "")
         return True
 
     def _first(self, fence: _Fence, line: str) -> None:
@@ -198,6 +229,18 @@ class _Opener:
             self._add_to_cell(cell[1] or "")
         elif self._rows:
             self._add_to_cell(line)
+        self.lines.append("")
+
+    def _record(self, line: str) -> None:
+        """Take a line of CSV as a row of a table."""
+        assert self._rows is not None
+        if len(line) > MAX_RECORD_CHARS:
+            self.lines.append(line)
+            return
+        if cells := next(csv.reader([line.strip()], skipinitialspace=True), []):
+            if not self._rows:
+                self._begin = len(self.lines) + bool(self.lines[-1].strip())
+            self._rows.append([write_roles(cell.strip()) for cell in cells])
         self.lines.append("")
 
     def _add_to_cell(self, line: str) -> None:
@@ -249,16 +292,24 @@ class _Opener:
         for _, run in groupby(enumerate(self._prose_lines), lambda each: each[1] - each[0]):
             numbers = [number for _, number in run]
             paragraph = "\n".join(self.lines[numbers[0] : numbers[-1] + 1])
-            if "`" in paragraph:
+            if "`" in paragraph or "[](#" in paragraph:
+                paragraph = _REFERENCE.sub(self._refer, paragraph)
                 self.lines[numbers[0] : numbers[-1] + 1] = write_roles(paragraph).split("\n")
         return "\n".join(self.lines)
+
+    def _refer(self, match: re.Match[str]) -> str:
+        """Return a link to a section of the same document, shown by its title."""
+        title = self._titles.get(match[1] or match[2])
+        if title:
+            leave_out(Omission.ATTRIBUTE, match[0])
+        return f"[{title}](#{anchor_of(title)})" if title else match[0]
 
 
 def open_myst(text: str) -> str:
     """Convert MyST syntax to Markdown; other text is unchanged."""
     if not any(sign in text for sign in _SIGNS) or not _IS_MYST.search(text):
         return text
-    opener = _Opener()
+    opener = _Opener(text)
     for line in text.split("\n"):
         opener.take(line)
     return opener.finish()
@@ -269,10 +320,14 @@ def _kind_of(name: str, short: str) -> str | None:
         return "code"
     if short == "math":
         return "math"
-    if short in _NAVIGATION or short in _OUTSIDE:
+    if short in _NAVIGATION:
+        return "navigation"
+    if short in _OUTSIDE:
         return "left out"
-    if short == "list-table":
-        return "list-table"
+    if short in {"list-table", "csv-table"}:
+        return short
+    if (":" in name and short not in _PROSE and short not in _CALLED) or short in _OBJECTS:
+        return None if short.startswith("auto") else "object"
     is_known = short in _PROSE or (short in _CALLED and (":" in name or short != "example"))
     return "prose" if is_known else None
 

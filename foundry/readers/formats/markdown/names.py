@@ -11,10 +11,12 @@ ADMONITIONS = frozenset(
     " question quote seealso success summary tip todo warning".split()
 )
 PANELS = dict.fromkeys("tab tabitem tab-item".split(), TAB) | dict.fromkeys(
-    "accordion accordionitem details dropdown expand expandable".split(), CLOSED
+    "accordion accordionitem collapse collapsible details dropdown expand expandable"
+    " spoiler".split(),
+    CLOSED,
 )
 """Elements that open after a click, mapped to how their titles are written."""
-BOXES = {"alert": "note", "callout": "note"}
+BOXES = dict.fromkeys("admonition alert callout notice".split(), "note")
 """Shortcodes for admonitions, and their kind if they state none."""
 QUOTED = ADMONITIONS | PANELS.keys()
 """Elements that are written as quotations."""

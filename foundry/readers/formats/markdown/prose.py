@@ -13,6 +13,7 @@ from foundry.readers.decoding import normalise
 from foundry.readers.formats import html as pages
 from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown.boxes import quote_boxes
+from foundry.readers.formats.markdown.columns import rewrite_columns
 from foundry.readers.formats.markdown.directives import (
     SHORTCODE,
     open_indented,
@@ -33,16 +34,17 @@ from foundry.readers.formats.markdown.myst import open_myst
 from foundry.readers.formats.markdown.panels import quote_panels
 from foundry.readers.formats.markdown.shortcodes import rewrite_shortcodes
 from foundry.readers.formats.markdown.tags import remove_tags
-from foundry.readers.formats.pages.numbers import apart, lowered
+from foundry.readers.formats.pages.numbers import apart, lowered, raised
 from foundry.readers.notes import leave_out
 
 MAX_EXPORT_CHARS = 20_000
 MAX_TABLE_CHARS = 500_000
 
-_COMMENT = re.compile(r"<!--|\{/\*")
+_COMMENT = re.compile(r"<!--|\{\{/\*|\{/\*")
 _COMMENT_ENDS = {
     "<!--": re.compile("-->"),
     "{/*": re.compile(r"\*/\}"),
+    "{{/*": re.compile(r"\*/\}\}"),
 }
 # Obsidian comments: a block, a line, or words between the marks.
 _PERCENT = re.compile(
@@ -53,6 +55,21 @@ _PERCENT = re.compile(
 _EMPHASIS = re.compile(r"\*(?<![*\\]\*)(\*{0,2}+)(?![*\s])([^*\n\\]{1,200}+)(?<!\s)\*\1(?!\*)")
 # Pandoc, Quarto and Python-Markdown mark subscripts like this.
 _SUBSCRIPT = re.compile(r"~(?<=[A-Za-z)\]]~)(\d{1,4}+|[a-z]{1,3}+)~(?!~)")
+_SUPERSCRIPT = re.compile(r"\^(?<=[\w)\]]\^)([\w+-]{1,20}+)\^(?![\w^])")
+# Keys and inserted words, `++ctrl+c++`; not `++i` and `C++`. Text that is inserted or underlined.
+_INSERTED = re.compile(
+    r"\+\+(?<![\w+]\+\+)((?!\+)(?:[\w\"-]|\+(?!\+)){2,80}+)\+\+(?![\w+])"
+    r"|\^\^(?<![\w^]\^\^)(?=[^\s^])([^\n]{1,200}?)(?<=[^\s^])\^\^(?![\w^])"
+)
+# Notes within a line, as in Pandoc: `word^[a note]`.
+_NOTE = re.compile(
+    r"\^\[(?<=[^\s\[(]\^\[)((?:[^\[\]\n]|\n(?!\s*\n)|\[[^\[\]\n]{0,300}\]){0,2000}+)\]"
+)
+# Changes of CriticMarkup: deleted, added, replaced, marked, and remarks on them.
+_CHANGE = re.compile(
+    r"\{(?:--([^{}\n]{1,500}?)--|\+\+([^{}\n]{1,500}?)\+\+|~~([^{}\n]{1,500}?)~>([^{}\n]{0,500}?)~~"
+    r"|==([^{}\n]{1,500}?)==|>>([^{}\n]{1,500}?)<<)\}"
+)
 # In Vue, a template with a condition or a slot is shown, so it is not matched.
 _ELEMENT = re.compile(
     r"<(pre|script|style|svg|table|template(?![^<>]*\s(?:v-|\#)))\b[^<>]{0,1000}+>", re.IGNORECASE
@@ -108,7 +125,9 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     It has as many lines as before, except if an HTML table, or code outside a fence, needs more.
     Reference links become inline links, and their definitions are removed.
     """
-    opened = open_indented(quote_boxes(open_myst(rewrite_grids(rewrite_lines(text)))))
+    opened = open_indented(
+        quote_boxes(open_myst(rewrite_columns(rewrite_grids(rewrite_lines(text)))))
+    )
     original, text = text, quote_panels(opened, is_mdx=is_mdx)
     edits = Edits(text)
     parsed = None
@@ -135,8 +154,15 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     edits.refresh()
     if "$" in text or "\\" in text:
         edits.hide_all(_MATH)
+    if "{" in text:
+        edits.replace_all(_CHANGE, partial(_changed, text))
     if "~" in text:
         edits.replace_all(_SUBSCRIPT, partial(_subscript, text))
+    if "^" in text:
+        edits.replace_all(_SUPERSCRIPT, partial(_superscript, text))
+        edits.replace_all(_NOTE, partial(_note, text))
+    if "++" in text or "^^" in text:
+        edits.replace_all(_INSERTED, partial(_inserted, text))
     if is_mdx:
         _take_out_modules(edits)
     _dedent_elements(edits)
@@ -189,6 +215,33 @@ def _subscript(text: str, match: re.Match[str]) -> str:
     before = text[max(match.start() - 24, 0) : match.start()]
     after = text[match.end() : match.end() + 1]
     return apart(lowered(match[1], before), after)
+
+
+def _superscript(text: str, match: re.Match[str]) -> str:
+    """Return a superscript in the form that fits the text around it."""
+    said = raised(match[1], text[max(match.start() - 24, 0) : match.start()])
+    said = f"^{match[1]}" if said.endswith("]") else said
+    return apart(said, text[match.end() : match.end() + 1])
+
+
+def _note(text: str, match: re.Match[str]) -> str | None:
+    """Return a note within a line in brackets; None for other text, such as `^[a-z]`."""
+    note = text[slice(*match.span(1))]
+    return f" ({note})" if " " in note else None
+
+
+def _inserted(text: str, match: re.Match[str]) -> str:
+    return text[slice(*match.span(1 if match[1] else 2))]
+
+
+def _changed(text: str, match: re.Match[str]) -> str:
+    """Return a change of CriticMarkup as struck, marked or plain text."""
+    deleted, added, old, new, marked, _ = (text[slice(*match.span(n))] for n in range(1, 7))
+    if old:
+        return f"~~{old.strip()}~~ {new}"
+    if deleted:
+        return f"~~{deleted.strip()}~~ "
+    return f"=={marked}==" if marked else added
 
 
 def _join_word(edits: Edits, match: re.Match[str]) -> str | None:

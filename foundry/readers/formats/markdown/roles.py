@@ -16,6 +16,7 @@ _LITERAL = re.compile(
     r"(?:\w{1,4}:)?(?:code|kbd|command|file|samp|literal|func|class|meth|mod|attr|data|exc|obj"
     r"|envvar|option|program|const|macro|type|confval|method|function|module|attribute)$"
 )
+_NUMBERED = frozenset(("rfc", "pep", "cve", "cwe"))
 _CITED = re.compile(r"(?:cite|footcite|citet|citep)(?:[:.]\w{1,12})?$")
 
 
@@ -38,6 +39,8 @@ def _write_role(match: re.Match[str]) -> str:
     if titled:
         leave_out(Omission.ATTRIBUTE, titled[2])
         text = titled[1]
+    if name in _NUMBERED:
+        return f"{name.upper()} {text}"
     if _LITERAL.match(name):
         return f"`{text.lstrip('~!')}`"
     if name in {"sup", "superscript"}:

@@ -6,6 +6,7 @@
 
 import re
 
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.pages.blocks import link, picture
 
@@ -19,13 +20,26 @@ _FORMULA = re.compile(
     r".{1,2000}?(?P<close>\{\{[<%][ \t]{0,9}/[ \t]{0,9}(?P=name)[ \t]{0,9}[>%]\}\})",
     re.DOTALL,
 )
+# Comments of Liquid, Hugo and kramdown.
+_COMMENT = re.compile(
+    r"\{%-?[ \t]*comment[ \t]*-?%\}.{0,9000}?\{%-?[ \t]*endcomment[ \t]*-?%\}"
+    r"|\{\{-?[ \t]*/\*.{0,9000}?\*/[ \t]*-?\}\}|\{::comment\}.{0,9000}?\{:/(?:comment)?\}",
+    re.DOTALL,
+)
+# Hugo shows an example of a shortcode written like this.
+_EXAMPLE = re.compile(r"\{\{([<%])/\*([^{}\n]{0,500}?)\*/([>%])\}\}")
 _ATTRIBUTE = re.compile(r"\b([a-z]+)=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'{}<>%]+))")
 
 
 def rewrite_shortcodes(edits: Edits) -> None:
     """Rewrite the shortcodes that Markdown can express."""
-    if "{{" not in edits.text:
+    text = edits.text
+    if "endcomment" in text or "*/" in text or "{:/" in text:
+        edits.replace_all(_COMMENT, lambda _: "", Omission.COMMENT)
+    if "{{" not in text:
         return
+    if "*/" in text:
+        edits.replace_all(_EXAMPLE, lambda match: f"{{{{{match[1]}{match[2]}{match[3]}}}}}")
     edits.replace_all(_BUTTON, lambda match: _button(*_parts(edits.text, match)))
     edits.replace_all(_PICTURE, lambda match: _picture(*_parts(edits.text, match)))
     for match in _FORMULA.finditer(edits.mask):

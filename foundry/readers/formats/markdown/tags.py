@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from foundry.readers.composing import describe_pictures
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.names import ADMONITIONS, PANELS
 from foundry.readers.formats.pages.blocks import CLOSED_SIGN
@@ -17,6 +18,7 @@ MAX_EXPRESSION_CHARS = 5_000
 MAX_LINK_CHARS = 1_000
 MAX_INDENTATION = 100
 MAX_SCRIPT_CHARS = 80
+MAX_HEADING_CHARS = 2_000
 
 _START = re.compile(r"<(?<!\\<)(/?)([A-Za-z][\w.-]{0,60}+)?")
 _ATTRIBUTE = re.compile(
@@ -74,7 +76,10 @@ def remove_tags(edits: Edits) -> None:
     partners = _pair(tags)
     for place, tag in enumerate(tags):
         partner = partners.get(place)
-        script = None if tag.is_closing else _script(tag, partner, edits.text)
+        if tag.is_closing:
+            script = None
+        else:
+            script = _script(tag, partner, edits.text) or _title(tag, partner, edits.text)
         if partner and script is not None:
             edits.replace(tag.start, partner.end, script)
             continue
@@ -94,6 +99,19 @@ def _script(tag: Tag, partner: Tag | None, text: str) -> str | None:
         return f" {inner}" if before[-1:].strip() else inner
     script = (raised if tag.name.lower() == "sup" else lowered)(inner, before)
     return apart(script, text[partner.end : partner.end + 1])
+
+
+def _title(tag: Tag, partner: Tag | None, text: str) -> str | None:
+    """Return a heading of several lines as one line."""
+    if partner is None or tag.name.lower() not in _HEADINGS or not _begins_line(tag, text):
+        return None
+    inner = text[tag.end : partner.start]
+    if "\n" not in inner or "\n\n" in inner.strip() or len(inner) > MAX_HEADING_CHARS:
+        return None
+    edits = Edits(inner)
+    remove_tags(edits)
+    said = " ".join(edits.finish().split())
+    return f"{'#' * int(tag.name[1])} {said}" if _WORD.search(describe_pictures(said)) else said
 
 
 def _scan(edits: Edits) -> Iterator[Tag]:

@@ -14,6 +14,8 @@ def text_of(source: str) -> str:
         ("See {doc}`the guide <guide/start>` and {ref}`intro`.", "See the guide and intro."),
         ("By {cite:p}`solow1956` in {math}`a^2`.", "By [solow1956] in $a^2$."),
         ("Use {kbd}`Ctrl+C`, {py:func}`~os.path.join`.", "Use `Ctrl+C`, `os.path.join`."),
+        ("See [](#top) and {ref}`top` and [](#none).", "See [T](#t) and [T](#t) and [](#none)."),
+        ("By {rfc}`2119`, {pep}`8`.", "By RFC 2119, PEP 8."),
         ("10{sup}`6` and {abbr}`HTML (markup)`", "10^6 and HTML (markup)"),
         ("`{doc}` is a role, `{ref}`x", "`{doc}` is a role, `{ref}`x"),
     ],
@@ -112,3 +114,36 @@ def test_fences_in_cells_of_a_list_table() -> None:
         "| Careful `Ctrl`. | Rest |",
     ]
     assert [line for line in text_of(source).split("\n") if line] == expected
+
+
+def test_documented_objects_are_prose_below_their_names() -> None:
+    source = (
+        "````{py:class} Tree(name)\n:module: a\n\nA *tree*.\n\n"
+        "```{py:method} grow(cm)\nGrow.\n```\n````\n"
+        ":::{confval} depth\n:type: int\n\nDepth.\n:::\n```{option} --force\nForce.\n```\n"
+        "```{prf:theorem} Euler\nWords.\n```\n```{autoclass} Tree\n```\n"
+    )
+    lines = [line for line in text_of(source).split("\n") if line]
+    assert lines == [
+        *(
+            "**Tree(name)**",
+            "A *tree*.",
+            "**grow(cm)**",
+            "Grow.",
+            "**depth**",
+            "type: int",
+            "Depth.",
+        ),
+        *("**--force**", "Force.", "Theorem Euler:", "Words.", "```{autoclass} Tree", "```"),
+    ]
+
+
+def test_tables_of_csv() -> None:
+    source = (
+        '```{csv-table} Prices\n:header: Fruit, Kg\n:widths: 1, 2\n\nPlum, 17\n"Fig, dry", 4\n```\n'
+    )
+    assert "| Fruit | Kg |\n| --- | --- |\n| Plum | 17 |\n| Fig, dry | 4 |" in text_of(source)
+
+
+def test_captions_of_navigation_are_left_out() -> None:
+    assert text_of("# T\n\n```{toctree}\n:caption: Guides\na\n```\n").split() == ["#", "T"]

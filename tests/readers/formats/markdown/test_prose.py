@@ -80,6 +80,15 @@ def test_what_is_no_markup_stays(text: str) -> None:
     assert read_text(text).text == text
 
 
+def test_a_heading_of_html_may_have_several_lines() -> None:
+    text = (
+        '<h1 align="center">\n  <img src="a.png" alt="Logo"><br>\n  <b>Pr</b>ess\n</h1>\n\nWords.\n'
+    )
+    reading = read_text(text)
+    assert [(each.level, each.text) for each in reading.headings] == [(1, "Logo Press")]
+    assert reading.text.split("\n")[5] == "Words."
+
+
 def test_pictures_are_referred_to() -> None:
     text = (
         "[![Build][b]][l] ![Alt][b] ![b] [![In](x.png)][l] ![no] [![b]](y) `![b]`\n\n"
@@ -186,6 +195,14 @@ def test_a_table_of_html_becomes_one_of_markdown() -> None:
         ("::::{accordion} More\ntext\n::::", ["> ▸ **More**", "> text"]),
         ('<Details title="More">\ntext\n</Details>', ["> ▸ **More**", "> text"]),
         (":::expand More\ntext\n:::", ["> ▸ **More**", "> text"]),
+        ("!!! deprecated\n    Gone.", ["> **Deprecated**", "> Gone."]),
+        ("!!! not one", ["!!! not one"]),
+        ("{{% notice warning %}}\nx\n{{% /notice %}}", ["> Warning:", "> x"]),
+        (
+            '{{< admonition type=danger title="A" >}}\nx\n{{< /admonition >}}',
+            ["> Danger: A", "> x"],
+        ),
+        ('{{< collapse "More" >}}\nx\n{{< /collapse >}}', ["> ▸ **More**", "> x"]),
         ("{{Infobox|name = Pump 3|The large one}}", ["name: Pump 3; The large one"]),
     ],
 )
@@ -357,6 +374,27 @@ def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> No
         ("Of {{< katex display=true >}}x^{2}{{< /katex >}}.", "Of $$x^{2}$$."),
         ("See [it][s].\n\n[s]: <{{% eturl highlight %}}>", "See it."),
         ('# Head <Badge type="info" text="new" />', "# Head new"),
+        ('{% include note.html content="Never freeze." %}', "Note: Never freeze."),
+        ('{% include alert.html type="danger" content="Hot." %}', "Danger: Hot."),
+        ('So{% include-markdown "../a.md" %}.\n\n{{% readfile "a.md" %}}', "So."),
+        ("See [it]({% link _posts/a.md %}).", "See [it](_posts/a.md)."),
+        ('A {{< glossary_tooltip term_id="node-pool" >}} runs.', "A node pool runs."),
+        ('{{< card title="A" subtitle="B" >}}', "A B"),
+        ('{{< quote author="Marta" >}}Wait.{{< /quote >}}', "Quote: Marta Wait."),
+        ('{{< tabs "uid" >}}\nx', "x"),
+        ("Write {{</* note */>}}.", "Write {{< note >}}."),
+        ("a{% comment %}b{% endcomment %} c{{/* d */}} e{::comment}f{:/comment}", "a c e"),
+        ("\n{: .warning }\nHot.\n\nCold.\n{: .note }", "Warning:\nHot.\n\nCold."),
+        (
+            "::: shop.pumps.Pump\n    options:\n      a: b\n\nEnd.",
+            "**shop.pumps.Pump**\n\n\n\nEnd.",
+        ),
+        ("--8<--\na.md\n--8<--\nEnd.", "End."),
+        ("[a](b.md){target=_blank} `c`{.d} *e*{.f} [g]{.h} i.", "[a](b.md) `c` *e* g i."),
+        ("10^6^ m, 19^th^, E=mc^2^ and a^b^c, 2^3^4", "10^6 m, 19th, E=mc^2 and a^b^c, 2^3^4"),
+        ("word^[A note\nof [it](a.md).] not ^[a-z]", "word (A note\nof [it](a.md).) not ^[a-z]"),
+        ("++ctrl+c++ ^^new words^^ but C++ or D++, ++i", "ctrl+c new words but C++ or D++, ++i"),
+        ("{--50--}{++40++} {~~a~>b~~} {==c==}{>>d<<}", "~~50~~ 40 ~~a~~ b ==c=="),
         ("<template #title>\nTeam\n</template>", "Team"),
         (
             '<Tabs>\n<TabItem value="apple">\n\nRed.\n\n</TabItem>\n</Tabs>',

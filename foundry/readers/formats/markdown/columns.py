@@ -1,0 +1,92 @@
+"""Rewrites Pandoc's simple and multiline tables, whose columns are runs of dashes, as pipe tables.
+
+  Fruit     Kg
+--------- ----
+Plum         3
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+from foundry.readers.formats.markdown.directives import FENCE, fence_after
+
+_RULE = re.compile(r" {0,3}-{3,}(?: +-{3,})+[ \t]*")
+_WHOLE_RULE = re.compile(r" {0,3}-{10,}[ \t]*")
+_COLUMN = re.compile(r"-+")
+MAX_HEAD, MAX_LINES = 20, 2_000
+
+
+def rewrite_columns(text: str) -> str:
+    """Return a text with such tables, except in code, as pipe tables. No line is added."""
+    if "--- " not in text:
+        return text
+    lines, fence, number = text.split("\n"), "", 0
+    while number < len(lines):
+        if mark := FENCE.match(lines[number]):
+            fence = fence_after(mark, fence)
+        elif not fence and (found := _find(lines, number)):
+            begin, end, made = found
+            lines[begin:end] = [*made, *[""] * (end - begin - len(made))]
+            number = end
+        number += 1
+    return "\n".join(lines)
+
+
+def _find(lines: Sequence[str], rule: int) -> tuple[int, int, list[str]] | None:
+    """Return the range of the table whose columns a line shows, and the table as a pipe table."""
+    if not _RULE.fullmatch(lines[rule]):
+        return None
+    begin = rule
+    while begin > 0 and rule - begin < MAX_HEAD and lines[begin - 1].strip():
+        begin -= 1
+    has_blanks = _WHOLE_RULE.fullmatch(lines[begin]) is not None
+    end = rule + 1
+    while end < min(len(lines), rule + MAX_LINES) and (has_blanks or lines[end].strip()):
+        if _RULE.fullmatch(lines[end]) or _WHOLE_RULE.fullmatch(lines[end]):
+            break
+        end += 1
+    is_closed = end < len(lines) and lines[end].strip()[:3] == "---"
+    head, body = lines[begin + has_blanks : rule], lines[rule + 1 : end]
+    needs_end = has_blanks or not head
+    if not body or (needs_end and not is_closed) or (len(head) > 1 and not has_blanks):
+        return None
+    columns = [match.span() for match in _COLUMN.finditer(lines[rule])]
+    if not all(_fits(line, columns) for line in (*head, *body)):
+        return None
+    rows = [_cells(head, columns)] if head else []
+    for group in _groups(body) if has_blanks else [[line] for line in body]:
+        rows.append(_cells(group, columns))
+    first, *rest = rows
+    made = [_line(first), "|" + " --- |" * len(first), *map(_line, rest)]
+    return begin, end + is_closed, made
+
+
+def _fits(line: str, columns: Sequence[tuple[int, int]]) -> bool:
+    """Return whether there is a space between each two columns."""
+    gaps = [line[end:begin] for (_, end), (begin, _) in pairwise(columns)]
+    return all(not gap or " " in gap for gap in gaps)
+
+
+def _groups(lines: Sequence[str]) -> list[list[str]]:
+    """Return the rows of a multiline table, which empty lines separate."""
+    groups: list[list[str]] = [[]]
+    for line in lines:
+        if line.strip():
+            groups[-1].append(line)
+        elif groups[-1]:
+            groups.append([])
+    return [group for group in groups if group]
+
+
+def _cells(lines: Sequence[str], columns: Sequence[tuple[int, int]]) -> list[str]:
+    begins = [0, *(begin for begin, _ in columns[1:])]
+    ends = [*begins[1:], None]
+    return [
+        " ".join(filter(None, (line[begin:end].strip() for line in lines)))
+        for begin, end in zip(begins, ends, strict=True)
+    ]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in cells) + " |"

@@ -1,0 +1,56 @@
+"""Pandoc's tables, whose columns are runs of dashes, are read as tables, except in code."""
+
+import pytest
+
+from foundry.readers.formats.markdown.columns import rewrite_columns
+
+SIMPLE = """\
+  Fruit     Kg
+-------   ----
+   Plum     17
+    Fig      4
+"""
+MULTILINE = """\
+--------------------------
+ Fruit   Notes
+         of May
+------- ------------------
+  Plum   Sweet, and
+         ripe a | b.
+
+   Fig   None.
+--------------------------
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (SIMPLE, ["| Fruit | Kg |", "| --- | --- |", "| Plum | 17 |", "| Fig | 4 |"]),
+        (
+            MULTILINE,
+            [
+                *("| Fruit | Notes of May |", "| --- | --- |"),
+                *(r"| Plum | Sweet, and ripe a \| b. |", "| Fig | None. |"),
+            ],
+        ),
+        ("--- ---\na   b\n1   2\n--- ---\n", ["| a | b |", "| --- | --- |", "| 1 | 2 |"]),
+    ],
+)
+def test_columns_of_dashes_are_a_table(written: str, expected: list[str]) -> None:
+    made = rewrite_columns(f"Before.\n\n{written}\nAfter.\n")
+    assert [line for line in made.split("\n") if line] == ["Before.", *expected, "After."]
+    assert made.count("\n") == f"Before.\n\n{written}\nAfter.\n".count("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"```\n{SIMPLE}```\n",
+        "Words\n--- ---\nA line without a gap there.\n",
+        "--- ---\n\n- - -\n",
+        "Title\n-----\n\nWords --- and more.\n",
+    ],
+)
+def test_what_is_no_table_stays(text: str) -> None:
+    assert rewrite_columns(text) == text
