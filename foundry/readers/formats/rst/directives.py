@@ -16,6 +16,7 @@ from foundry.readers.formats.pages.blocks import TAB
 from foundry.readers.formats.rst.elements import description, panel
 from foundry.readers.formats.rst.names import (
     ADMONITIONS,
+    BUTTONS,
     CODE,
     INCLUDED,
     INDEXES,
@@ -237,10 +238,12 @@ class _Description(_Lenient):
     def run(self) -> list[nodes.Node]:
         written = re.sub(r"\\\n\s*", " ", self.argument)
         signatures = [" ".join(line.split()) for line in written.split("\n")]
+        if str(self.name).startswith("http:"):
+            signatures = [f"{self.kind.upper()} {each}" if each else "" for each in signatures]
         found = description("", signatures=list(filter(None, signatures)), kind=self.kind)
         for name in ("type", "value"):
             if value := self.options.pop(name, ""):
-                found[name] = " ".join(str(value).split())
+                found[name] = " ".join(str(value).replace("``", "").split())
         found += self.shown_options()
         return [self.add_content(found)]
 
@@ -282,6 +285,9 @@ class _Other(_Lenient):
         for line in range(len(content)):
             if _SEPARATOR.fullmatch(content[line]):
                 content[line] = ""
+        if self.kind in BUTTONS and content:
+            leave_out(Omission.ATTRIBUTE, title, f"line {self.lineno}")
+            title = ""
         label = ADMONITIONS.get(self.kind)
         box: nodes.Element
         if title and self.kind in PANELS:

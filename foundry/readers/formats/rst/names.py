@@ -39,6 +39,8 @@ PANELS = {
     **dict.fromkeys(("dropdown", "details", "collapse", "toggle"), CLOSED),
 }
 """Directives that open after a click, of sphinx-design, sphinx-tabs and other extensions."""
+BUTTONS = frozenset(("button-link", "button-ref"))
+"""Directives whose argument is a target."""
 VERSIONS = {
     "versionadded": "Added in version",
     "version-added": "Added in version",

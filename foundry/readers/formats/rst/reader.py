@@ -67,7 +67,7 @@ def _know_sphinx() -> None:
 
 
 READER = FileReader(
-    "rst/5",
+    "rst/6",
     {},
     {".rst": "text/x-rst", ".rest": "text/x-rst"},
     read,

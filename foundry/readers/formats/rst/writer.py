@@ -397,9 +397,20 @@ class _Writer:
             return inner if inner.strip() == target else link(inner, target)
         if isinstance(node, nodes.reference) and (title := _section_of(node)):
             return link(inner, f"#{title}")
-        if label := node.get("label"):
+        if (label := node.get("label")) and not node["titled"] and (title := _titled(node)):
+            return link(title, f"#{anchor_of(title)}")
+        if label:
             self.labels[label, " ".join(inner.split())] = None
         return inner
+
+
+def _titled(reference: nodes.Element) -> str:
+    """Return the title of the section of the document that a label stands above."""
+    document = reference.document
+    name = "" if document is None else document.nameids.get(reference["label"].lower())
+    place = document.ids.get(name) if document is not None and name else None
+    title = place.next_node(nodes.title) if isinstance(place, nodes.section) else None
+    return " ".join(title.astext().split()) if title is not None else ""
 
 
 def _section_of(reference: nodes.reference) -> str:

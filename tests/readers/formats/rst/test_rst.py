@@ -41,6 +41,7 @@ def outline(text: str) -> list[tuple[int, str]]:
         (".. grid:: 1 2 2 4\n\n   Words.", "Words."),
         (".. card:: Title\n\n   Words.\n   +++\n   Foot.", "Title\n\nWords.\n\nFoot."),
         (".. rubric:: Words", "**Words**"),
+        (".. button-ref:: a-label\n   :color: primary\n\n   Words", "Words"),
         (".. centered:: Words", "Words"),
         (".. nobody-knows:: it\n   :a: b\n   :title: T\n\n   Words.", "it\n\nT\n\nWords."),
         (".. figure:: a.png\n   :figclass: x\n\n   Words.", "![](a.png)\n\nWords."),
@@ -98,6 +99,11 @@ def test_text_within_lines(written: str, said: str) -> None:
     assert body(written) == said
 
 
+def test_labels_of_the_document_are_shown_as_titles() -> None:
+    text = ".. _use:\n\nThe *use*\n---------\n\nSee :ref:`use`, :ref:`it <use>`, :ref:`other`."
+    assert body(text).endswith("See [The use](#the-use), it, other.")
+
+
 def test_references_to_labels_are_links() -> None:
     (link,) = read("See :ref:`the guide <usage>`.").links
     assert (link.target, link.text, link.kind) == ("usage", "the guide", "wikilink")
@@ -144,7 +150,7 @@ def test_what_is_documented_has_a_section_by_its_signature() -> None:
         (3, "Cursor.closed: bool"),
         (2, "-f FILE, --file FILE"),
         (2, "int Py_Bar(PyObject *o)"),
-        (2, "/users/(int:id)"),
+        (2, "GET /users/(int:id)"),
     ]
     assert "param query: What to do." in body(DOCUMENTED)
 
