@@ -190,3 +190,64 @@ def test_links_of_man() -> None:
 def test_references_to_other_pages_are_written_as_names() -> None:
     text = read_page(".TH A 1\n.SH B\nSee\n.MR git-log 1 ,\n.MR ls 1\nand more.\n").reading.text
     assert text.endswith("See git-log(1), ls(1) and more.")
+
+
+POD = r""".de Sp
+.if t .sp .5v
+.if n .sp
+..
+.de Vb
+.ft CW
+.nf
+.ne \\$1
+..
+.de Ve
+.ft R
+.fi
+..
+.de IX
+..
+.de Say
+Said \\$1.
+..
+.TH PRESS 1
+.SH NAME
+.IX Header "NAME"
+press \- it
+.Vb 2
+\&  press \-f
+\&    done
+.Ve
+More.
+.Sp
+.Say twice
+See
+.URL https://e.org "the site" ,
+or
+.MTO a@e.org "the author" .
+"""
+
+
+def test_macros_that_a_page_defines_do_what_they_say() -> None:
+    parts = read_page(POD).reading.text.split("\n\n")
+    assert parts == [
+        *("# press(1)", "## NAME", "press - it", "```\n  press -f\n    done\n```", "More."),
+        "Said twice. See [the site](https://e.org), or [the author](mailto:a@e.org).",
+    ]
+
+
+def test_a_macro_that_calls_itself_ends() -> None:
+    text = read_page(".de A\n.A\n.A\nword\n..\n.TH P 1\n.SH X\nBegin.\n.A\n").reading.text
+    assert text.startswith("# p(1)\n\n## X\n\nBegin.")
+
+
+def test_standards_heads_and_displays_of_mdoc() -> None:
+    source = (
+        ".Dd May 3, 2024\n.Dt PRESS 1\n.Sh NAME\n.Nm press\n.Nd it\n.Sh OPTIONS\n.Bl -tag\n"
+        ".It Xo\n.Fl p\n.Ar port\n.Xc\nWords.\n.El\n.Bd -filled\nFilled\nwords.\n.Ed\n"
+        ".Sm off\n.Ar a\n.Sm on\n.Bf -emphasis\nLoud.\n.Ef\nBy\n.St -p1003.1-2008 .\n"
+    )
+    assert read_page(source).reading.text.split("\n\n")[3:] == [
+        *("## OPTIONS", "-p port:\nWords."),
+        "Filled words. a Loud. By IEEE Std 1003.1-2008 (\u201cPOSIX.1\u201d).",
+    ]

@@ -13,6 +13,21 @@ _OPENED = {"Oo": "[", "Bo": "[", "Bro": "{", "Po": "(", "Ao": "<", "Do": "\u201c
 _CLOSED = {"Oc": "]", "Bc": "]", "Brc": "}", "Pc": ")", "Ac": ">", "Dc": "\u201d", "Sc": "\u2019"}
 _NAMED = {"Ux": "UNIX", "Bx": "BSD", "Fx": "FreeBSD", "Nx": "NetBSD", "Ox": "OpenBSD", "At": "AT&T"}
 _NAMED |= {"Bsx": "BSD/OS", "Dx": "DragonFly", "Nd": "\u2014"}
+_IEEE, _ISO = "IEEE Std {} (\u201cPOSIX.{}\u201d)", "ISO/IEC {} (\u201cISO {}\u201d)"
+_STANDARDS = {
+    **{f"-p1003.1{each}": _IEEE.format(f"1003.1{each}", 1) for each in ("", "-2001", "-2004")},
+    **{f"-p1003.1{each}": _IEEE.format(f"1003.1{each}", 1) for each in ("-2008", "-2024")},
+    **{"-p1003.1-90": _IEEE.format("1003.1-1990", 1), "-p1003.2": _IEEE.format("1003.2", 2)},
+    **{"-p1003.2-92": _IEEE.format("1003.2-1992", 2)},
+    **dict.fromkeys(("-ansiC", "-ansiC-89"), "ANSI X3.159-1989 (\u201cANSI C89\u201d)"),
+    **dict.fromkeys(("-isoC", "-isoC-90"), _ISO.format("9899:1990", "C90")),
+    **{"-isoC-99": _ISO.format("9899:1999", "C99"), "-isoC-2011": _ISO.format("9899:2011", "C11")},
+    **{
+        f"-susv{n}": f"Version {n} of the Single UNIX Specification (\u201cSUSv{n}\u201d)"
+        for n in (2, 3, 4)
+    },
+}
+"""The names of standards that `.St` prints."""
 _PLAIN = frozenset(
     "Ar Pa Ev Cm Li Ic Va Vt Fa Ft Em Sy No Tn An Ad Er Cd Dv Xo Xc Lb St Ms Fd Lk Mt Eo Ec Bk Ek"
     " Xr Nm Fn %A %T %B %J %V %N %D %I %R %O %P %U %Q %C".split()
@@ -63,6 +78,9 @@ def say(macro: str, given: Sequence[str], name: str) -> str:
             last = next((each for each in rest if words[each] in _AFTER | MACROS), len(words))
             said = f"{words[place]}({', '.join(words[place + 1 : last])})"
             place = last
+        if word == "St" and after in _STANDARDS:
+            leave_out(Omission.MACRO, after)
+            said, place = _STANDARDS[after], place + 1
         if word == "Xr" and place < len(words):
             said, place = _reference(words, place)
         if said is None:

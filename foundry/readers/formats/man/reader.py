@@ -20,10 +20,14 @@ _IS_PAGE = re.compile(r"(?m)^[.'][ \t]*(?:TH|Dd|SH|Sh)\b")
 _PARAGRAPHS = {"PP", "P", "LP", "HP", "Pp", "sp", "RS", "RE"}
 _SILENT = frozenset(
     "ad hy nh ne nr in ti ta ft PD DT UC AT EQ EN Os fam ll pl ps vs na ce rs ns mk rt tr lf"
-    " cc hw YS Bk Ek ev cs ss pc pn bp hc so mso nx INDENT UNINDENT"
-    " PDFPIC URL".split()
+    " cc hw YS Bk Ek Bf Ef Sm ev cs ss pc pn bp hc so mso nx tm INDENT UNINDENT PDFPIC".split()
 )
+# In macros, a second backslash defers the replacement of arguments to the call.
+_GIVEN = re.compile(r"\\{1,2}\$([1-9*@])")
+MAX_CALLS, MAX_MACRO_LINES = 5, 40
+"""Greatest depth of a page's own macros that call each other, and their greatest length."""
 _CONTINUED = re.compile(r"(?<!\\)\\\Z")
+_FILLED = (["-filled"], ["-ragged"], ["-centered"])
 _CONDITION = re.compile(r"(?:if|ie)[ \t]+(!?[ntoe]|\S+)[ \t]*(.*)")
 
 
@@ -37,6 +41,8 @@ class _Writer:
         self._held: list[str] = []
         self._code: list[str] | None = None
         self._strings: dict[str, str] = {}
+        self._macros: dict[str, list[str]] = {}
+        self._calls = 0
         self._name = ""
         self._awaits_term = False
         self._was_true = True
@@ -112,7 +118,8 @@ class _Writer:
         elif name in {"nf", "EX", "Bd"}:
             self.flush()
             leave_out(Omission.ATTRIBUTE, rest)
-            self._code = [] if self._code is None else self._code
+            if name != "Bd" or given[:1] not in _FILLED:
+                self._code = [] if self._code is None else self._code
         elif name in {"fi", "EE", "Ed"}:
             self._end_code()
         elif name in {"Dl", "D1"}:
@@ -129,6 +136,10 @@ class _Writer:
             self._target = " ".join(given), len(self._held)
         elif name in {"UE", "ME"}:
             self._link("".join(given))
+        elif name in {"URL", "MTO"} and given:
+            address = given[0] if name == "URL" else f"mailto:{given[0]}"
+            said = f"[{given[1]}]({address})" if "".join(given[1:2]) else given[0]
+            self._text(said + "".join(given[2:]))
         elif name in {"SY", "OP"}:
             self._text(f"[{' '.join(given)}]" if name == "OP" else " ".join(given))
         elif name == "MR":
@@ -136,8 +147,11 @@ class _Writer:
         elif name == "ds" and given:
             self._strings[given[0]] = " ".join(given[1:])
             leave_out(Omission.MACRO, rest)
-        elif name in {"de", "ig", "am"}:
-            self._definition(given[-1] if name == "ig" and given else "")
+        elif name in {"de", "de1", "am", "am1"}:
+            leave_out(Omission.MACRO, rest)
+            self._macros[given[0] if given else ""] = self._definition("".join(given[1:2]))
+        elif name == "ig":
+            self._definition("".join(given[:1]))
         elif name in {"if", "ie", "el"}:
             self._conditional(name, rest)
         elif name == "br":
@@ -162,9 +176,26 @@ class _Writer:
             self._text(f"#include {said}" if name == "In" else said)
         elif name in MACROS:
             self._text(say(name, given, self._name))
+        elif name in self._macros:
+            self._call(self._macros[name], given)
         else:
-            # A macro of the page or of another package; its arguments are words.
+            # A macro of another package; its arguments are words.
             self._text(" ".join(given))
+
+    def _call(self, body: list[str], given: list[str]) -> None:
+        """Read the lines of a macro that the page defines, with the arguments of a call."""
+
+        def fill_in(match: re.Match[str]) -> str:
+            if match[1] in "*@":
+                return " ".join(given)
+            return given[int(match[1]) - 1] if int(match[1]) <= len(given) else ""
+
+        leave_out(Omission.MACRO, " ".join(given))
+        if self._calls < MAX_CALLS and len(body) < MAX_MACRO_LINES:
+            self._calls += 1
+            for line in body:
+                self._line(_GIVEN.sub(fill_in, line))
+            self._calls -= 1
 
     def _link(self, after: str) -> None:
         """End a link: the text since its beginning, or its target if there is none."""
@@ -210,6 +241,8 @@ class _Writer:
         if self._code is not None:
             self._text(" ".join(given))
             return
+        if given[-1:] == ["Xo"]:
+            given = [*given[:-1], *self._extended()]
         if name != "TQ":
             self.flush()
         # The arguments only set the indentation of the text that follows; of IP, all but the first.
@@ -230,6 +263,19 @@ class _Writer:
             is_mark = given[0].strip() in {"\u2022", "-", "*", "o", "+"}
             self._held += ["-"] if is_mark else [f"{given[0]}:", _END]
 
+    def _extended(self) -> list[str]:
+        """Take the lines up to `.Xc`, which belong to the head of an item; return their words."""
+        words: list[str] = []
+        leave_out(Omission.MACRO, "Xo Xc")
+        while (line := self._take()) is not None:
+            request = REQUEST.match(line)
+            name, rest = (request[1], request[2]) if request else ("", line)
+            words += [name] if name not in {"", "Xc"} else []
+            words += [unescape(each, self._strings) for each in arguments(rest)]
+            if name == "Xc" or name in {"It", "El", "Sh"}:
+                break
+        return words
+
     def _list(self, name: str, kind: str) -> None:
         """Begin or end a list of mdoc."""
         if name == "Bl":
@@ -247,12 +293,13 @@ class _Writer:
             if content.strip():
                 self.composer.code(content)
 
-    def _definition(self, ending: str) -> None:
-        """Skip the definition of a macro, or an ignored block."""
+    def _definition(self, ending: str) -> list[str]:
+        """Take and return the lines of a macro or of an ignored block."""
         passed = []
         while (line := self._take()) is not None and line.strip() != f".{ending or '.'}":
             passed.append(line)
         leave_out(Omission.MACRO, "\n".join(passed))
+        return passed
 
     def _conditional(self, name: str, rest: str) -> None:
         """Read the branch for terminals."""
