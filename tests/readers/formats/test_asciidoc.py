@@ -134,7 +134,11 @@ def rows(source: str) -> list[str]:
         ("|=====\n|a|b\n\n|1\n|2\n|=====\n", ["| 1 | 2 |"]),
         (
             '[cols="1a,1"]\n|===\n|a|b\n\na|\n* item\n* other\n|2\n|===\n',
-            ["| * item * other | 2 |"],
+            ["| item other | 2 |"],
+        ),
+        (
+            "|===\n|a|b\n\n|x\n|[source,sh]\n----\nls -l\n----\n+\nend\n|===\n",
+            ["| x | `ls -l` end |"],
         ),
     ],
 )
@@ -239,3 +243,21 @@ def test_titles_stand_with_their_block() -> None:
     assert text_of(".Care\nWARNING: Hot.") == "> Warning: Care\n>\n> Hot."
     assert text_of("====\nTIP: Cold.\n====") == "> Tip: Cold."
     assert text_of("[%hardbreaks]\nRubies\nTopazes") == "Rubies  \nTopazes"
+
+
+def test_listings_have_titles_values_and_no_names_of_files() -> None:
+    source = (
+        ':v: 3.1\n\n[source,xml,title="pom.xml",subs="attributes+"]\n----\n<a>{v}</a>\n----\n\n'
+        "[source]\n----\n{v}\ninclude::example$a.rb[tag=b]\n----\n\n----\ninclude::c.rb[]\n----\n"
+    )
+    assert text_of(source) == "pom.xml\n\n```xml\n<a>3.1</a>\n```\n\n```\n{v}\n```"
+    assert any("c.rb" in each.text for each in read_text(source).reading.left_out)
+
+
+def test_what_is_passed_through_is_a_formula_or_html() -> None:
+    source = "[stem]\n++++\nx^2\n++++\n\n++++\n<p>Some <b>words</b></p>\n++++\n"
+    assert text_of(source) == "$$\nx^2\n$$\n\nSome **words**"
+
+
+def test_ids_within_titles_name_sections() -> None:
+    assert text_of("== The use [[use]]\n\nSee <<use>>.").endswith("See [The use](#the-use).")

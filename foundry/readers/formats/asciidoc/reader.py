@@ -11,6 +11,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
+from foundry.readers.formats import html
 from foundry.readers.formats.asciidoc.inline import fill_in, write_inline
 from foundry.readers.formats.asciidoc.sections import find_sections
 from foundry.readers.formats.asciidoc.tables import read_table
@@ -32,6 +33,10 @@ _CONDITION = re.compile(r"(?:ifdef|ifndef)::([^\[\]\s]{1,300})\[(.*)\][ \t]*$")
 _BLOCK = re.compile(r"\[(?:\[[^\[\]]*\]|[^\[\]]*)\][ \t]*$")
 _ATTRIBUTE = re.compile(r":(!?[\w-]{1,60}!?):(?:[ \t]+(.*))?$")
 _SOURCE = re.compile(r"\[(?:source|,)[^\]]{0,20}?,[ \t]*\"?([\w+-]{1,20})")
+_NAMED = re.compile(r"[\[,][ \t]*title=\"([^\"\n]{1,300})\"")
+_FILLED = re.compile(r"\bsubs=\"?[^\"\]]{0,80}\b(?:attributes|normal)\b")
+_FORMULA = re.compile(r"\[(?:stem|latexmath|(ascii)math)\b")
+_TAG = re.compile(r"<[^<>]+>")
 # Git writes its commands as `[synopsis]`.
 _LISTED = re.compile(r"\[(?:source|listing|literal|synopsis)\b")
 _QUOTED = re.compile(r"\[(?:quote|verse)\b[^,\]]{0,50},([^\]]{1,300})\]")
@@ -150,7 +155,11 @@ class _Writer:
             self._define(attribute[1], (attribute[2] or "").strip())
         elif _BLOCK.match(line) and not line.startswith("[["):
             self._block.text += line.strip()
-            leave_out(Omission.ATTRIBUTE, line)
+            if titled := _NAMED.search(line):
+                self._part()
+                self._held.append(titled[1])
+                self._title = titled[1]
+            leave_out(Omission.ATTRIBUTE, line.replace(titled[1], "", 1) if titled else line)
         elif _BLOCK.match(line):
             leave_out(Omission.ATTRIBUTE, line)
         else:
@@ -243,13 +252,30 @@ class _Writer:
             leave_out(Omission.COMMENT, "\n".join(content))
         elif self._block.text.startswith(("[quote", "[verse")):
             self._held += content
+        elif fence[1].startswith("+"):
+            self._passed("\n".join(content))
         else:
             self._listing(content, fence[2])
+
+    def _passed(self, content: str) -> None:
+        """Read a block that is passed through: a formula, or HTML."""
+        if formula := _FORMULA.match(self._block.text):
+            shown = content.strip() if formula[1] == "ascii" else f"$$\n{content.strip()}\n$$"
+            self.composer.text(shown, is_block=True)
+        elif (made := html.read_part(content)) is not None:
+            leave_out(Omission.ATTRIBUTE, " ".join(_TAG.findall(content)))
+            self.composer.text(made)
 
     def _listing(self, content: list[str], language: str) -> None:
         stated = _SOURCE.match(self._block.text)
         name = language or (stated[1] if stated else "")
-        self.composer.code("\n".join(content), name)
+        for line in filter(_DIRECTIVE.match, content):
+            leave_out(Omission.ATTRIBUTE, line)
+        code = "\n".join(line for line in content if not _DIRECTIVE.match(line))
+        if _FILLED.search(self._block.text):
+            code = fill_in(code, self.attributes)
+        if code.strip():
+            self.composer.code(code, name)
 
     def _box(self, fence: str) -> None:
         """Start or end a box, a quotation or a sidebar, whose content is read as usual."""

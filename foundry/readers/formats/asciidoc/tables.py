@@ -4,6 +4,13 @@ import csv
 import re
 from collections.abc import Iterator, Sequence
 
+from foundry.documents.left_out import Omission
+from foundry.readers.notes import leave_out
+
+_CODE = re.compile(r"(?:-{4,}|\.{4,}|`{3,})$")
+_BLOCK = re.compile(r"={4,}|\*{4,}|_{4,}|--|\+|\[[^\[\]]+\]")
+_LISTED = re.compile(r"\[(?:source|listing|literal|[A-Z]{3,9})\b[^\[\]]*\]")
+_ITEM = re.compile(r"^(?:[*.]{1,5}|-)[ \t]+(?=\S)")
 MAX_CELLS = 1_000_000
 MAX_SPAN = 100
 _COLUMNS = re.compile(r"\bcols=(?:\"([^\"\]]{1,500})\"?|([^,\"\]]{1,100}))")
@@ -53,15 +60,30 @@ def _cells(lines: Sequence[str], mark: str) -> tuple[list[_Cell], int]:
     """Return the cells, and the number of columns in the first line."""
     split = re.compile(rf"{_SPEC}(?<!\\){re.escape(mark)}")
     cells: list[_Cell] = []
-    first = 0
+    first, fence = 0, ""
     for line in lines:
         before, *begun = split.split(line)
-        if cells and before.strip():
+        said = before.strip()
+        if not begun and (mark_of_code := _CODE.match(said)):
+            fence = "" if said == fence else fence or mark_of_code[0]
+            said = ""
+        elif said and fence:
+            said = f"`{said}`" if "`" not in said else said
+        elif not begun:
+            # A cell is one line, without the marks of the blocks in it.
+            if _BLOCK.fullmatch(said):
+                leave_out(Omission.ATTRIBUTE, said)
+                said = ""
+            said = _ITEM.sub("", said)
+        if cells and said:
             text, columns, rows = cells[-1]
-            cells[-1] = f"{text} {before.strip()}".strip(), columns, rows
+            cells[-1] = f"{text} {said}".strip(), columns, rows
         for place in range(0, len(begun), 4):
             across, down, sign, text = begun[place : place + 4]
             text = text.strip().replace(f"\\{mark}", mark)
+            if _LISTED.fullmatch(text):
+                leave_out(Omission.ATTRIBUTE, text)
+                text = ""
             times = min(int(across or 1), MAX_SPAN)
             cells += [(text, 1, 1)] * times if sign == "*" else [(text, times, int(down or 1))]
         if cells and not first:
