@@ -187,3 +187,24 @@ def test_a_long_table_has_one_header() -> None:
 
 def test_notes_in_the_margin_are_separate_words() -> None:
     assert read_body("Word\\marginpar{note} more").reading.text == "Word (note) more"
+
+
+def test_slides_are_sections_that_end_with_them() -> None:
+    body = (
+        "\\section{A}\n\\begin{frame}<1->[fragile]{First \\emph{one}}{Sub}Words.\\end{frame}\n"
+        "\\begin{frame}\\frametitle{Second}More.\\end{frame}\n\\begin{frame}None.\\end{frame}\n"
+    )
+    reading = read_body(body).reading
+    outline = [(each.level, each.text) for each in reading.headings]
+    assert outline == [(2, "A"), (4, "First one"), (4, "Second"), (4, "")]
+    assert reading.text.index("None.") >= reading.headings[-1].start
+
+
+def test_captions_of_parts_and_arguments_of_boxes_are_words() -> None:
+    body = (
+        "\\begin{figure}\\subfloat[First \\emph{part}\\label{a}]{\\includegraphics{x}}\n"
+        "\\subcaptionbox{Second part}{\\includegraphics{y}}\\captionof{table}{Of it}\\end{figure}\n"
+        "\\begin{mybox}{Careful}Hot.\\end{mybox}"
+    )
+    said = read_body(body).reading.text.split()
+    assert said == "First part Second part Of it Careful Hot.".split()

@@ -12,9 +12,14 @@ LEVELS = {
 
 REFERENCES = frozenset("label ref eqref pageref autoref nameref vref cref Cref".split())
 
+FRAME_LEVEL = 4
+"""Level of the titles of slides, below subsections."""
+
 DROPPED = {
     **dict.fromkeys(REFERENCES, 1),
-    **dict.fromkeys("includegraphics includesvg bibliography bibliographystyle".split(), 1),
+    **dict.fromkeys(
+        "includegraphics includesvg includepdf bibliography bibliographystyle".split(), 1
+    ),
     **dict.fromkeys("usepackage documentclass RequirePackage PassOptionsToPackage".split(), 1),
     **dict.fromkeys("vspace hspace vskip hskip index input include subfile import".split(), 1),
     **dict.fromkeys("graphicspath pagestyle thispagestyle hypersetup selectlanguage".split(), 1),

@@ -4,7 +4,7 @@ import re
 from abc import abstractmethod
 
 from foundry.documents.left_out import Omission
-from foundry.readers.formats.latex.commands import ARGUMENTS, FLOATS, LISTS, TABLES
+from foundry.readers.formats.latex.commands import ARGUMENTS, FLOATS, FRAME_LEVEL, LISTS, TABLES
 from foundry.readers.formats.latex.definitions import Definitions, State
 from foundry.readers.formats.latex.tokens import Kind, Token
 from foundry.readers.notes import leave_out
@@ -35,6 +35,14 @@ class Environments(Definitions):
     @abstractmethod
     def flush(self) -> None:
         """Add the pending paragraphs to the document."""
+
+    def heading(self, level: int, title: str) -> None:
+        """Add a heading, or a line if the result is one string."""
+        if self.is_inline:
+            self.parts.append(f"\n{title}\n")
+        else:
+            self.flush()
+            self.state.composer.heading(level, title)
 
     def say_title(self, options: str) -> None:
         """Write the title or caption among options, and leave out the others."""
@@ -75,6 +83,8 @@ class Environments(Definitions):
             self.table(name)
             return
         self.state.tabbing += name == "tabbing"
+        if plain == "frame":
+            self.drop_overlay()
         option = self.option()
         for _ in range(ARGUMENTS.get(name, 0)):
             leave_out(Omission.ATTRIBUTE, self.source())
@@ -87,7 +97,13 @@ class Environments(Definitions):
         elif plain in self.state.theorems:
             said = f" ({self.inline(option)})" if option else ""
             self.parts.append(f"\n\n{self.state.theorems[plain]}{said}. ")
-        elif plain == "frame" or plain in {"block", "exampleblock", "alertblock"}:
+        elif plain == "frame":
+            leave_out(Omission.ATTRIBUTE, option)
+            if self.is_open():
+                self.heading(FRAME_LEVEL, self.argument())
+            if self.is_open():
+                self.parts.append(f"{self.argument()}\n\n")
+        elif plain in {"block", "exampleblock", "alertblock"}:
             if self.is_open():
                 self.parts.append(f"\n\n{self.argument()}\n\n")
         else:
@@ -96,6 +112,9 @@ class Environments(Definitions):
             else:
                 self.say_title(option)
             self.parts.append("\n\n")
+            while self.is_open() and self.pairs.get(self.place):
+                # Arguments of an unknown environment, such as the title of a box.
+                self.parts.append(f"{self.argument()}\n")
 
     def end_environment(self, name: str) -> None:
         """End an environment."""
@@ -104,6 +123,9 @@ class Environments(Definitions):
             mark = self.state.lists.pop()[0]
             self.state.ended = mark - 1 if isinstance(mark, int) else self.state.ended
         self.parts.append("\n\n")
+        if name == "frame" and not self.is_inline:
+            self.flush()
+            self.state.composer.end_section(FRAME_LEVEL)
 
     def table(self, name: str) -> None:
         """Add a table; cells that span columns or rows are repeated."""

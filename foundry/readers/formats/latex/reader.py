@@ -15,6 +15,7 @@ from foundry.readers.dates import normalise_date
 from foundry.readers.formats.latex.commands import (
     DEFINING,
     DROPPED,
+    FRAME_LEVEL,
     LEVELS,
 )
 from foundry.readers.formats.latex.definitions import CITED, MAX_DEPTH, State
@@ -134,6 +135,8 @@ class _Writer(Environments):
             self.parts.append(SIGNS[name])
         elif name in LEVELS:
             self._heading(LEVELS[name])
+        elif name == "frametitle":
+            self._heading(FRAME_LEVEL)
         elif name == "item":
             self.item()
         elif name == "end":
@@ -179,8 +182,16 @@ class _Writer(Environments):
             said, rest = self.argument(), self.tokens[self.place : self.place + 1]
             self.parts.append(struck(said, rest[0].text if rest else ""))
         elif name in {"caption", "captionof", "title"}:
+            if name == "captionof":
+                leave_out(Omission.ATTRIBUTE, self.source())
             leave_out(Omission.ATTRIBUTE, self.option())
             self.parts.append(f"\n\n{self.argument()}\n\n")
+        elif name in {"subfloat", "subfigure", "subcaptionbox"}:
+            # The caption is an option of the first two, and the first argument of the last.
+            captions = [self.option(), self.option()]
+            said = self.argument() if name == "subcaptionbox" else self.inline(captions[0])
+            self.parts.append(f" {said} ")
+            self._arguments_apart()
         else:
             self.drop_overlay()
             while option := self.option():
@@ -197,13 +208,9 @@ class _Writer(Environments):
                 self.parts.append(" ")
 
     def _heading(self, level: int) -> None:
+        self.drop_overlay()
         leave_out(Omission.ATTRIBUTE, self.option())
-        title = self.argument()
-        if self.is_inline:
-            self.parts.append(f"\n{title}\n")
-        else:
-            self.flush()
-            self.state.composer.heading(level, title)
+        self.heading(level, self.argument())
 
     def inline(self, source: str) -> str:
         """Return the text of a source; unchanged if it is nested too deeply."""
@@ -228,5 +235,5 @@ def _typeset(text: str) -> str:
 
 
 READER = Reader(
-    "latex/7", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
+    "latex/8", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
 )
