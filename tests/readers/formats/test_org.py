@@ -97,3 +97,10 @@ def test_titles_in_the_outline_have_no_markup() -> None:
     assert isinstance(document, Document)
     assert document.title == "The big press"
     assert [each.text for each in document.reading.headings] == ["Run it"]
+
+
+def test_admonitions_and_pictures_of_org() -> None:
+    source = "#+begin_warning\nHot [[file:a.png]].\n\n- b\n#+end_warning\n\n[[./c.jpg]]\n"
+    document = read(RawDocument("s", "a.org", "a.org", source.encode()))
+    assert isinstance(document, Document)
+    assert document.reading.text == "> **Warning**\n>\n> Hot ![](a.png).\n>\n> - b\n\n![](./c.jpg)"

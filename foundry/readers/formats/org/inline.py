@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from html.entities import html5
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.pages.blocks import picture
 from foundry.readers.notes import leave_out
 
 MAX_EXPANDED = 10_000
@@ -20,6 +21,7 @@ _INLINE = re.compile(
     r"|(?<=\w)(?P<script>[\^_])\{(?P<scripted>[^{}\n]{1,100})\}"
     r"|\\(?P<entity>[A-Za-z]{2,20})(?:\{\}|(?![A-Za-z]))"
 )
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp)$", re.IGNORECASE)
 _MARKS = {"*": "**", "/": "*", "_": "", "+": "~~"}
 
 
@@ -66,6 +68,10 @@ def _drop(text: str) -> str:
 
 def _link(target: str, label: str | None) -> str:
     address = target.removeprefix("file:").partition("::")[0] or target
+    if _PICTURE.search(address) and (not label or _PICTURE.search(label)):
+        # A picture whose label is another picture is a link.
+        shown = label.removeprefix("file:") if label else address
+        return picture("", shown) or shown
     if label:
         return f"[{label}]({address})"
     if "://" in address or address.startswith("mailto:"):

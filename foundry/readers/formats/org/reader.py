@@ -4,6 +4,7 @@ Included files are not read, and code is not run.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from foundry.documents import Reading
@@ -11,8 +12,10 @@ from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
+from foundry.readers.formats.markdown.names import ADMONITIONS
 from foundry.readers.formats.markdown.reader import strip_markup
 from foundry.readers.formats.org.inline import write_inline
+from foundry.readers.formats.pages.blocks import Block, labelled, nested
 from foundry.readers.notes import leave_out
 
 _HEADING = re.compile(
@@ -36,11 +39,13 @@ _NOTE = re.compile(r"\[fn:([\w-]{1,50})\][ \t]*")
 _LOGGED = frozenset(("PROPERTIES", "LOGBOOK"))
 _CODE = frozenset(("src", "example", "verbatim"))
 _LEFT_OUT = {"comment": Omission.COMMENT, "export": Omission.SCRIPT}
+# In Org, a quotation, an example and an abstract are blocks of their own.
+_BOXES = ADMONITIONS - {"abstract", "bug", "example", "failure", "question", "quote", "summary"}
 _SAID = frozenset(("caption", "title", "subtitle", "author"))
 
 
 class _Writer:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, macros: Mapping[str, str] | None = None) -> None:
         self.composer = Composer()
         self.title: str | None = None
         self.date: str | None = None
@@ -49,7 +54,7 @@ class _Writer:
         self._lines = text.split("\n")
         self._next = 0
         self._held: list[str] = []
-        self._macros: dict[str, str] = {}
+        self._macros = dict(macros or {})
         self._missing: set[str] = set()
 
     def write(self) -> None:
@@ -153,6 +158,10 @@ class _Writer:
         self.flush()
         ending = re.compile(rf"[ \t]*#\+end_{re.escape(name)}\b", re.IGNORECASE)
         leave_out(Omission.MACRO, f"begin {name} end {name}")
+        if name in _BOXES and self._find(ending) is not None:
+            leave_out(Omission.ATTRIBUTE, options)
+            self._box(name, self._until(ending))
+            return
         if name not in _CODE and name not in _LEFT_OUT:
             # The lines of quotations, verses and boxes are read as usual.
             leave_out(Omission.ATTRIBUTE, options)
@@ -168,6 +177,15 @@ class _Writer:
         code = [re.sub(r"^([ \t]*),(?=\*|#\+)", r"\1", each) for each in content]
         width = min((len(c) - len(c.lstrip(" ")) for c in code if c.strip()), default=0)
         self._listing([each[width:] for each in code], language if name == "src" else "")
+
+    def _box(self, kind: str, content: list[str]) -> None:
+        """Read the lines of an admonition as a quotation that begins with its kind."""
+        writer = _Writer("\n".join(content), self._macros)
+        writer.write()
+        inner = writer.composer.finish()
+        blocks = labelled(kind.capitalize(), [Block(inner.text, 0, inner.blocks)])
+        for block in nested(blocks, "> ", "> "):
+            self.composer.include(Reading(block.text, blocks=block.spans, links=inner.links))
 
     def _end_later(self, ending: re.Pattern[str]) -> None:
         """Mark the line that ends a block as skipped; the text before it is read as usual."""
@@ -231,4 +249,4 @@ def read(text: str) -> Reading:
     return replace(reading, tags=tuple(dict.fromkeys((*reading.tags, *writer.tags))))
 
 
-READER = Reader("org/3", {".org": "text/org"}, read)
+READER = Reader("org/4", {".org": "text/org"}, read)
