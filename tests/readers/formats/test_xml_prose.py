@@ -173,7 +173,7 @@ def test_docbook_lists_tables_and_names(sandbox: Sandbox) -> None:
     text = document.reading.text
     for said in (
         *("1. a", "2. b", "7. c", "| State | Capital |\n| --- | --- |\n| Alaska | Juneau |"),
-        *("ls(1)", "tool -x", "| One |\n| Sum |"),
+        *("ls(1)", "tool [-x]", "| One |\n| Sum |"),
     ):
         assert said in text, text
     assert (2, "Bridge") in outline(document)
@@ -187,3 +187,30 @@ def test_of_two_forms_of_an_equation_one_is_read(sandbox: Sandbox) -> None:
     )
     document = read_whole(both, "a.nxml", sandbox)
     assert document.reading.text == "# T\n\na/b\n\n$y^2$"
+
+
+def test_references_lists_and_synopses(sandbox: Sandbox) -> None:
+    book = (
+        "<article><title>T</title><para>See <xref linkend='a'/>, <optional>x</optional>.</para>"
+        "<orderedlist numeration='loweralpha'><listitem><para>b</para></listitem></orderedlist>"
+        "<funcsynopsis><funcprototype><funcdef>int <function>f</function></funcdef><paramdef>int "
+        "<parameter>n</parameter></paramdef><paramdef>char c</paramdef></funcprototype>"
+        "</funcsynopsis>"
+        "<cmdsynopsis><command>t</command><arg choice='req' rep='repeat'>a</arg><group><arg "
+        "choice='plain'>-b</arg><arg choice='plain'>-c</arg></group></cmdsynopsis>"
+        "<section id='a'><title>The use</title><para>Words.</para></section></article>"
+    )
+    text = read_whole(book, "a.xml", sandbox).reading.text
+    for said in ("See The use, [x].", "a. b", "int f(int n, char c)", "t {a}... [-b | -c]"):
+        assert said in text, text
+
+
+def test_citations_of_jats_are_one_paragraph_and_lists_are_numbered(sandbox: Sandbox) -> None:
+    paper = (
+        "<article><body><sec><title>S</title><list list-type='order'><list-item><p>one</p>"
+        "</list-item></list></sec></body><back><ref-list><ref><element-citation><name>"
+        "<surname>Fox</surname></name><article-title>Trees</article-title><year>2020</year></element-citation></ref></ref-list>"
+        "</back></article>"
+    )
+    text = read_whole(paper, "a.xml", sandbox).reading.text
+    assert "1. one" in text and "Fox Trees 2020" in text

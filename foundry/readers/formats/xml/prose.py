@@ -47,13 +47,49 @@ def to_html(root: Element) -> str:
     if local_name(root) == "opml":
         return "".join(_outline(root))
     _number_lists(root)
+    _fill_references(root)
     return f"<html><body><main>{''.join(_children(root, 1, 0))}</main></body></html>"
 
 
+def _fill_references(root: Element) -> None:
+    """Write into empty cross references the titles of the elements that they name."""
+    references = [each for each in root.iter() if local_name(each) in {"xref", "link"}]
+    names = {name for each in references if _is_empty(each) and (name := _named(each))}
+    if not names:
+        return
+    titles = {}
+    for each in root.iter():
+        name = each.get("id") or each.get("{http://www.w3.org/XML/1998/namespace}id") or ""
+        if name in names:
+            inner = next(
+                (sub for sub in each.iter() if local_name(sub) in {"title", "label"}), None
+            )
+            written = "" if inner is None else " ".join("".join(inner.itertext()).split())
+            titles[name] = each.get("xreflabel") or written
+    for each in references:
+        if _is_empty(each) and (title := titles.get(_named(each))):
+            each.text = title
+
+
+def _named(reference: Element) -> str:
+    """Return the id that a cross reference names, in this document."""
+    name = reference.get("linkend") or reference.get("rid") or ""
+    return name or (reference.get("href") or "").rpartition("#")[2].rpartition("/")[2]
+
+
+def _is_empty(element: Element) -> bool:
+    return not "".join(element.itertext()).strip()
+
+
 def _number_lists(root: Element) -> None:
-    """Set HTML's `start` for lists of DocBook that begin at a number or continue another list."""
+    """Set HTML's `start` and `type` for numbered lists of DocBook and JATS.
+
+    A list of DocBook may begin at a number or continue another list.
+    """
     ended = 0
     for each in root.iter():
+        if kind := _KINDS.get(each.get("numeration") or each.get("list-type") or ""):
+            each.set("type", kind)
         if local_name(each) == "orderedlist":
             start = _number(each.get("startingnumber"))
             if each.get("continuation") == "continues":
@@ -117,8 +153,10 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
         yield from _title(element, parent, level, depth)
     elif name in _CODE and not (name == "code" and _is_inline(parent)):
         language = html.escape(element.get("language") or element.get("code-type") or "")
-        between = " " if name == "cmdsynopsis" else ""
-        code = html.escape(between.join(element.itertext()), quote=False)
+        said = (
+            " ".join(_synopsis(element)) if name == "cmdsynopsis" else "".join(element.itertext())
+        )
+        code = html.escape(said, quote=False)
         named = f' class="language-{language}"' if language else ""
         yield f"<pre><code{named}>{code}</code></pre>"
     elif name in _NOTES:
@@ -130,6 +168,10 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
         yield from (" (", html.escape(" ".join("".join(element.itertext()).split())), ")")
     elif name in {"entry", "stentry"}:
         yield from (_cell(element, parent), *_children(element, level, depth), "</td>")
+    elif name == "funcprototype":
+        yield f"<pre><code>{html.escape(_prototype(element), quote=False)}</code></pre>"
+    elif name == "optional":
+        yield from ("[", *_children(element, level, depth), "]")
     elif name in _JOINED and len(element):
         parts = (" ".join("".join(child.itertext()).split()) for child in element)
         yield html.escape(_JOINED[name].join(filter(None, parts)), quote=False)
@@ -154,6 +196,7 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
         tag = "s" if tag == "i" and element.get("role") in _STRUCK else tag
         address = next(filter(None, map(element.get, _LINKS)), None) if tag == "a" else None
         tag = tag if tag != "a" or address else ""
+        tag = "ol" if tag == "ul" and _is_numbered(element) else tag
         tag = "dd" if local_name(parent) == "varlistentry" and tag == "li" else tag
         opening = f'<a href="{html.escape(address)}">' if address else _open(tag, element)
         yield from (opening, *_children(element, level, depth), f"</{tag}>" if tag else "")
@@ -171,6 +214,30 @@ def _tex(element: Element, parent: Element) -> Iterator[str]:
     formula = body.partition(r"\end{document}")[0].strip().strip("$").strip()
     leave_out(Omission.METADATA, written.replace(formula, " ", 1))
     yield html.escape(f"${formula}$", quote=False)
+
+
+def _synopsis(element: Element) -> Iterator[str]:
+    """Yield the parts of a command's synopsis: `[-f]`, `{a | b}`, `file...`."""
+    yield from [element.text.strip()] if element.text and element.text.strip() else []
+    for child in element:
+        is_choice = local_name(child) == "group"
+        said = (" | " if is_choice else " ").join(_synopsis(child))
+        choice = child.get("choice") or (
+            "opt" if local_name(child) in {"arg", "group"} else "plain"
+        )
+        opening, closing = {"opt": ("[", "]"), "req": ("{", "}")}.get(choice, ("", ""))
+        repeated = "..." if child.get("rep") == "repeat" else ""
+        if said:
+            yield f"{opening}{said}{closing}{repeated}"
+        yield from [child.tail.strip()] if child.tail and child.tail.strip() else []
+
+
+def _prototype(element: Element) -> str:
+    """Return a function's prototype: `int pick(int n, char c)`."""
+    parts = [" ".join("".join(child.itertext()).split()) for child in element]
+    names = [local_name(child) for child in element]
+    given = [part or "..." for part, name in zip(parts, names, strict=True) if name != "funcdef"]
+    return f"{parts[0] if parts else ''}({', '.join(given)})"
 
 
 def _segments(element: Element, level: int, depth: int) -> Iterator[str]:
@@ -197,7 +264,8 @@ def _segments(element: Element, level: int, depth: int) -> Iterator[str]:
 def _open(tag: str, element: Element) -> str:
     if not tag:
         return ""
-    kept = sorted({"colspan", "rowspan", "start"} & element.attrib.keys())
+    names = {"colspan", "rowspan", "start", *(("type",) if tag == "ol" else ())}
+    kept = sorted(names & element.attrib.keys())
     attributes = (f' {name}="{html.escape(element.attrib[name])}"' for name in kept)
     return f"<{tag}{''.join(attributes)}>"
 
@@ -205,13 +273,28 @@ def _open(tag: str, element: Element) -> str:
 def _title(element: Element, parent: Element, level: int, depth: int) -> Iterator[str]:
     inside = local_name(parent)
     text = "".join(_children(element, level, depth))
+    if inside in _CITATIONS:
+        yield text
+        return
     is_own = inside in _SECTIONS or inside in ROOTS or inside in _HEADS
     yield f"<h{level}>{text}</h{level}>" if is_own else f"<p><b>{text}</b></p>"
 
 
 # Menu entries, and keys that are pressed together.
+_KINDS = {
+    **{"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"},
+    **{"alpha-lower": "a", "alpha-upper": "A", "roman-lower": "i", "roman-upper": "I"},
+}
+"""HTML's `type` of numbered lists, by the names of DocBook and JATS."""
+_CITATIONS = frozenset(("element-citation", "mixed-citation", "citation", "nlm-citation"))
 _JOINED = {"menuchoice": " > ", "menucascade": " > ", "keycombo": "+"}
 _HEADS = frozenset(_WORDS["heads"].split())
+
+
+def _is_numbered(element: Element) -> bool:
+    """Return whether a list of JATS is numbered by its type, and not by labels of its items."""
+    has_labels = any(local_name(sub) == "label" for item in element for sub in item)
+    return element.get("list-type") in {"order", *_KINDS} and not has_labels
 
 
 def _is_inline(parent: Element) -> bool:

@@ -166,4 +166,4 @@ _TYPES = {
     ".fb2": "application/x-fictionbook+xml",
     ".opml": "text/x-opml",
 }
-READER = FileReader("xml/8", {}, _TYPES, read, texts=xml_texts)
+READER = FileReader("xml/9", {}, _TYPES, read, texts=xml_texts)
