@@ -10,6 +10,7 @@ from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
 from foundry.readers.formats import plain
 from foundry.readers.formats.man.escapes import arguments, unescape
+from foundry.readers.formats.man.flow import Flow
 from foundry.readers.formats.man.mdoc import MACROS, say, split_cells, standard_sentence
 from foundry.readers.formats.man.tables import ALTERNATING, FONTS, REQUEST, read_rows
 from foundry.readers.notes import leave_out
@@ -22,30 +23,20 @@ _SILENT = frozenset(
     "ad hy nh ne nr in ti ta ft PD DT UC AT EQ EN Os fam ll pl ps vs na ce rs ns mk rt tr lf"
     " cc hw YS Bk Ek Bf Ef Sm ev cs ss pc pn bp hc so mso nx tm INDENT UNINDENT PDFPIC".split()
 )
-# In macros, a second backslash defers the replacement of arguments to the call.
-_GIVEN = re.compile(r"\\{1,2}\$([1-9*@])")
-MAX_CALLS, MAX_MACRO_LINES = 5, 40
-"""Greatest depth of a page's own macros that call each other, and their greatest length."""
-_CONTINUED = re.compile(r"(?<!\\)\\\Z")
 _FILLED = (["-filled"], ["-ragged"], ["-centered"])
-_CONDITION = re.compile(r"(?:if|ie)[ \t]+(!?[ntoe]|\S+)[ \t]*(.*)")
 
 
-class _Writer:
+class _Writer(Flow):
     def __init__(self, text: str) -> None:
+        super().__init__(text)
         self.composer = Composer()
         self.title: str | None = None
         self.date: str | None = None
-        self._lines = text.split("\n")
-        self._next = 0
         self._held: list[str] = []
         self._code: list[str] | None = None
         self._strings: dict[str, str] = {}
-        self._macros: dict[str, list[str]] = {}
-        self._calls = 0
         self._name = ""
         self._awaits_term = False
-        self._was_true = True
         self._mdoc_lists: list[str] = []
         self._items = 0
         self._columns: list[list[str]] = []
@@ -55,8 +46,8 @@ class _Writer:
 
     def write(self) -> None:
         """Convert every line."""
-        while (line := self._take()) is not None:
-            self._line(line)
+        while (line := self.take()) is not None:
+            self.read_line(line)
         self._end_code()
         self.flush()
 
@@ -67,19 +58,7 @@ class _Writer:
         self.composer.text(text.replace(f" {_END}", "").strip())
         self._held.clear()
 
-    def _take(self) -> str | None:
-        if self._next >= len(self._lines):
-            return None
-        parts = [self._lines[self._next]]
-        self._next += 1
-        # A backslash at the end continues a line.
-        while _CONTINUED.search(parts[-1]) and self._next < len(self._lines):
-            parts[-1] = parts[-1][:-1]
-            parts.append(self._lines[self._next])
-            self._next += 1
-        return "".join(parts)
-
-    def _line(self, line: str) -> None:
+    def read_line(self, line: str) -> None:
         request = REQUEST.match(line)
         if request is None:
             if line[:1] in ".'" and len(line.strip()) < 2:
@@ -108,7 +87,7 @@ class _Writer:
         elif name in {"SH", "SS", "Sh", "Ss"}:
             self._heading(2 if name[1] in "Hh" else 3, " ".join(given))
         elif name in FONTS:
-            self._text(" ".join(given) or unescape(self._take() or "", self._strings))
+            self._text(" ".join(given) or unescape(self.take() or "", self._strings))
         elif name in ALTERNATING:
             self._text("".join(given))
         elif name in _PARAGRAPHS:
@@ -149,11 +128,11 @@ class _Writer:
             leave_out(Omission.MACRO, rest)
         elif name in {"de", "de1", "am", "am1"}:
             leave_out(Omission.MACRO, rest)
-            self._macros[given[0] if given else ""] = self._definition("".join(given[1:2]))
+            self.macros[given[0] if given else ""] = self.definition("".join(given[1:2]))
         elif name == "ig":
-            self._definition("".join(given[:1]))
+            self.definition("".join(given[:1]))
         elif name in {"if", "ie", "el"}:
-            self._conditional(name, rest)
+            self.conditional(name, rest)
         elif name == "br":
             self._held.append(_END)
         elif name == "Nm" and given and not self._name:
@@ -176,26 +155,11 @@ class _Writer:
             self._text(f"#include {said}" if name == "In" else said)
         elif name in MACROS:
             self._text(say(name, given, self._name))
-        elif name in self._macros:
-            self._call(self._macros[name], given)
+        elif name in self.macros:
+            self.call(self.macros[name], given)
         else:
             # A macro of another package; its arguments are words.
             self._text(" ".join(given))
-
-    def _call(self, body: list[str], given: list[str]) -> None:
-        """Read the lines of a macro that the page defines, with the arguments of a call."""
-
-        def fill_in(match: re.Match[str]) -> str:
-            if match[1] in "*@":
-                return " ".join(given)
-            return given[int(match[1]) - 1] if int(match[1]) <= len(given) else ""
-
-        leave_out(Omission.MACRO, " ".join(given))
-        if self._calls < MAX_CALLS and len(body) < MAX_MACRO_LINES:
-            self._calls += 1
-            for line in body:
-                self._line(_GIVEN.sub(fill_in, line))
-            self._calls -= 1
 
     def _link(self, after: str) -> None:
         """End a link: the text since its beginning, or its target if there is none."""
@@ -233,7 +197,7 @@ class _Writer:
         self._end_code()
         self.flush()
         self._awaits_term = False
-        title = title or unescape(self._take() or "", self._strings)
+        title = title or unescape(self.take() or "", self._strings)
         self._is_synopsis = title.upper() == "SYNOPSIS"
         self.composer.heading(level, title)
 
@@ -267,7 +231,7 @@ class _Writer:
         """Take the lines up to `.Xc`, which belong to the head of an item; return their words."""
         words: list[str] = []
         leave_out(Omission.MACRO, "Xo Xc")
-        while (line := self._take()) is not None:
+        while (line := self.take()) is not None:
             request = REQUEST.match(line)
             name, rest = (request[1], request[2]) if request else ("", line)
             words += [name] if name not in {"", "Xc"} else []
@@ -293,41 +257,11 @@ class _Writer:
             if content.strip():
                 self.composer.code(content)
 
-    def _definition(self, ending: str) -> list[str]:
-        """Take and return the lines of a macro or of an ignored block."""
-        passed = []
-        while (line := self._take()) is not None and line.strip() != f".{ending or '.'}":
-            passed.append(line)
-        leave_out(Omission.MACRO, "\n".join(passed))
-        return passed
-
-    def _conditional(self, name: str, rest: str) -> None:
-        """Read the branch for terminals."""
-        if name == "el":
-            holds, body = not self._was_true, rest
-        else:
-            found = _CONDITION.match(f"{name} {rest}")
-            tested, body = (found[1], found[2]) if found else ("", "")
-            leave_out(Omission.MACRO, tested)
-            holds = tested in {"n", "!t", "o"}
-            self._was_true = holds
-        lines = [body.removeprefix("\\{").removeprefix("\\")]
-        if body.startswith("\\{"):
-            depth = 1 - body.count("\\}")
-            while depth > 0 and (line := self._take()) is not None:
-                depth += line.count("\\{") - line.count("\\}")
-                lines.append(line.replace("\\}", "").removesuffix("\\"))
-        if holds:
-            for line in filter(str.strip, lines):
-                self._line(line)
-        else:
-            leave_out(Omission.MACRO, "\n".join(lines))
-
     def _table(self) -> None:
         """Read a tbl table: formats up to a line that ends with a dot, then rows."""
         self.flush()
         content: list[str] = []
-        while (line := self._take()) is not None and not line.startswith(".TE"):
+        while (line := self.take()) is not None and not line.startswith(".TE"):
             content.append(line)
         self.composer.table(read_rows(content, self._strings))
 

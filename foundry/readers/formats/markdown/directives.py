@@ -5,11 +5,12 @@ MyST's fences, GitHub's `> [!NOTE]`, tags of Liquid and Hugo, and a wiki's templ
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.markdown.attributes import remove_attributes
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.emoji import EMOJI
 from foundry.readers.formats.markdown.names import ADMONITIONS, BOXES, PANELS
@@ -43,27 +44,6 @@ _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
 _VALUE = re.compile(r"(?:(?<![\w-])([\w-]++)[ \t]{0,9}+[=:][ \t]{0,9}+)?(?:\"([^\"]*)\"|'([^']*)')")
 _TERM = re.compile(r"\bterm_id=[\"']([^\"'\n]{1,80})")
 _STYLE = re.compile(r"\b(?:color|style|type)=[\"']?([a-z]{1,20})|^[ \t]*([a-z]{1,20})\b(?!=)")
-_ATTRIBUTE = (
-    r"(?:[#.]\w[\w:.-]{0,100}+"
-    r"|[\w-]{1,50}+=(?:\"[^\"\n]{0,200}+\"|'[^'\n]{0,200}+'|[^\s\"'{}]{1,200}+))"
-)
-ATTRIBUTE_LIST = rf"\{{:?[ ]?{_ATTRIBUTE}(?:[ ]{{1,3}}{_ATTRIBUTE}){{0,20}}[ ]?\}}"
-"""Ids, classes and values of Pandoc, kramdown and Python-Markdown: `{#id .class a=b}`.
-
-`{#if condition}` does not match: it belongs to a template.
-"""
-# kramdown attributes on their own line may also be just a name.
-_ATTRIBUTES = re.compile(
-    rf"{ATTRIBUTE_LIST}[ \t]*+$|\{{:(?<=^\{{:)[ ]?[\w-]{{1,50}}+\}}[ \t]*+$", re.MULTILINE
-)
-# Just the Docs, a theme of Jekyll, shows the class of a paragraph as its kind.
-_KIND_ABOVE = re.compile(
-    r"(?:\A\n?|(?<=\n)\n)\{:(?:[ \t]*\.([a-z]{3,20}+)){1,4}[ \t]*\}[ \t]*(?=\n[^\s{#])"
-)
-# Attributes of a link, a picture or a word within a line, and the brackets around the word.
-_WORD_ATTRIBUTES = re.compile(
-    rf"\[(?<![!\]\\]\[)([^\[\]\n]{{1,300}}+)\](?:{ATTRIBUTE_LIST})|{ATTRIBUTE_LIST}"
-)
 _ICON = re.compile(
     r"(?<![\w:]):(?:(?:material|fontawesome|octicons|simple)[/-][\w/-]{1,80}+|octocat"
     r"|(\+1|[a-z][a-z_]{0,30}+)):(?![\w:])(?:\{[^{}\n]{0,100}+\})?"
@@ -217,36 +197,11 @@ def remove_directives(edits: Edits) -> None:
             SHORTCODE, lambda m: _apart(say_shortcode(part(m, 1) or part(m, 2)), m, text)
         )
         edits.replace_all(_TEMPLATE, lambda m: _arguments(part(m, 1)))
-        edits.replace_all(_KIND_ABOVE, _kind_above)
-        edits.replace_all(_ATTRIBUTES, _unless_heading(edits))
-        edits.replace_all(_WORD_ATTRIBUTES, lambda m: _of_word(m, text))
+        remove_attributes(edits)
     if ":" in text:
         edits.replace_all(_ICON, lambda m: EMOJI.get(m[1]) if m[1] else "", Omission.MACRO)
     if "[" in text:
         edits.replace_all(_CONTENTS, lambda _: "")
-
-
-def _unless_heading(edits: Edits) -> Callable[[re.Match[str]], str | None]:
-    """Return a function that drops attributes, except if they are a whole heading."""
-
-    def leave_out(match: re.Match[str]) -> str | None:
-        begin = edits.text.rfind("\n", 0, match.start()) + 1
-        before = edits.text[begin : match.start()]
-        return None if before.strip("# \t") == "" and "#" in before else ""
-
-    return leave_out
-
-
-def _kind_above(match: re.Match[str]) -> str | None:
-    before = "\n" * match[0].startswith("\n")
-    return f"{before}{match[1].capitalize()}:" if match[1] in ADMONITIONS else None
-
-
-def _of_word(match: re.Match[str], text: str) -> str | None:
-    """Return the word with these attributes; None if they stand alone."""
-    if match[1]:
-        return text[slice(*match.span(1))]
-    return "" if text[match.start() - 1 : match.start()] in {")", "]", "`", "*", "_"} else None
 
 
 def kind_of_box(name: str | None, attributes: str | None) -> str:

@@ -4,13 +4,13 @@ Line numbers do not change. Unknown directives stay code, since R Markdown and Q
 executable code in the same way.
 """
 
-import csv
 import re
 from dataclasses import dataclass
 from itertools import groupby
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
+from foundry.readers.formats.markdown.myst_tables import CODE, TableRows
 from foundry.readers.formats.markdown.roles import write_roles
 from foundry.readers.formats.pages.blocks import anchor_of, picture
 from foundry.readers.formats.rst.names import OBJECTS
@@ -36,11 +36,7 @@ _COMMENT = re.compile(r"%(?!%)(.*)$")
 _BREAK = re.compile(r"\+\+\+(?:[ \t].*)?$")
 # The line between the header of a card and its content.
 _SEPARATOR = re.compile(r"[ \t>]*\^{3,}[ \t]*$")
-_ROW = re.compile(r"[ \t]*[*+-][ \t]+[*+-][ \t]*(.*)$")
-_CELL_FENCE = re.compile(r"(`{3,}|~{3,}|:{3,})[ \t]*(\{[\w:.+-]{1,40}\})?(.*)$")
-_CELL = re.compile(r"[ \t]+[*+-](?:[ \t]+(.*))?$")
 
-_CODE = frozenset("code code-block code-cell sourcecode prompt ipython testcode doctest".split())
 _NAVIGATION = frozenset("toctree tableofcontents contents bibliography index".split())
 _OUTSIDE = frozenset("include literalinclude raw".split())
 _PROSE = frozenset(
@@ -61,9 +57,6 @@ _CALLED = {
     **{"versionadded": "Added in version", "versionchanged": "Changed in version"},
     **{"deprecated": "Deprecated since version", "property": "Property", "example": "Example"},
 }
-
-
-MAX_RECORD_CHARS = 10_000
 
 
 @dataclass
@@ -89,10 +82,7 @@ class _Opener:
         self.lines: list[str] = []
         self._fences: list[_Fence] = []
         self._code = ""
-        self._rows: list[list[str]] | None = None
-        self._begin = 0
-        # The fence that is open in a cell of such a table, and whether it holds code.
-        self._cell_fence = ("", False)
+        self._table = TableRows(self.lines)
         self._prose_lines: list[int] = []
 
     def take(self, line: str) -> None:
@@ -114,9 +104,9 @@ class _Opener:
             leave_out(Omission.NAVIGATION, line)
             self.lines.append("")
         elif top and top.kind == "list-table":
-            self._row(line)
+            self._table.take_row(line)
         elif top and top.kind == "csv-table":
-            self._record(line)
+            self._table.take_record(line)
         elif opening := _OPENING.match(line):
             self._open(opening, line)
         elif plain := _PLAIN_FENCE.match(line):
@@ -158,7 +148,7 @@ class _Opener:
             if short in {"image", "figure"} and (shown := picture("", rest)):
                 said, fence.picture, fence.line = shown, rest, len(self.lines)
         elif kind in {"list-table", "csv-table"}:
-            said, self._rows = rest, []
+            said = rest
         else:
             leave_out(Omission.NAVIGATION, rest)
         self.lines.append(f"{before}{said}" if said else "")
@@ -176,7 +166,7 @@ class _Opener:
             return False
         if fence.kind == "csv-table" and option[1] == "header" and option[2]:
             leave_out(Omission.ATTRIBUTE, option[1])
-            self._record(option[2])
+            self._table.take_record(option[2])
             return True
         said = _OBJECT_OPTIONS if fence.kind == "object" else _SHOWN_OPTIONS
         is_said = option[1] in said and option[2] and fence.kind != "navigation"
@@ -212,63 +202,8 @@ class _Opener:
         elif fence.kind == "admonition":
             self.lines.append(line)
         else:
-            self._end_table()
+            self._table.end()
             self.lines.append("")
-
-    def _row(self, line: str) -> None:
-        assert self._rows is not None
-        if self._cell_fence[0]:
-            self._add_to_cell(line)
-        elif row := _ROW.match(line):
-            if not self._rows:
-                self._begin = len(self.lines) + bool(self.lines[-1].strip())
-            self._rows.append([""])
-            self._add_to_cell(row[1])
-        elif self._rows and (cell := _CELL.match(line)):
-            self._rows[-1].append("")
-            self._add_to_cell(cell[1] or "")
-        elif self._rows:
-            self._add_to_cell(line)
-        self.lines.append("")
-
-    def _record(self, line: str) -> None:
-        """Take a line of CSV as a row of a table."""
-        assert self._rows is not None
-        if len(line) > MAX_RECORD_CHARS:
-            self.lines.append(line)
-            return
-        if cells := next(csv.reader([line.strip()], skipinitialspace=True), []):
-            if not self._rows:
-                self._begin = len(self.lines) + bool(self.lines[-1].strip())
-            self._rows.append([write_roles(cell.strip()) for cell in cells])
-        self.lines.append("")
-
-    def _add_to_cell(self, line: str) -> None:
-        """Add a line to the last cell: each line of code as code, others as text."""
-        assert self._rows is not None
-        said, (mark, is_code) = line.strip(), self._cell_fence
-        fence = _CELL_FENCE.match(said)
-        if mark and fence and fence[1].startswith(mark) and not (fence[2] or fence[3]):
-            self._cell_fence, said = ("", False), ""
-        elif fence and not mark and "`" not in fence[3]:
-            name = (fence[2] or "").strip("{}")
-            holds_code = fence[1][0] != ":" and name.rpartition(":")[2] in _CODE | {""}
-            self._cell_fence = (fence[1], holds_code)
-            leave_out(Omission.MACRO, f"{name} {fence[3] if holds_code else ''}".strip())
-            said = "" if holds_code else write_roles(fence[3].strip())
-        elif said and is_code:
-            said = f"`` {said} ``" if "`" in said else f"`{said}`"
-        else:
-            said = write_roles(said)
-        self._rows[-1][-1] = f"{self._rows[-1][-1]} {said}".strip()
-
-    def _end_table(self) -> None:
-        if self._rows:
-            head, *body = self._rows
-            written = [_line(head), "|" + " --- |" * len(head), *map(_line, body)]
-            # A table of one column has no line to spare for the rule below its header.
-            self.lines[self._begin : self._begin + len(written)] = written
-        self._rows, self._cell_fence = None, ("", False)
 
     def _prose(self, line: str) -> None:
         if label := _LABEL.match(line):
@@ -316,7 +251,7 @@ def open_myst(text: str) -> str:
 
 
 def _kind_of(name: str, short: str) -> str | None:
-    if short in _CODE:
+    if short in CODE:
         return "code"
     if short == "math":
         return "math"
@@ -335,7 +270,3 @@ def _kind_of(name: str, short: str) -> str | None:
 def _closes(line: str, mark: str) -> bool:
     closing = _CLOSING.match(line)
     return bool(closing and closing[1].startswith(mark))
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"

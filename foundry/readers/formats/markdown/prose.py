@@ -30,11 +30,11 @@ from foundry.readers.formats.markdown.links import (
     REFERENCE,
     normalise_label,
 )
+from foundry.readers.formats.markdown.marks import write_marks
 from foundry.readers.formats.markdown.myst import open_myst
 from foundry.readers.formats.markdown.panels import quote_panels
 from foundry.readers.formats.markdown.shortcodes import rewrite_shortcodes
 from foundry.readers.formats.markdown.tags import remove_tags
-from foundry.readers.formats.pages.numbers import apart, lowered, raised
 from foundry.readers.notes import leave_out
 
 MAX_EXPORT_CHARS = 20_000
@@ -53,23 +53,6 @@ _PERCENT = re.compile(
     re.MULTILINE,
 )
 _EMPHASIS = re.compile(r"\*(?<![*\\]\*)(\*{0,2}+)(?![*\s])([^*\n\\]{1,200}+)(?<!\s)\*\1(?!\*)")
-# Pandoc, Quarto and Python-Markdown mark subscripts like this.
-_SUBSCRIPT = re.compile(r"~(?<=[A-Za-z)\]]~)(\d{1,4}+|[a-z]{1,3}+)~(?!~)")
-_SUPERSCRIPT = re.compile(r"\^(?<=[\w)\]]\^)([\w+-]{1,20}+)\^(?![\w^])")
-# Keys and inserted words, `++ctrl+c++`; not `++i` and `C++`. Text that is inserted or underlined.
-_INSERTED = re.compile(
-    r"\+\+(?<![\w+]\+\+)((?!\+)(?:[\w\"-]|\+(?!\+)){2,80}+)\+\+(?![\w+])"
-    r"|\^\^(?<![\w^]\^\^)(?=[^\s^])([^\n]{1,200}?)(?<=[^\s^])\^\^(?![\w^])"
-)
-# Notes within a line, as in Pandoc: `word^[a note]`.
-_NOTE = re.compile(
-    r"\^\[(?<=[^\s\[(]\^\[)((?:[^\[\]\n]|\n(?!\s*\n)|\[[^\[\]\n]{0,300}\]){0,2000}+)\]"
-)
-# Changes of CriticMarkup: deleted, added, replaced, marked, and remarks on them.
-_CHANGE = re.compile(
-    r"\{(?:--([^{}\n]{1,500}?)--|\+\+([^{}\n]{1,500}?)\+\+|~~([^{}\n]{1,500}?)~>([^{}\n]{0,500}?)~~"
-    r"|==([^{}\n]{1,500}?)==|>>([^{}\n]{1,500}?)<<)\}"
-)
 # In Vue, a template with a condition or a slot is shown, so it is not matched.
 _ELEMENT = re.compile(
     r"<(pre|script|style|svg|table|template(?![^<>]*\s(?:v-|\#)))\b[^<>]{0,1000}+>", re.IGNORECASE
@@ -154,15 +137,7 @@ def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
     edits.refresh()
     if "$" in text or "\\" in text:
         edits.hide_all(_MATH)
-    if "{" in text:
-        edits.replace_all(_CHANGE, partial(_changed, text))
-    if "~" in text:
-        edits.replace_all(_SUBSCRIPT, partial(_subscript, text))
-    if "^" in text:
-        edits.replace_all(_SUPERSCRIPT, partial(_superscript, text))
-        edits.replace_all(_NOTE, partial(_note, text))
-    if "++" in text or "^^" in text:
-        edits.replace_all(_INSERTED, partial(_inserted, text))
+    write_marks(edits)
     if is_mdx:
         _take_out_modules(edits)
     _dedent_elements(edits)
@@ -208,40 +183,6 @@ def _dedent_elements(edits: Edits) -> None:
         for line in _INDENTED_LINE.finditer(edits.mask, *block.span(2)):
             if len(line[0].expandtabs(4)) > margin:
                 edits.replace(*line.span(), block[1], None)
-
-
-def _subscript(text: str, match: re.Match[str]) -> str:
-    """Return a subscript in the form that fits the text around it."""
-    before = text[max(match.start() - 24, 0) : match.start()]
-    after = text[match.end() : match.end() + 1]
-    return apart(lowered(match[1], before), after)
-
-
-def _superscript(text: str, match: re.Match[str]) -> str:
-    """Return a superscript in the form that fits the text around it."""
-    said = raised(match[1], text[max(match.start() - 24, 0) : match.start()])
-    said = f"^{match[1]}" if said.endswith("]") else said
-    return apart(said, text[match.end() : match.end() + 1])
-
-
-def _note(text: str, match: re.Match[str]) -> str | None:
-    """Return a note within a line in brackets; None for other text, such as `^[a-z]`."""
-    note = text[slice(*match.span(1))]
-    return f" ({note})" if " " in note else None
-
-
-def _inserted(text: str, match: re.Match[str]) -> str:
-    return text[slice(*match.span(1 if match[1] else 2))]
-
-
-def _changed(text: str, match: re.Match[str]) -> str:
-    """Return a change of CriticMarkup as struck, marked or plain text."""
-    deleted, added, old, new, marked, _ = (text[slice(*match.span(n))] for n in range(1, 7))
-    if old:
-        return f"~~{old.strip()}~~ {new}"
-    if deleted:
-        return f"~~{deleted.strip()}~~ "
-    return f"=={marked}==" if marked else added
 
 
 def _join_word(edits: Edits, match: re.Match[str]) -> str | None:

@@ -18,8 +18,8 @@ from foundry.documents import Heading, Reading, Span
 from foundry.documents.left_out import Omission
 from foundry.readers.contract import Reader
 from foundry.readers.formats import front_matter
+from foundry.readers.formats.markdown.attributes import ATTRIBUTE_LIST
 from foundry.readers.formats.markdown.blocks import MAX_BLOCK_DEPTH, BlockParser, Parsed
-from foundry.readers.formats.markdown.directives import ATTRIBUTE_LIST
 from foundry.readers.formats.markdown.links import (
     blank_code_spans,
     find_links,

@@ -1,33 +1,19 @@
-"""Removes tags in Markdown: HTML elements and components (JSX, Vue), keeping prose in attributes.
-
-The scan only moves forward, and every quantifier is possessive and bounded, so time is linear.
-"""
+"""Removes tags in Markdown: elements and components, keeping prose in their attributes."""
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from foundry.readers.composing import describe_pictures
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.names import ADMONITIONS, PANELS
+from foundry.readers.formats.markdown.scanning import Tag, scan
 from foundry.readers.formats.pages.blocks import CLOSED_SIGN
 from foundry.readers.formats.pages.numbers import apart, lowered, raised
 
-MAX_ATTRIBUTES = 60
-MAX_EXPRESSION_CHARS = 5_000
 MAX_LINK_CHARS = 1_000
 MAX_INDENTATION = 100
 MAX_SCRIPT_CHARS = 80
 MAX_HEADING_CHARS = 2_000
-
-_START = re.compile(r"<(?<!\\<)(/?)([A-Za-z][\w.-]{0,60}+)?")
-_ATTRIBUTE = re.compile(
-    r"\s{1,200}+(?:([A-Za-z_@:#][\w:.@-]{0,60}+)(?:\s{0,9}+=\s{0,9}+"
-    r"(?:\"([^\"]{0,3000}+)\"|'([^']{0,3000}+)'|([^\s\"'=<>`{}]{1,500}+)|(?=(\{))))?+|(?=(\{)))"
-)
-_END = re.compile(r"\s{0,200}+(/?)>")
-_BRACE = re.compile(r"[{}]")
-_STRING = re.compile(r"\{\s*(?:\"([^\"]*)\"|'([^']*)'|`([^`$]*)`)\s*\}")
 
 _ANY_TAG = re.compile(r"<[^<>]*+>")
 _WORD = re.compile(r"\w")
@@ -50,18 +36,6 @@ _NAMES = tuple(
 _MORE = ("type", "description", "caption", "message", "tip", "answer", "alt")
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """A tag at `start:end`; attributes without a value have an empty one."""
-
-    start: int
-    end: int
-    name: str
-    attributes: Mapping[str, str]
-    is_closing: bool = False
-    is_empty: bool = False
-
-
 def _is_component(name: str) -> bool:
     """Return whether a name is not HTML's: `Card`, `my-card`, `Tabs.Item`, `note`."""
     is_admonition = name in ADMONITIONS and name != "summary"
@@ -72,7 +46,7 @@ def remove_tags(edits: Edits) -> None:
     """Remove tags of elements and components; links, code and headings become Markdown."""
     if "<" not in edits.mask:
         return
-    tags = _select(list(_scan(edits)))
+    tags = _select(list(scan(edits)))
     partners = _pair(tags)
     for place, tag in enumerate(tags):
         partner = partners.get(place)
@@ -112,47 +86,6 @@ def _title(tag: Tag, partner: Tag | None, text: str) -> str | None:
     remove_tags(edits)
     said = " ".join(edits.finish().split())
     return f"{'#' * int(tag.name[1])} {said}" if _WORD.search(describe_pictures(said)) else said
-
-
-def _scan(edits: Edits) -> Iterator[Tag]:
-    mask, text = edits.mask, edits.text
-    position = hopeless = 0
-    while (match := _START.search(mask, position)) is not None:
-        position = match.end()
-        attributes: dict[str, str] = {}
-        for _ in range(MAX_ATTRIBUTES):
-            found = _ATTRIBUTE.match(mask, position) if match[2] else None
-            if found is None:
-                break
-            position = found.end()
-            value = next(
-                (text[slice(*found.span(g))] for g in (2, 3, 4) if found[g] is not None), ""
-            )
-            if found[5] or found[6]:
-                end = _closing_brace(mask, position) if position >= hopeless else None
-                if end is None:
-                    # Searches that begin before this point would also fail to find the end.
-                    hopeless = max(hopeless, position + MAX_EXPRESSION_CHARS)
-                    break
-                string = _STRING.fullmatch(text, position, end)
-                value = next(filter(None, string.groups()), "") if string else "{}"
-                position = end
-            if found[1]:
-                attributes.setdefault(found[1], value)
-        ending = _END.match(mask, position)
-        if ending:
-            position = ending.end()
-            name = match[2] or ""
-            yield Tag(match.start(), position, name, attributes, bool(match[1]), bool(ending[1]))
-
-
-def _closing_brace(mask: str, start: int) -> int | None:
-    depth = 0
-    for match in _BRACE.finditer(mask, start, start + MAX_EXPRESSION_CHARS):
-        depth += 1 if match[0] == "{" else -1
-        if depth == 0:
-            return match.end()
-    return None
 
 
 def _select(tags: list[Tag]) -> list[Tag]:

@@ -194,9 +194,8 @@ _REGION_ROLES = frozenset(("contentinfo", "banner", "complementary"))
 
 def _shows_equation(node: LexborNode, attributes: Attributes) -> bool:
     """Return whether a picture shows an equation whose MathML is beside it."""
-    if "mwe-math-fallback" not in (attributes.get("class") or "") or node.parent is None:
-        return False
-    return node.parent.css_first("math") is not None
+    is_copy = "mwe-math-fallback" in (attributes.get("class") or "")
+    return is_copy and node.parent is not None and node.parent.css_first("math") is not None
 
 
 def is_permalink(node: LexborNode, attributes: Attributes) -> bool:
@@ -266,25 +265,20 @@ def _opens(node: LexborNode, attributes: Attributes) -> bool:
         return True
     if any(name.endswith(("-toggle", "-target")) for name in attributes):
         return True
-    titles = {*_TITLES, "heading"}
-    if not any(parent in titles for parent in _ancestors(node, with_roles=True)):
-        return False
-    # Beside the text of a heading, a button is a tool, such as one that copies the name.
     title = node.parent
-    while title is not None and not titles & {title.tag, title.attributes.get("role")}:
+    while title is not None and not _TITLES & {title.tag, title.attributes.get("role")}:
         title = title.parent
-    return title is None or not _WORD.search(title.text().replace(node.text(), "", 1))
+    # Beside the text of a heading, a button is a tool, such as one that copies the name.
+    return title is not None and not _WORD.search(title.text().replace(node.text(), "", 1))
 
 
-_TITLES = frozenset("h1 h2 h3 h4 h5 h6 dt summary legend caption figcaption".split())
+_TITLES = frozenset("h1 h2 h3 h4 h5 h6 dt summary legend caption figcaption heading".split())
 
 
-def _ancestors(node: LexborNode, *, with_roles: bool = False) -> Iterator[str]:
+def _ancestors(node: LexborNode) -> Iterator[str]:
     parent = node.parent
     while parent is not None and parent.tag not in {"body", "html"}:
         yield parent.tag or ""
-        if with_roles and (role := parent.attributes.get("role")):
-            yield role
         parent = parent.parent
 
 

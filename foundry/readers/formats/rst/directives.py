@@ -237,10 +237,11 @@ class _Description(_Lenient):
 
     def run(self) -> list[nodes.Node]:
         written = re.sub(r"\\\n\s*", " ", self.argument)
-        signatures = [" ".join(line.split()) for line in written.split("\n")]
-        if str(self.name).startswith("http:"):
-            signatures = [f"{self.kind.upper()} {each}" if each else "" for each in signatures]
-        found = description("", signatures=list(filter(None, signatures)), kind=self.kind)
+        method = f"{self.kind.upper()} " if str(self.name).startswith("http:") else ""
+        signatures = [
+            method + " ".join(line.split()) for line in written.split("\n") if line.strip()
+        ]
+        found = description("", signatures=signatures, kind=self.kind)
         for name in ("type", "value"):
             if value := self.options.pop(name, ""):
                 found[name] = " ".join(str(value).replace("``", "").split())
@@ -278,16 +279,13 @@ class _Other(_Lenient):
 
     def _with_title(self) -> list[nodes.Node]:
         title = " ".join(self.argument.split())
-        if _COLUMNS.fullmatch(title):
+        if _COLUMNS.fullmatch(title) or (self.kind in BUTTONS and self.content):
             leave_out(Omission.MACRO, title, f"line {self.lineno}")
             title = ""
         content = self.content
         for line in range(len(content)):
             if _SEPARATOR.fullmatch(content[line]):
                 content[line] = ""
-        if self.kind in BUTTONS and content:
-            leave_out(Omission.ATTRIBUTE, title, f"line {self.lineno}")
-            title = ""
         label = ADMONITIONS.get(self.kind)
         box: nodes.Element
         if title and self.kind in PANELS:

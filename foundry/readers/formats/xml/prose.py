@@ -11,6 +11,13 @@ from xml.etree.ElementTree import Element
 from foundry.documents.left_out import Omission
 from foundry.files import read_beside
 from foundry.readers.formats.pages.equations import as_html
+from foundry.readers.formats.xml.references import (
+    fill_references,
+    is_numbered,
+    local_name,
+    number_in,
+    number_lists,
+)
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 150
@@ -35,68 +42,13 @@ def is_prose(root: Element) -> bool:
     return local_name(root) in ROOTS
 
 
-def local_name(element: Element) -> str:
-    """Return the name of an element without its namespace, in lower case."""
-    # Comments and processing instructions have a function as their tag.
-    tag = element.tag if isinstance(element.tag, str) else ""
-    return tag.rpartition("}")[2].lower()
-
-
 def to_html(root: Element) -> str:
     """Return a document as an HTML page."""
     if local_name(root) == "opml":
         return "".join(_outline(root))
-    _number_lists(root)
-    _fill_references(root)
+    number_lists(root)
+    fill_references(root)
     return f"<html><body><main>{''.join(_children(root, 1, 0))}</main></body></html>"
-
-
-def _fill_references(root: Element) -> None:
-    """Write into empty cross references the titles of the elements that they name."""
-    references = [each for each in root.iter() if local_name(each) in {"xref", "link"}]
-    names = {name for each in references if _is_empty(each) and (name := _named(each))}
-    if not names:
-        return
-    titles = {}
-    for each in root.iter():
-        name = each.get("id") or each.get("{http://www.w3.org/XML/1998/namespace}id") or ""
-        if name in names:
-            inner = next(
-                (sub for sub in each.iter() if local_name(sub) in {"title", "label"}), None
-            )
-            written = "" if inner is None else " ".join("".join(inner.itertext()).split())
-            titles[name] = each.get("xreflabel") or written
-    for each in references:
-        if _is_empty(each) and (title := titles.get(_named(each))):
-            each.text = title
-
-
-def _named(reference: Element) -> str:
-    """Return the id that a cross reference names, in this document."""
-    name = reference.get("linkend") or reference.get("rid") or ""
-    return name or (reference.get("href") or "").rpartition("#")[2].rpartition("/")[2]
-
-
-def _is_empty(element: Element) -> bool:
-    return not "".join(element.itertext()).strip()
-
-
-def _number_lists(root: Element) -> None:
-    """Set HTML's `start` and `type` for numbered lists of DocBook and JATS.
-
-    A list of DocBook may begin at a number or continue another list.
-    """
-    ended = 0
-    for each in root.iter():
-        if kind := _KINDS.get(each.get("numeration") or each.get("list-type") or ""):
-            each.set("type", kind)
-        if local_name(each) == "orderedlist":
-            start = _number(each.get("startingnumber"))
-            if each.get("continuation") == "continues":
-                start = start or ended + 1
-            if start:
-                each.set("start", str(start))
-            ended = (start or 1) + sum(local_name(child) == "listitem" for child in each) - 1
 
 
 def _outline(root: Element) -> Iterator[str]:
@@ -182,7 +134,7 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
     elif name == "segmentedlist":
         yield from _segments(element, level, depth)
     elif name == "bridgehead":
-        below = _number(element.get("renderas")) + 1
+        below = number_in(element.get("renderas")) + 1
         shown = min(below if below > 1 else level + 1, 6)
         yield from (f"<h{shown}>", *_children(element, level, depth), f"</h{shown}>")
     elif name == "manvolnum":
@@ -196,7 +148,7 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
         tag = "s" if tag == "i" and element.get("role") in _STRUCK else tag
         address = next(filter(None, map(element.get, _LINKS)), None) if tag == "a" else None
         tag = tag if tag != "a" or address else ""
-        tag = "ol" if tag == "ul" and _is_numbered(element) else tag
+        tag = "ol" if tag == "ul" and is_numbered(element) else tag
         tag = "dd" if local_name(parent) == "varlistentry" and tag == "li" else tag
         opening = f'<a href="{html.escape(address)}">' if address else _open(tag, element)
         yield from (opening, *_children(element, level, depth), f"</{tag}>" if tag else "")
@@ -281,20 +233,9 @@ def _title(element: Element, parent: Element, level: int, depth: int) -> Iterato
 
 
 # Menu entries, and keys that are pressed together.
-_KINDS = {
-    **{"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"},
-    **{"alpha-lower": "a", "alpha-upper": "A", "roman-lower": "i", "roman-upper": "I"},
-}
-"""HTML's `type` of numbered lists, by the names of DocBook and JATS."""
 _CITATIONS = frozenset(("element-citation", "mixed-citation", "citation", "nlm-citation"))
 _JOINED = {"menuchoice": " > ", "menucascade": " > ", "keycombo": "+"}
 _HEADS = frozenset(_WORDS["heads"].split())
-
-
-def _is_numbered(element: Element) -> bool:
-    """Return whether a list of JATS is numbered by its type, and not by labels of its items."""
-    has_labels = any(local_name(sub) == "label" for item in element for sub in item)
-    return element.get("list-type") in {"order", *_KINDS} and not has_labels
 
 
 def _is_inline(parent: Element) -> bool:
@@ -304,14 +245,8 @@ def _is_inline(parent: Element) -> bool:
 def _cell(element: Element, parent: Element) -> str:
     """Return the opening tag of a CALS cell, which names the columns that it spans."""
     rows = int(element.get("morerows") or 0) if (element.get("morerows") or "0").isdigit() else 0
-    first, last = (_number(element.get(name)) for name in ("namest", "nameend"))
+    first, last = (number_in(element.get(name)) for name in ("namest", "nameend"))
     columns = last - first + 1 if first and last and last > first else 1
     is_head = local_name(parent) in {"sthead"}
     tag = "th" if is_head else "td"
     return f'<{tag} colspan="{min(columns, 100)}" rowspan="{min(rows + 1, 1_000)}">'
-
-
-def _number(name: str | None) -> int:
-    """Return the digits in a name or an attribute as a number; 0 if there are none."""
-    digits = "".join(sign for sign in name or "" if sign.isdigit())
-    return int(digits[:4]) if digits else 0
