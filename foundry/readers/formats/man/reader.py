@@ -278,4 +278,4 @@ def read(text: str) -> Reading:
 
 
 _SECTIONS = [*(f".{number}" for number in range(1, 10)), *".1p .3p .3pm .n .man .mdoc".split()]
-READER = Reader("man/5", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
+READER = Reader("man/6", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)

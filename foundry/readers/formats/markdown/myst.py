@@ -10,8 +10,8 @@ from itertools import groupby
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
-from foundry.readers.formats.markdown.myst_tables import CODE, TableRows
 from foundry.readers.formats.markdown.roles import write_roles
+from foundry.readers.formats.markdown.tables.rows import CODE, TableRows
 from foundry.readers.formats.pages.blocks import anchor_of, picture
 from foundry.readers.formats.rst.names import OBJECTS
 from foundry.readers.notes import leave_out

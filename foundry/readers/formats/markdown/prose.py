@@ -13,7 +13,6 @@ from foundry.readers.decoding import normalise
 from foundry.readers.formats import html as pages
 from foundry.readers.formats.markdown.blocks import BlockParser, Parsed
 from foundry.readers.formats.markdown.boxes import quote_boxes
-from foundry.readers.formats.markdown.columns import rewrite_columns
 from foundry.readers.formats.markdown.directives import (
     SHORTCODE,
     open_indented,
@@ -21,7 +20,6 @@ from foundry.readers.formats.markdown.directives import (
     say_shortcode,
 )
 from foundry.readers.formats.markdown.edits import Edits
-from foundry.readers.formats.markdown.grids import rewrite_grids
 from foundry.readers.formats.markdown.lines import rewrite_lines
 from foundry.readers.formats.markdown.links import (
     CODE_SPAN,
@@ -34,6 +32,8 @@ from foundry.readers.formats.markdown.marks import write_marks
 from foundry.readers.formats.markdown.myst import open_myst
 from foundry.readers.formats.markdown.panels import quote_panels
 from foundry.readers.formats.markdown.shortcodes import rewrite_shortcodes
+from foundry.readers.formats.markdown.tables.columns import rewrite_columns
+from foundry.readers.formats.markdown.tables.grids import rewrite_grids
 from foundry.readers.formats.markdown.tags import remove_tags
 from foundry.readers.notes import leave_out
 

@@ -287,16 +287,12 @@ class _Other(_Lenient):
             if _SEPARATOR.fullmatch(content[line]):
                 content[line] = ""
         label = ADMONITIONS.get(self.kind)
-        box: nodes.Element
+        box: nodes.Element = nodes.admonition() if label else nodes.container()
         if title and self.kind in PANELS:
             sign = "**{}**" if "open" in self.options else PANELS[self.kind]
             box = panel("", nodes.title("", "", *self.inline(title)), sign=sign)
-        elif label:
-            box = nodes.admonition()
-            box += nodes.title(label, label)
-            box += [self.paragraph(title)] if title else []
         else:
-            box = nodes.container()
+            box += [nodes.title(label, label)] if label else []
             box += [self.paragraph(title)] if title else []
         box.extend(self.shown_options())
         return [self.add_content(box)]

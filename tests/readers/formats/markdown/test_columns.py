@@ -2,7 +2,7 @@
 
 import pytest
 
-from foundry.readers.formats.markdown.columns import rewrite_columns
+from foundry.readers.formats.markdown.tables.columns import rewrite_columns
 
 SIMPLE = """\
   Fruit     Kg

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from foundry.documents import Document, RawDocument
 from foundry.readers import read
-from foundry.readers.formats.markdown.grids import rewrite_grids
+from foundry.readers.formats.markdown.tables.grids import rewrite_grids
 
 GRID = """\
 +-----------+-------+

@@ -1,0 +1,1 @@
+"""Tables that Markdown does not have: of Pandoc, of MyST."""
