@@ -17,14 +17,14 @@ _QUESTION = re.compile(r"[?\uff1f\u061f][\s\"'*_)\u201d\u2019]*\Z")
 _DENIAL = re.compile(r"No\.(?=\s+\D)")
 _PICTURE = re.compile(r"\s*!\[[^\[\]]*\]\([^()\s]*\)\s*")
 _POINTER = re.compile(
-    r"(?:for (?:further|more) (?:details|information),? )?(?:see|refer to)\b.{0,80}\Z",
+    r"(?:for (?:further|more) (?:details|information),? )?(?:see|refer to)\b.{0,80}\Z"
+    r"|see also:",
     re.IGNORECASE,
 )
 _STOPPED = re.compile(r"[.!?:;,\u061f\u06d4\u0964\u3002\uff01\uff1a\uff1f][\s*_]*\Z")
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
 _PANEL = re.compile(r"\u25b8 (.*[^?\uff1f\u061f])")  # The title of a closed block
-# A formula, or the rest of a sentence
-_REST = re.compile(r"\$\$|\\\[|\\begin\{|[^\W\d_A-Z]")
+_FORMULA = re.compile(r"\$\$|\\\[|\\begin\{")
 # Sentences that announce a list or a table although they end with a full stop
 _ANNOUNCES = re.compile(
     r"\b(?:following|follows|below|these|two|three|four|five|six|seven|eight|several|folgend\w*"
@@ -68,8 +68,8 @@ class Unit:
     # Blocks of code, each with its label
     code: list[tuple[str, Code]] = field(default_factory=list)
     members: "list[Unit]" = field(default_factory=list)  # Items or rows that the unit introduces
-    # The next sentence, if the unit ends with a colon, or in that sentence, but introduces no code,
-    # items or rows
+    # The next sentence or formula, if the unit ends with a colon or in that formula, but introduces
+    # no code, items or rows
     next: "Unit | None" = None
     before: "Unit | None" = None  # The unit to which a sentence refers back
     details: "list[Unit]" = field(default_factory=list)  # Further sentences of an item
@@ -254,9 +254,9 @@ def _announces(unit: Unit, ends_open: Callable[[str], bool]) -> bool:
 
 
 def _goes_on(text: str, following: Block | None) -> bool:
-    """Return whether a sentence ends in a colon, or in the paragraph below it."""
-    is_rest = isinstance(following, Paragraph) and _REST.match(following.text.lstrip())
-    return _ends_with_colon(text) or (bool(is_rest) and introduces(text))
+    """Return whether a sentence ends in a colon, or goes on in the formula below it."""
+    is_formula = isinstance(following, Paragraph) and _FORMULA.match(following.text.lstrip())
+    return _ends_with_colon(text) or (bool(is_formula) and introduces(text))
 
 
 def _ends_with_colon(text: str) -> bool:

@@ -229,6 +229,7 @@ def test_a_formula_belongs_to_the_sentence_before_it() -> None:
         ("See below.", False),
         ("See [the guide](a.md) of the pump for details.", False),
         ("For more information, refer to `pump.toml`.", False),
+        ("See also: now that the pump runs, read on how " + "to oil it " * 9, False),
         ("See that it is off.\n\n```\na\n```", True),
     ],
 )
