@@ -232,6 +232,13 @@ def test_the_answer_of_a_question_is_taken_and_not_the_question() -> None:
     assert extracts("Can the valve be replaced by a pump?", hit(text, "Help")) == [(1, said)]
 
 
+def test_an_answer_of_one_word_is_quoted_with_its_question() -> None:
+    text = "Can the valve be replaced? No. It is old."
+    assert extracts("Can the valve be replaced?", hit(text, "Help")) == [
+        (1, "Can the valve be replaced? No.")
+    ]
+
+
 def test_rare_words_count_for_more_of_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(INDEX, "chunk_count", 1_000)
     frequency = {"pump": 900, "room": 900, "d40": 1}.get

@@ -192,8 +192,10 @@ def extract(
             together = coverage(whole[place] | above)
             worth = own + share * (together - own) + OPENING_WORTH / count
             worth *= rank * (OPPOSITE_WORTH if says_opposite(question, unit.words) else 1.0)
+            # "No." has no terms but those of its question.
+            held = whole[place] | (terms_of(unit.question) if unit.is_answer else frozenset())
             found.setdefault(
-                unit.words or unit.code_text, _Found(worth, passage, unit, whole[place], together)
+                unit.words or unit.code_text, _Found(worth, passage, unit, held, together)
             )
     chosen = _choose([*found.values()])
     extracts = []

@@ -17,6 +17,8 @@ _TAGS = frozenset(
 )
 _EMPTY_TAGS = frozenset("br col hr img input link meta source wbr".split())
 
+_APART = frozenset("br dd div dt hr li p td th tr".split())  # Tags that divide words
+
 # A link's target, which may contain balanced parentheses, and its title.
 _TARGET = r"(?:<[^<>\n]*>|[^()\s]*+(?:\([^()\s]*+\)[^()\s]*+)*+)(?:\s+(?:\"[^\"]*\"|'[^']*'))?"
 _LABEL = r"(?:[^\[\]\\]|\\.)"  # One character of a link's text
@@ -79,7 +81,8 @@ def _unwrap(names: frozenset[str], keeps_code: bool, mark: re.Match[str]) -> str
     if kind in ("address", "escaped", "picture"):
         return mark[kind]
     if kind == "rest":
-        return "" if _is_tag(mark, names) else mark[0]
+        apart = " " if mark["tag"].lower() in _APART else ""
+        return apart if _is_tag(mark, names) else mark[0]
     if kind in ("note", "fragment"):
         return ""
     if kind in ("target", "reference"):

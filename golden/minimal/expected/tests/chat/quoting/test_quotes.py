@@ -34,6 +34,12 @@ def test_sentences_before_code_are_quoted_once() -> None:
     ]
 
 
+def test_a_list_belongs_to_the_paragraph_before_it() -> None:
+    text = "It supports several. It is quick. It has these kinds:\n\n- git\n- svn"
+    assert quoted(text, "It supports") == [text.replace(":\n", ": [1]\n", 1)]
+    assert quoted(f"It is old. {text}", "It is old") == ["It is old. [1]"]
+
+
 def test_of_long_code_the_first_lines_are_shown() -> None:
     assert quoted(f"Run:\n~~~\n{lines(30)}\n~~~", "Run:") == [
         f"Run: [1]\n\n```\n{lines(10)}\n```\n\n\u2026"
@@ -57,6 +63,22 @@ def test_what_a_colon_announces_may_be_in_the_next_passage() -> None:
     assert quoted("To remove it:\n\nLinux\n\nWrite this:\n```\nx\n```", "To remove") == [
         "To remove it: [1]\n\nWrite this:\n\n```\nx\n```"
     ]
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "\u2460 Stop it. \u2461 Wait. \u2462 Go on.",
+        "Step 1: Stop it. It may be loud.\n\nStep 2: Wait.\n\nStep 3: Go on.",
+        "1: Stop it.\n\n```\nstop\n```\n\n2: Wait.",
+    ],
+)
+def test_all_steps_below_a_colon_are_shown(rest: str) -> None:
+    assert quoted(f"To clean it:\n\n{rest}\n\n# Other\n\nText.", "To clean") == [
+        f"To clean it: [1]\n\n{rest}"
+    ]
+    whole = f"To clean it:\n\n{rest}\n\nIt is old."
+    assert quoted(whole, "To clean") == [f"To clean it: [1]\n\n{rest}"]
 
 
 def test_what_follows_two_colons_is_shown_or_marked_as_omitted() -> None:
@@ -229,6 +251,7 @@ def test_a_formula_belongs_to_the_sentence_before_it() -> None:
         ("See below.", False),
         ("See [the guide](a.md) of the pump for details.", False),
         ("For more information, refer to `pump.toml`.", False),
+        ("See also: now that the pump runs, read on how " + "to oil it " * 9, False),
         ("See that it is off.\n\n```\na\n```", True),
     ],
 )
@@ -268,6 +291,7 @@ def test_rows_are_shown_with_the_names_of_their_columns() -> None:
         ("It is *very*[^1] `a*b*c`. ^a1b2", "It is very `a*b*c`."),
         ("Copy *.py and *.txt of **/a and **/b.", "Copy `*.py` and `*.txt` of `**/a` and `**/b`."),
         ("Write [!abc] or [ ] or [x] in it.", "Write [!abc] or [ ] or [x] in it."),
+        ("Wait<br>here, <p>and there.</p>", "Wait here, and there."),
         ("Escape # + - . ! ( ) in it.", "Escape # + - . ! ( ) in it."),
     ],
 )

@@ -89,7 +89,7 @@ class _Quoting:
             if not unit.names:
                 return Quote(keep_plain(_cut(unit.text)), ())
             return Quote("", (_table(rows, shown),))
-        said, unit = self._up_to_code(unit, following)
+        said, unit = self._up_to_block(unit, following)
         if unit.is_answer and (len(said) < MIN_SENTENCE or _POLAR.match(said)):
             said = f"{unit.question} {said}"
         rest = tuple(self._rest(unit))
@@ -97,15 +97,15 @@ class _Quoting:
         goes_on = () if rest or not said.endswith((":", "\uff1a")) else (GOES_ON,)
         return Quote(keep_plain(_cut(said)), rest + goes_on, f"{unit.above} {unit.question}")
 
-    def _up_to_code(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
-        """Return the text from a sentence to the one in its paragraph that introduces the code."""
+    def _up_to_block(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
+        """Return the text from a sentence to the one in its paragraph with code or a list below."""
         said = unit.text
         if not (unit.code or unit.members or unit.next):
             for place, other in enumerate(following[:2], start=1):
                 if other.kind != "sentence" or other.block != unit.block:
                     break
                 said += f" {other.text}"
-                if other.code and len(said) <= MAX_UNIT:
+                if (other.code or other.members) and len(said) <= MAX_UNIT:
                     self.shown.update((unit, *following[:place]))
                     return said, other
         self.shown.add(unit)
@@ -117,14 +117,14 @@ class _Quoting:
         if unit.members:
             yield from self._members(unit.members)
         elif unit.next and not unit.code:
-            following = unit.next
-            self.shown.add(following)
-            yield keep_plain(_cut(following.text))
-            yield from self._code(following.code)
-            if following.members:
-                yield from self._members(following.members)
-            elif not following.code and following.text.endswith((":", "\uff1a")):
-                yield GOES_ON
+            for _, group in groupby(unit.next, lambda one: one.block):
+                *begun, last = group
+                self.shown.update((*begun, last))
+                yield keep_plain(_cut(" ".join(one.text for one in (*begun, last))))
+                if last.code or last.members:
+                    yield from self._rest(last)
+                elif last.text.endswith((":", "\uff1a")):
+                    yield GOES_ON
         yield from self._details(unit.details)
 
     def _details(self, details: Sequence[Unit]) -> Iterator[str]:

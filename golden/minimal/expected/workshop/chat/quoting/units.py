@@ -17,14 +17,15 @@ _QUESTION = re.compile(r"[?\uff1f\u061f][\s\"'*_)\u201d\u2019]*\Z")
 _DENIAL = re.compile(r"No\.(?=\s+\D)")
 _PICTURE = re.compile(r"\s*!\[[^\[\]]*\]\([^()\s]*\)\s*")
 _POINTER = re.compile(
-    r"(?:for (?:further|more) (?:details|information),? )?(?:see|refer to)\b.{0,80}\Z",
+    r"(?:for (?:further|more) (?:details|information),? )?(?:see|refer to)\b.{0,80}\Z"
+    r"|see also:",
     re.IGNORECASE,
 )
 _STOPPED = re.compile(r"[.!?:;,\u061f\u06d4\u0964\u3002\uff01\uff1a\uff1f][\s*_]*\Z")
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
 _PANEL = re.compile(r"\u25b8 (.*[^?\uff1f\u061f])")  # The title of a closed block
-# A formula, or the rest of a sentence
-_REST = re.compile(r"\$\$|\\\[|\\begin\{|[^\W\d_A-Z]")
+_STEP = re.compile(r"(?:\w+ )?\d{1,2}[.:)]\s|[\u2460-\u2473]")
+_FORMULA = re.compile(r"\$\$|\\\[|\\begin\{")
 # Sentences that announce a list or a table although they end with a full stop
 _ANNOUNCES = re.compile(
     r"\b(?:following|follows|below|these|two|three|four|five|six|seven|eight|several|folgend\w*"
@@ -68,9 +69,9 @@ class Unit:
     # Blocks of code, each with its label
     code: list[tuple[str, Code]] = field(default_factory=list)
     members: "list[Unit]" = field(default_factory=list)  # Items or rows that the unit introduces
-    # The next sentence, if the unit ends with a colon, or in that sentence, but introduces no code,
-    # items or rows
-    next: "Unit | None" = None
+    # The sentences or the formula below, if the unit ends with a colon or in that formula, but
+    # introduces no code, items or rows
+    next: "list[Unit]" = field(default_factory=list)
     before: "Unit | None" = None  # The unit to which a sentence refers back
     details: "list[Unit]" = field(default_factory=list)  # Further sentences of an item
 
@@ -113,6 +114,7 @@ class _Reader:
     def read(self, blocks: Sequence[Block], item: Unit | None) -> None:
         """Add the units of blocks; `item` is the item that they belong to."""
         last, label = item, ""
+        opener: Unit | None = None
         is_announced = False
         for place, block in enumerate(blocks):
             self._block += 1
@@ -121,7 +123,7 @@ class _Reader:
             match block:
                 case Heading():
                     self._look_up(block.text)
-                    last = None
+                    last = opener = None
                 case Paragraph():
                     following = blocks[place + 1] if place + 1 < len(blocks) else None
                     if _PICTURE.fullmatch(block.text):
@@ -139,7 +141,10 @@ class _Reader:
                         continue
                     made = self._sentences(without_notes(text), last, item)
                     if is_announced and last and made and not last.code:
-                        last.next = made[0]
+                        opener = last
+                        opener.next += made
+                    elif opener and made and _is_step(made[0]) and _is_step(opener.next[0]):
+                        opener.next += made
                     last = made[-1] if made else last
                     is_announced = bool(made) and _goes_on(made[-1].text, following)
                 case Code():
@@ -152,11 +157,11 @@ class _Reader:
                     if any(map(_is_short, block.items)):
                         stem = above or self._add(Unit("", "code"))
                     self._items(block, stem)
-                    last, is_announced = None, False
+                    last, opener, is_announced = None, None, False
                 case Table():
                     stem = last if last and _announces(last, _ends_with_colon) else None
                     self._rows(block, stem)
-                    last, is_announced = None, False
+                    last, opener, is_announced = None, None, False
             label = ""
 
     def _look_up(self, heading: str) -> None:
@@ -254,9 +259,14 @@ def _announces(unit: Unit, ends_open: Callable[[str], bool]) -> bool:
 
 
 def _goes_on(text: str, following: Block | None) -> bool:
-    """Return whether a sentence ends in a colon, or in the paragraph below it."""
-    is_rest = isinstance(following, Paragraph) and _REST.match(following.text.lstrip())
-    return _ends_with_colon(text) or (bool(is_rest) and introduces(text))
+    """Return whether a sentence ends in a colon, or goes on in the formula below it."""
+    is_formula = isinstance(following, Paragraph) and _FORMULA.match(following.text.lstrip())
+    return _ends_with_colon(text) or (bool(is_formula) and introduces(text))
+
+
+def _is_step(unit: Unit) -> bool:
+    """Return whether a sentence begins with a number: `Step 2: wait`."""
+    return _STEP.match(unit.text) is not None
 
 
 def _ends_with_colon(text: str) -> bool:
