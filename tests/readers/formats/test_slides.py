@@ -149,6 +149,12 @@ def test_merged_cells_numbers_powers_and_links() -> None:
         link.hyperlink.address = "https://example.org/a"
 
     assert "| Fruit | Kg |\n| --- | --- |\n| Plum | 1 |\n| Plum | 2 |" in text_of(table)
+
+    def clicked(slide: Any) -> None:
+        box(slide, "The site", 1, 2)
+        list(slide.shapes)[-1].click_action.hyperlink.address = "https://example.org/b"
+
+    assert text_of(clicked) == "[The site](https://example.org/b)"
     assert text_of(lists) == "3. one\n4. two\n10^6 [a site](https://example.org/a)"
 
 

@@ -14,6 +14,7 @@ from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.alternatives import EMBEDDED
 from foundry.readers.formats.office.charts import add_chart
 from foundry.readers.formats.office.diagrams import diagram_lines
+from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.packed import Package, describe
@@ -105,7 +106,11 @@ class _Slides:
         elif kind in {"ftr", "hdr"}:
             self._add_running("\n".join(lines))
         elif lines:
-            self.composer.text("\n".join(lines))
+            clicked = None if properties is None else properties.find(f"{A}hlinkClick")
+            name = "" if clicked is None else clicked.get(f"{RELATIONSHIPS}id", "")
+            relation = self._parts.relations(part).get(name)
+            url = relation.target if relation and relation.is_external else ""
+            self.composer.text(write_link("\n".join(lines), url))
         elif properties is not None:
             files = picture_files(shape, self._parts.relations(part))
             self.composer.text(write_pictures(properties.get("descr") or "", files))
@@ -190,7 +195,7 @@ def _has_text(shape: Element) -> bool:
 
 READER = extend(
     FileReader(
-        "pptx/3", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=slide_texts
+        "pptx/4", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=slide_texts
     ),
     partial(read, ocr=True),
 )
