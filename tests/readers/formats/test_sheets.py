@@ -326,6 +326,15 @@ def test_a_header_without_its_first_cell(title: str) -> None:
     assert text == f"{title}\n{expected}".strip()
 
 
+@pytest.mark.parametrize(("first", "second"), [("0.5", "10"), ('"plum"', '"fig"')])
+def test_a_single_column_of_r_keeps_its_name(first: str, second: str) -> None:
+    values = [value.strip('"') for value in (first, second)]
+    text = read_csv(f'"kg"\n"1",{first}\n"2",{second}\n')
+    assert text == table("|  | kg |", f"| 1 | {values[0]} |", f"| 2 | {values[1]} |")
+    text = read_csv(f"Prices\n7,{first}\n2,{second}\n")
+    assert text.startswith("Prices\n\n| 7 |")
+
+
 def test_rows_that_end_with_a_delimiter() -> None:
     text = read_csv("name,kg\nplum,3,\nfig,4,\n")
     assert text == table("| name | kg |", "| plum | 3 |", "| fig | 4 |")

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from foundry.documents import Reading
@@ -115,12 +115,20 @@ def _short_header(rows: list[list[str]], titles: int, width: int) -> list[str] |
     R writes no name for the column of row names. Other programs end each row with a delimiter.
     """
     above, first = rows[titles - 1 : titles], rows[titles]
-    if not above or width < 3 or len(above[0]) != width - 1 or not all(above[0]):
+    if not above or width < 2 or len(above[0]) != width - 1 or not all(above[0]):
         return None
     if any(map(_is_number, above[0])) or not any(map(_is_number, first)):
         return None
+    if width == 2 and not _are_row_names([row[0] for row in rows[titles:] if row]):
+        # A line above two columns is a title, unless R numbered the rows of a single column.
+        return None
     has_last = any(row[-1].strip() for row in rows[titles:] if len(row) == width)
     return ["", *above[0]] if has_last else [*above[0], ""]
+
+
+def _are_row_names(cells: Sequence[str]) -> bool:
+    """Return whether cells are the names that R gives to rows: 1, 2, 3 ..."""
+    return len(cells) > 1 and list(cells) == [str(number + 1) for number in range(len(cells))]
 
 
 def _is_number(cell: str) -> bool:
@@ -128,5 +136,5 @@ def _is_number(cell: str) -> bool:
 
 
 TEXT_READER = Reader(
-    "delimited/4", {".csv": "text/csv", ".tsv": "text/tab-separated-values"}, read_delimited
+    "delimited/5", {".csv": "text/csv", ".tsv": "text/tab-separated-values"}, read_delimited
 )
