@@ -195,7 +195,7 @@ class Place:
                 client.delete(self.name, [int(version, 16)])
 
     def empty(self) -> None:
-        """Remove the content of a version, but not its container."""
+        """Remove the rows of all versions, but not their tables or collection."""
         if self.kind == "pgvector":
             for table in ("chunks", "postings"):
                 self.query(f"DELETE FROM {{}}.{table}")

@@ -137,7 +137,7 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[str]:
 
 
 def name_of(node: ast.expr) -> str:
-    """Return the last part of a dotted name or call."""
+    """Return the last part of a dotted name; "" for any other expression."""
     if isinstance(node, ast.Attribute):
         return node.attr
     return node.id if isinstance(node, ast.Name) else ""

@@ -28,7 +28,7 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def specification() -> dict[str, str]:
-    """Three pages in four versions; one is the same in all, one differs in every version."""
+    """Three pages in four versions: one never changes, one with the year, one only in the draft."""
     same = "# Roots\n\nA server asks the client for the roots that it may look into.\n"
     return {
         f"{version}/{page}.md": text

@@ -18,7 +18,7 @@ _SECTIONS = {"url": UrlSource, "sitemap": SitemapSource, "site": SiteSource}
 
 @dataclass(frozen=True)
 class Gathered:
-    """The documents of a source, with the site's own address removed from all urls."""
+    """The documents and skipped pages of a source, and the counts of fetching it."""
 
     site: Site
     documents: list[RawDocument]

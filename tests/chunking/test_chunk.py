@@ -168,7 +168,7 @@ def test_overlap_repeats_whole_words_within_the_limit() -> None:
 )
 @pytest.mark.parametrize("strategy", ["recursive", "headings", "page", "code"])
 def test_overlap_is_as_large_as_configured(strategy: Strategy, overlap: int, repeated: int) -> None:
-    """Words of nine characters and a space each; the last space is not part of a chunk."""
+    """Each word has eight characters and a space; the last space is not part of a chunk."""
     text = " ".join(f"word{n:03}." for n in range(300))
     chunks = split(text, strategy, 300, overlap)
     assert {before.end - after.start for before, after in pairwise(chunks)} == {repeated}

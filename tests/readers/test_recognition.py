@@ -36,7 +36,7 @@ def read_file(
 
 
 def picture(*lines: str, kind: str = "PNG") -> bytes:
-    """A picture of lines of text, 40 pixels high each."""
+    """A picture of lines of text, 50 pixels apart."""
     made = Image.new("RGB", (1000, 60 + 50 * len(lines)), "white")
     for number, line in enumerate(lines):
         large = ImageFont.load_default(size=30)

@@ -201,12 +201,12 @@ def _error(message: str, kind: str, param: str | None, code: str | None = None) 
 
 
 def count_words(text: str) -> int:
-    """Return the number of words, used instead of tokens if no model counted them."""
+    """Return the number of words, which is reported instead of tokens if no model was called."""
     return len(text.split())
 
 
 def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
-    """Return the usage: the tokens that a model reported, or else the number of words."""
+    """Return the tokens that a model reported, if any, or the words if no model was called."""
     if done.usage or done.mode == "model":
         return {"usage": done.usage} if done.usage else {}
     counts = {"prompt_tokens": asked, "completion_tokens": count_words(text)}

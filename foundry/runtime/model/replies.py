@@ -195,7 +195,7 @@ def _read_content(content: object) -> tuple[str, bool]:
 
 
 def _read_reason(written: object) -> FinishReason | None:
-    """Return why a reply ended; unknown reasons count as being cut."""
+    """Return why a reply ended; an unknown reason counts as `filter`, a cut by the service."""
     if written is None:
         return None
     reason = str(written).rpartition(".")[2].strip().lower().replace("-", "_").replace(" ", "_")

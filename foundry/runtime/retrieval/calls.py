@@ -44,7 +44,7 @@ class CircuitBreaker(Generic[Fault]):
                 if self._clock() < self._next_trial:
                     return None
                 # If the end of this trial is never reported, another one is allowed after the
-                # pause.
+                # longest pause.
                 self._next_trial = self._clock() + LONGEST_PAUSE
                 self._generation += 1
             return self._generation
