@@ -54,9 +54,9 @@ def _plain_moment(moment: re.Match[str]) -> str:
 
 
 def derive_title(reading: Reading) -> str:
-    """Return the first heading, or the first sentence of the first line with content.
+    """Return the first heading, or else the first sentence, which then ends with GOES_ON.
 
-    It is cut at a word, and a cut sentence ends with GOES_ON; "" if no line has content.
+    A long one is cut between words. It is "" if no line has content.
     """
     named = next((heading.text for heading in reading.headings if _says(heading.text)), None)
     if named is not None:

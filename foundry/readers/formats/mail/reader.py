@@ -26,10 +26,10 @@ _SEPARATOR = re.compile(
 def read(content: bytes) -> Reading:
     """Read the visible parts of each message, its headers, and the names of attachments.
 
-    Of several alternatives, plain text is preferred to HTML, unless it is empty or only refers to
-    another part. Nested messages are read; other attachments are never opened. In a mailbox, each
-    message has its subject as a heading. Raises UnreadableError for a file that does not begin like
-    a message.
+    Of several alternatives, plain text is preferred to HTML, unless it is empty, is only an excerpt
+    or only refers to another part. Nested messages are read; other attachments are never opened. In
+    a mailbox, each message has its subject as a heading. Raises UnreadableError for a file that
+    does not begin like a message.
     """
     composer = Composer()
     if _SEPARATOR.match(content):
