@@ -22,7 +22,7 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 class Indexes:
-    """Indexes by name: opening `broken` fails, and all files of `damaged` are damaged."""
+    """Opens and verifies indexes, with errors that depend on the content of `terms.bin`."""
 
     def __init__(self) -> None:
         self.outcomes: list[str] = []
