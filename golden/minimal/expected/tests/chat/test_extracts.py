@@ -402,7 +402,9 @@ def test_without_such_a_sentence_the_nearest_passages_are_named() -> None:
 
 
 def test_three_passages_are_named_at_most() -> None:
-    sources: Any = SimpleNamespace(query="Gasket?", match="strong", unknown_identifiers=[])
+    sources: Any = SimpleNamespace(
+        query="Gasket?", match="strong", unknown_identifiers=[], stages={}
+    )
     passages = number_passages([hit(f"The room {n} is cold and wet.", f"<b>{n}") for n in range(5)])
     text, done = extract_answer(sources, passages)
     named = "\n".join(f"- `<b>{n}` > Start > Here [{n + 1}]" for n in range(3))
@@ -420,6 +422,18 @@ def test_extracts_hold_no_links_images_or_html() -> None:
         "The valve is replaced yearly: http://a.example. [1]\n\nThe valve is old, see below. [1]"
     )
     assert [citation["number"] for citation in done["cited"]] == [1]
+
+
+def test_a_corrected_question_is_answered_in_the_words_of_the_correction() -> None:
+    sources: Any = SimpleNamespace(
+        query="When is the vlave repalced?",
+        match="weak",
+        unknown_identifiers=[],
+        stages={"correction": {"query": "When is the valve replaced?"}},
+    )
+    text, done = extract_answer(sources, number_passages([hit(SENTENCE)]))
+    assert f"{SENTENCE} [1]" in text
+    assert done.notice == "Extracted from the documents."
 
 
 def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:

@@ -91,7 +91,7 @@ ENGLISH = LanguageWords(
         " need next no one ones only other please previous question re really repeat rephrase s"
         " same say second she short shorter show simple simpler simply spanish step steps summarise"
         " summarize summary sure t table tell terms theirs those too translate understand ve very"
-        " want who whose without word words write yes yourself"
+        " versus vs want who whose without word words write yes yourself"
     ),
     pronouns=re.compile(
         r"\b(?:it|its|they|them|theirs?|he|him|his|she|hers?|this|these|those|former|latter)\b"

@@ -103,7 +103,8 @@ def extract_answer(
         notice = "No passage is close enough to the question."
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
-    question = sources.query or ""
+    # Passages have the corrected words, not those that the user typed.
+    question = sources.stages.get("correction", {}).get("query") or sources.query or ""
     extracts, share = extract(question, passages, current_index(), language.empty)
     is_doubtful = sources.match == "weak" or (extracts and share < MIN_ANSWERED)
     hedge = f"{HEDGES['weak']}; the closest" if is_doubtful else "The closest"
