@@ -450,18 +450,18 @@ ocr_pages = 2
 
 
 def test_a_build_says_how_many_pages_of_a_scan_it_has_read(make_project: MakeProject) -> None:
-    scans = tiff_of("The first zebra", "The second giraffe", "The third antelope")
-    project = make_project({"many.tif": scans}, config=OCR_CONFIG)
+    scans = tiff_of("The first zebra", "The second giraffe")
+    config = OCR_CONFIG.replace("ocr_pages = 2", "ocr_pages = 1")
+    project = make_project({"many.tif": scans}, config=config)
     printed = project.succeed("build").stdout
     assert (
-        "many.tif: read 2 of 3 pages: ocr_pages in [[sources]] sets how many are read\n" in printed
+        "many.tif: read 1 of 2 pages: ocr_pages in [[sources]] sets how many are read\n" in printed
     )
-    assert project.ask("giraffe", "--mode", "keyword")["results"]
-    assert not project.ask("antelope", "--mode", "keyword")["results"]
-    config = project.root / "foundry.toml"
-    config.write_text(OCR_CONFIG.replace("ocr_pages = 2", "ocr_pages = 3"))
+    assert project.ask("zebra", "--mode", "keyword")["results"]
+    assert not project.ask("giraffe", "--mode", "keyword")["results"]
+    (project.root / "foundry.toml").write_text(OCR_CONFIG)
     assert "ocr_pages" not in project.succeed("build").stdout
-    assert project.ask("antelope", "--mode", "keyword")["results"]
+    assert project.ask("giraffe", "--mode", "keyword")["results"]
 
 
 def test_a_scan_that_took_too_long_is_read_again_by_the_next_build(
