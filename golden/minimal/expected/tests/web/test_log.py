@@ -54,6 +54,21 @@ def test_a_reader_that_does_not_read_costs_lines_and_no_time() -> None:
     assert json.loads(after)["message"] == "after"
 
 
+def test_a_line_that_was_cut_does_not_damage_the_next_one() -> None:
+    reader, writer = os.pipe()
+    handler = JsonHandler(writer)
+    # A pipe has room for several pieces, but not for this line.
+    handler.emit(record("x" * 1_000_000))
+    os.set_blocking(reader, False)
+    with os.fdopen(reader, "rb") as stream:
+        said = stream.read()
+        for message in ("first", "second"):
+            handler.emit(record(message))
+        _, *lines = (said + stream.read()).splitlines()
+    os.close(writer)
+    assert [json.loads(line)["message"] for line in lines] == ["first", "second"]
+
+
 def test_level_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOG_LEVEL", "loud")
     with pytest.raises(ConfigurationError, match="LOG_LEVEL: 'loud'") as caught:

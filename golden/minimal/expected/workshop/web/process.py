@@ -54,6 +54,7 @@ class JsonHandler(logging.Handler):
         self._descriptor = descriptor
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
+        self._is_cut = False
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line without a line end."""
@@ -72,9 +73,12 @@ class JsonHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record if it can be written now."""
         left = self.format(record).encode() + b"\n"
+        if self._is_cut:  # End a line of which the rest was lost.
+            left = b"\n" + left
         with suppress(OSError):
             while left and self._poll.poll(0):
                 left = left[os.write(self._descriptor, left[: select.PIPE_BUF]) :]
+                self._is_cut = bool(left)
 
 
 def configure_logging() -> None:
