@@ -200,6 +200,12 @@ def test_closed_forms_that_no_passage_has_are_not_asked_for(
     assert extracts("How do I cache-clear a pump?", hit(text, "Rooms"))
 
 
+@pytest.mark.parametrize("word", ["isn't", "isn\u2019t", "ISN'T", "isnt"])
+def test_contractions_do_not_count(word: str) -> None:
+    text = "A pump is made of wood."
+    assert extracts(f"What {word} a pump with a motor?", hit(text, "Rooms")) == [(1, text)]
+
+
 def test_of_two_rules_that_differ_in_a_not_both_are_shown() -> None:
     rules = ["The lamp must be lit at noon.", "The lamp must not be lit at noon."]
     found = extracts("Must the lamp be lit at noon?", *(hit(rule, "Lamps") for rule in rules))

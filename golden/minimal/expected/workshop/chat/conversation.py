@@ -84,7 +84,8 @@ ENGLISH = LanguageWords(
     language="english",
     empty=ENGLISH_STOP_WORDS
     | word_set(
-        "about again all am another any because before better clarify continue define definition"
+        "arent cant didnt doesnt dont isnt wasnt wont"
+        " about again all am another any because before better clarify continue define definition"
         " describe detail details doesn don each elaborate else english example examples expand"
         " explain first french further german get give go happen happens he help her here hers him"
         " his isn itself just know last let like list ll longer m make many mean means more much"

@@ -208,8 +208,10 @@ def extract(
 
 
 def _terms_asked(question: str, index: Index) -> Iterator[str]:
-    """Yield the terms of a question, without closed forms that no chunk has: `prefor`."""
+    """Yield the terms of a question, without `isn't`, and closed forms that no chunk has."""
     for token in index.tokenizer.tokenize(question):
+        if token.text[-2:].lower() == "'t":
+            continue
         is_indexed = not token.spellings or index.keyword_lane.frequency(token.terms[0])
         yield from token.terms if is_indexed else token.spelt(as_one=False)
 
