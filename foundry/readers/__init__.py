@@ -12,6 +12,7 @@ from foundry.documents.reasons import AnyReason, Reason, needs_extra, unsupporte
 from foundry.documents.secrets import find_secrets
 from foundry.readers.accounting.words import account
 from foundry.readers.allowance import allowing_pictures
+from foundry.readers.charsets import guess_charset
 from foundry.readers.contract import FileReader, Reader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import declared_charset, decode, normalise, normalise_line
@@ -21,6 +22,8 @@ from foundry.readers.sniffing import PICTURES, binary_kind, document_kind
 from foundry.readers.titles import derive_title, title_from, with_plain_dates
 
 _WORD = re.compile(r"[^\W_]")
+# Bytes that are not UTF-8, as Python writes them into texts.
+_ESCAPED = re.compile("[\udc80-\udcff]")
 SCAN = "scan"
 """Tag of documents with some text that was read from pictures."""
 MAX_UNACCOUNTED = 1_000
@@ -154,10 +157,11 @@ def _assemble(
     replaced: int,
 ) -> Document:
     identifier, source, size, digest, path = identity_of(raw)
-    tags = {normalise_line(tag, 100) for tag in (*raw.tags, *reading.tags)}
+    guessed = next(iter(reading.guessed), "")
+    tags = {normalise_line(_mend(tag, guessed), 100) for tag in (*raw.tags, *reading.tags)}
     if reading.seen:
         tags.add(SCAN)
-    title = normalise_line(raw.title or "") or normalise_line(reading.title or "")
+    title = normalise_line(_mend(raw.title or "", guessed)) or normalise_line(reading.title or "")
     if not title and raw.id:
         title = normalise_line(derive_title(reading))
     return Document(
@@ -183,6 +187,17 @@ def _assemble(
     )
 
 
+def _mend(text: str, charset: str) -> str:
+    """Decode the bytes in a source's text that are not UTF-8, by the charset of the content."""
+    if text.isascii() or not _ESCAPED.search(text):
+        return text
+    try:
+        content = text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text
+    return content.decode(charset or guess_charset(content), "replace")
+
+
 def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
     stated = {"language": reading.language} if reading.language else {}
     if reading.seen:
@@ -191,7 +206,9 @@ def _merge_metadata(raw: RawDocument, reading: Reading) -> dict[str, str]:
     if licence:
         stated["licence"] = licence
     taken = {name: reading.metadata[name] for name in raw.metadata_keys if name in reading.metadata}
-    metadata = {**stated, **taken, **raw.metadata}
+    guessed = next(iter(reading.guessed), "")
+    own = {name: _mend(value, guessed) for name, value in raw.metadata.items()}
+    metadata = {**stated, **taken, **own}
     return {normalise_line(name): normalise(value) for name, value in metadata.items()}
 
 

@@ -155,7 +155,7 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
         tags=(*source.tags, *tags),
         modified=_optional(values, source.modified),
         metadata={
-            name: _repair(_to_text(values[name]))
+            name: _to_text(values[name])
             for name in source.metadata
             if values.get(name) not in (None, "")
         },
@@ -204,7 +204,7 @@ def _title_of(values: Mapping[str, Any], column: str | None) -> str | None:
     """Return the title of a row; a Unix time in a date column, in seconds or milliseconds, is
     written as a date and time.
     """
-    title = _optional(values, column)
+    title = (_to_text(values.get(column)).strip() or None) if column else None
     words = _WORD.findall(column or "")
     if title is None or not words or words[-1].casefold() not in _OF_DATES:
         return title
@@ -219,7 +219,7 @@ def _split_tags(value: Any) -> tuple[str, ...]:
             value = json.loads(value, parse_int=str, parse_float=str)
     if not isinstance(value, list):
         value = _to_text(value).replace(";", ",").split(",")
-    tags = (_repair(_to_text(tag)).strip() for tag in value)
+    tags = (_to_text(tag).strip() for tag in value)
     return tuple(tag for tag in tags if tag)
 
 
@@ -242,7 +242,10 @@ def _to_bytes(text: str) -> bytes:
 
 
 def _repair(text: str) -> str:
-    """Decode a short text that was not UTF-8 as Windows-1252."""
+    """Decode a short text that was not UTF-8 as Windows-1252.
+
+    Readers decode titles, tags and metadata, in the charset of the text.
+    """
     if _is_encodable(text):
         return text
     try:

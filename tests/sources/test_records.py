@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
+from foundry import readers
 from foundry.config.sources import RecordsSource
-from foundry.documents import RawDocument, Skipped
+from foundry.documents import Document, RawDocument, Skipped
 from foundry.errors import SourceError
 from foundry.sources import records
+
+RUSSIAN = "Старая слива стоит над забором. Осенью мы собираем плоды."
 
 
 def make_source(path: Path, **values: Any) -> RecordsSource:
@@ -164,7 +167,28 @@ def test_other_delimiters_and_encodings(csv_file: Path) -> None:
     utf16, _ = read_table(csv_file, "id\ttext\n1\té\n".encode("utf-16"))
     assert utf16[0].content == "é".encode()
     cp1252, _ = read_table(csv_file, "id,title,text\n1,Café,Café\n".encode("cp1252"))
-    assert (cp1252[0].title, cp1252[0].content) == ("Café", "Café".encode("cp1252"))
+    assert cp1252[0].content == "Café".encode("cp1252")
+
+
+@pytest.mark.parametrize("name", ["faq.csv", "faq.jsonl"])
+def test_titles_tags_and_metadata_are_in_the_charset_of_the_text(tmp_path: Path, name: str) -> None:
+    row = {"id": "1", "title": "Слива", "tags": "сад", "who": "Мельник", "text": RUSSIAN}
+    table = ",".join(row) + "\n" + ",".join(row.values()) + "\n"
+    if name.endswith("jsonl"):
+        table = json.dumps(row, ensure_ascii=False) + "\n"
+    documents, _ = read_table(tmp_path / name, table.encode("cp1251"), metadata=("who",))
+    read = readers.read(documents[0])
+    assert isinstance(read, Document)
+    assert (read.title, read.tags, read.metadata["who"]) == ("Слива", ("сад",), "Мельник")
+    assert read.reading.text == RUSSIAN
+
+
+def test_a_title_alone_is_in_its_own_charset(csv_file: Path) -> None:
+    documents, _ = read_table(csv_file, "id,title,text\n1,Café,\n2,Café,Tea\n".encode("cp1252"))
+    for each in documents:
+        read = readers.read(each)
+        assert isinstance(read, Document)
+        assert read.title == "Café"
 
 
 def test_a_lone_surrogate_in_json_survives_for_the_reader(jsonl_file: Path) -> None:
