@@ -54,6 +54,21 @@ def spell(query: str, *texts: str) -> list[str]:
     ]
 
 
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("=>", "~=>"),
+        ("\u2192", "~\u2192"),
+        ("what does => do", "~=>"),
+        ("pump => valve", "pump ~=> valv"),
+        ("pump -> valve", "pump valv"),
+        ("File \u2192 Open \U0001f680", "file open"),
+    ],
+)
+def test_signs_beside_words_count_only_if_they_are_known_operators(query: str, terms: str) -> None:
+    assert spell(query, "x => y", "a \u2192 b \U0001f680") == terms.split()
+
+
 # Several spellings of one thing: a query in one finds texts in the others.
 SPELLINGS = [
     ("backup", "back-up", "back up", "Back-Ups"),

@@ -160,7 +160,7 @@ def extract(
     without = empty.intersection(re.findall(r"\w+", lowered))
     if not _REQUEST.match(lowered):
         without = without.difference(_THING.findall(lowered))
-    asked = frozenset(_terms_asked(question, index))
+    asked = frozenset(_terms_asked(question, index)) or terms_of(question)
     weights = term_weights(index, asked - terms_of(" ".join(without)) or asked)
 
     def coverage(terms: frozenset[str]) -> float:
@@ -208,9 +208,9 @@ def extract(
 
 
 def _terms_asked(question: str, index: Index) -> Iterator[str]:
-    """Yield the terms of a question, without `isn't`, and closed forms that no chunk has."""
+    """Yield the terms of a question, without `isn't`, signs, and closed forms in no chunk."""
     for token in index.tokenizer.tokenize(question):
-        if token.text[-2:].lower() == "'t":
+        if token.text[-2:].lower() == "'t" or token.is_sign:
             continue
         is_indexed = not token.spellings or index.keyword_lane.frequency(token.terms[0])
         yield from token.terms if is_indexed else token.spelt(as_one=False)

@@ -36,7 +36,7 @@ _APART = re.compile("[- ]")
 def respell(index: Index, tokens: Sequence[Token], journal: Journal) -> list[Token]:
     """Return the tokens of a query, with the terms under which their words are indexed."""
     spelt: list[Token] = []
-    for token in tokens:
+    for token in _without_signs(index, tokens):
         if token.spellings:
             spelt.append(token._replace(terms=_choose(index, token.text, *token.spellings)))
         elif spelt and (both := _join(index, spelt[-1], token)) is not None:
@@ -51,6 +51,24 @@ def respell(index: Index, tokens: Sequence[Token], journal: Journal) -> list[Tok
             spelt[place] = journal.apart[token.text] or token
             left -= 1
     return spelt
+
+
+def _without_signs(index: Index, tokens: Sequence[Token]) -> Sequence[Token]:
+    """Drop the terms of signs beside words, except those of operators that the index has.
+
+    Few chunks have an arrow or a picture, so they would outweigh the words.
+    """
+    if all(token.is_sign or not token.terms for token in tokens):
+        return tokens
+    frequency = index.keyword_lane.frequency
+    return [
+        (
+            token
+            if not token.is_sign or (token.text.isascii() and frequency(token.terms[0]))
+            else token._replace(terms=())
+        )
+        for token in tokens
+    ]
 
 
 def _choose(
