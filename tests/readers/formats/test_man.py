@@ -210,6 +210,8 @@ POD = r""".de Sp
 .de Say
 Said \\$1.
 ..
+.rr rF
+.rm #[ #] #H
 .TH PRESS 1
 .SH NAME
 .IX Header "NAME"
@@ -251,3 +253,9 @@ def test_standards_heads_and_displays_of_mdoc() -> None:
         *("## OPTIONS", "-p port:\nWords."),
         "Filled words. a Loud. By IEEE Std 1003.1-2008 (\u201cPOSIX.1\u201d).",
     ]
+
+
+@pytest.mark.parametrize("path", ["press.1", "press.1ssl", "press.3x", "press.n"])
+def test_sections_may_name_a_package(path: str) -> None:
+    document = read_page('.TH PRESS 1\n.SH "THE NAME"\n\\fBpress\\fR it\n', path)
+    assert document.reading.text == "# press(1)\n\n## THE NAME\n\npress it"

@@ -21,7 +21,8 @@ _IS_PAGE = re.compile(r"(?m)^[.'][ \t]*(?:TH|Dd|SH|Sh)\b")
 _PARAGRAPHS = {"PP", "P", "LP", "HP", "Pp", "sp", "RS", "RE"}
 _SILENT = frozenset(
     "ad hy nh ne nr in ti ta ft PD DT UC AT EQ EN Os fam ll pl ps vs na ce rs ns mk rt tr lf"
-    " cc hw YS Bk Ek Bf Ef Sm ev cs ss pc pn bp hc so mso nx tm INDENT UNINDENT PDFPIC".split()
+    " cc hw YS Bk Ek Bf Ef Sm ev cs ss pc pn bp hc so mso nx tm rm rn rr als"
+    " INDENT UNINDENT PDFPIC".split()
 )
 _FILLED = (["-filled"], ["-ragged"], ["-centered"])
 
@@ -277,5 +278,10 @@ def read(text: str) -> Reading:
     )
 
 
-_SECTIONS = [*(f".{number}" for number in range(1, 10)), *".1p .3p .3pm .n .man .mdoc".split()]
+# Many packages add their name to the number of the section: `ls.1p`, `openssl.1ssl`.
+_SUFFIXES = ("", *"p pm perl posix ssl x tcl am type const head bsd ncurses readline".split())
+_SECTIONS = [
+    *(f".{number}{suffix}" for number in range(1, 10) for suffix in _SUFFIXES),
+    *(".n", ".man", ".mdoc"),
+]
 READER = Reader("man/6", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
