@@ -140,6 +140,10 @@ def rows(source: str) -> list[str]:
             "|===\n|a|b\n\n|x\n|[source,sh]\n----\nls -l\n----\n+\nend\n|===\n",
             ["| x | `ls -l` end |"],
         ),
+        (
+            "|===\n|a|b\n\n|x\na|\n[WARNING]\n====\nHot.\n====\n|===\n",
+            ["| x | Warning: Hot. |"],
+        ),
     ],
 )
 def test_tables(source: str, expected: list[str]) -> None:

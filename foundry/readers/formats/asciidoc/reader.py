@@ -489,4 +489,4 @@ def read(text: str) -> Reading:
     )
 
 
-READER = Reader("asciidoc/8", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
+READER = Reader("asciidoc/9", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)

@@ -9,6 +9,7 @@ from foundry.readers.notes import leave_out
 
 _CODE = re.compile(r"(?:-{4,}|\.{4,}|`{3,})$")
 _BLOCK = re.compile(r"={4,}|\*{4,}|_{4,}|--|\+|\[[^\[\]]+\]")
+_ADMONITION = re.compile(r"\[(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\b")
 _LISTED = re.compile(r"\[(?:source|listing|literal|[A-Z]{3,9})\b[^\[\]]*\]")
 _ITEM = re.compile(r"^(?:[*.]{1,5}|-)[ \t]+(?=\S)")
 MAX_CELLS = 1_000_000
@@ -72,8 +73,7 @@ def _cells(lines: Sequence[str], mark: str) -> tuple[list[_Cell], int]:
         elif not begun:
             # A cell is one line, without the marks of the blocks in it.
             if _BLOCK.fullmatch(said):
-                leave_out(Omission.ATTRIBUTE, said)
-                said = ""
+                said = _kind_of(said)
             said = _ITEM.sub("", said)
         if cells and said:
             text, columns, rows = cells[-1]
@@ -82,13 +82,20 @@ def _cells(lines: Sequence[str], mark: str) -> tuple[list[_Cell], int]:
             across, down, sign, text = begun[place : place + 4]
             text = text.strip().replace(f"\\{mark}", mark)
             if _LISTED.fullmatch(text):
-                leave_out(Omission.ATTRIBUTE, text)
-                text = ""
+                text = _kind_of(text)
             times = min(int(across or 1), MAX_SPAN)
             cells += [(text, 1, 1)] * times if sign == "*" else [(text, times, int(down or 1))]
         if cells and not first:
             first = sum(columns for _, columns, _ in cells)
     return cells, first
+
+
+def _kind_of(attributes: str) -> str:
+    """Return what the attributes of a block in a cell say: the kind of an admonition."""
+    if kind := _ADMONITION.match(attributes):
+        return f"{kind[1].capitalize()}:"
+    leave_out(Omission.ATTRIBUTE, attributes)
+    return ""
 
 
 def _lay_out(cells: Sequence[_Cell], width: int) -> list[list[str]]:
