@@ -265,3 +265,8 @@ def test_what_is_passed_through_is_a_formula_or_html() -> None:
 
 def test_ids_within_titles_name_sections() -> None:
     assert text_of("== The use [[use]]\n\nSee <<use>>.").endswith("See [The use](#the-use).")
+
+
+def test_macros_beside_each_other_are_words_apart() -> None:
+    said = text_of("label:new[Since 2025.12]label:top[Enterprise] it")
+    assert said == "new Since 2025.12 top Enterprise it"

@@ -161,7 +161,9 @@ def _unwrap(pictures: str, sections: Mapping[str, str], match: re.Match[str]) ->
         menu, keys = match["menu"], match["keys"]
         return f"{menu} > {keys}" if menu and keys else menu or keys
     if match["macro"]:
-        return _write_macro(match["object"], match["said"])
+        # Another macro may precede it without a space.
+        is_joined = match.string[: match.start()].endswith("]")
+        return " " * is_joined + _write_macro(match["object"], match["said"])
     if match["anchor"] and (entry := _ENTRY.fullmatch(match["anchor"])):
         leave_out(Omission.ATTRIBUTE, entry[1] if entry[2] else "")
         return f"[{entry[2] or entry[1]}]"
