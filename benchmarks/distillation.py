@@ -44,10 +44,10 @@ from foundry.indexing.dense.overlap import RankingOverlap
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
 from foundry.runtime.evaluation.metrics import measure
+from foundry.runtime.index.heading_terms import query_terms
 from foundry.runtime.index.layout import IndexFiles
 from foundry.runtime.index.reader import OpenedIndex
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.index.tokens import query_terms
 from foundry.runtime.retrieval.candidates import Candidates, candidate_count
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.embedding.probe import DenseManifest

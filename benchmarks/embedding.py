@@ -32,8 +32,8 @@ from foundry.embedding.providers.models import open_model
 from foundry.embedding.vector_cache import VectorCache
 from foundry.indexing.versions import open_index
 from foundry.runtime.evaluation.metrics import measure
+from foundry.runtime.index.heading_terms import query_terms
 from foundry.runtime.index.reader import Index
-from foundry.runtime.index.tokens import query_terms
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.identifiers import is_identifier_query
 

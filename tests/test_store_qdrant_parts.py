@@ -15,7 +15,7 @@ from stores import Place, own_name
 from test_store_steps import OPTIONS, make_notes
 
 from foundry.errors import BusyError, PublishError
-from foundry.runtime.index.tokens import HEADING_MARK, NAMED
+from foundry.runtime.index.heading_terms import HEADING_MARK, NAMED
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME
 from foundry.runtime.retrieval.values import encode_value
 from foundry.runtime.store.qdrant.filters import path_prefixes

@@ -16,7 +16,7 @@ from foundry import pipeline
 from foundry.config.project import load_config
 from foundry.indexing.versions import built_index, open_index
 from foundry.progress import Reporter
-from foundry.runtime.index.tokens import HEADING_MARK, query_terms
+from foundry.runtime.index.heading_terms import HEADING_MARK, query_terms
 
 QUERY = "who locks out a machine before repairs"
 PAGE = ROOT / "docs" / "how-it-searches.md"

@@ -14,9 +14,9 @@ from foundry.errors import FoundryError
 from foundry.evaluation.questions import write_lines
 from foundry.runtime.evaluation.questions import Question, QuestionSet
 from foundry.runtime.index.documents import Documents
+from foundry.runtime.index.heading_terms import heading_term
 from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.index.tokens import heading_term
 
 EACH = 100
 """Maximum number of queries of each kind."""

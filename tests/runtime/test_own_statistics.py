@@ -11,8 +11,8 @@ from small_indexes import Note, make_document, write_documents, write_notes
 from foundry.config.search import IndexOptions
 from foundry.indexing.versions import open_index
 from foundry.runtime.errors import IndexUnusableError
+from foundry.runtime.index.heading_terms import query_terms
 from foundry.runtime.index.reader import Index, OpenedIndex
-from foundry.runtime.index.tokens import query_terms
 from foundry.runtime.retrieval import dense_lane
 from foundry.runtime.retrieval.own_statistics import TermCounts, view_by_own_statistics
 

@@ -11,8 +11,9 @@ from foundry.config.search import IndexOptions
 from foundry.indexing.queries.synonyms import explained_by_title, find_acronyms, write_synonyms
 from foundry.indexing.versions import open_index
 from foundry.runtime.errors import IndexUnusableError
+from foundry.runtime.index.heading_terms import query_terms
 from foundry.runtime.index.reader import Index
-from foundry.runtime.index.tokens import Tokenizer, query_terms
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.synonyms import add_synonyms, open_forms
 

@@ -4,12 +4,8 @@ from hypothesis import strategies as st
 
 from foundry.config.project import LANGUAGES
 from foundry.indexing.keyword.names import heading_terms
-from foundry.runtime.index.tokens import (
-    ENGLISH_STOP_WORDS,
-    Tokenizer,
-    heading_term,
-    query_terms,
-)
+from foundry.runtime.index.heading_terms import heading_term, query_terms
+from foundry.runtime.index.tokens import ENGLISH_STOP_WORDS, Tokenizer
 
 english = Tokenizer("english")
 

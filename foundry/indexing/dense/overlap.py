@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.config.search import DEFAULT_WEIGHTS
+from foundry.runtime.index.heading_terms import query_terms
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.protocols import LaneHits
-from foundry.runtime.index.tokens import Tokenizer, query_terms
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import candidate_count
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.hybrid import fuse_linear, join_lanes

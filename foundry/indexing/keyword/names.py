@@ -10,8 +10,9 @@ from typing import NamedTuple, Self
 
 from foundry.documents import Chunk, Document, is_code, is_data
 from foundry.indexing.keyword.definitions import defined_names
+from foundry.runtime.index.heading_terms import SURFACE_MARK, heading_term, surface_term
 from foundry.runtime.index.remembering import remember
-from foundry.runtime.index.tokens import SURFACE_MARK, Token, Tokenizer, heading_term, surface_term
+from foundry.runtime.index.tokens import Token, Tokenizer
 
 REMEMBERED_NAMES = 16_384
 """Size of the cache, which works because similar documents share most headings."""

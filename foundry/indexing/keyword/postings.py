@@ -24,8 +24,8 @@ from foundry.indexing.carried.carried import Carried
 from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_array
 from foundry.indexing.keyword.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.keyword.vocabulary import Vocabulary
+from foundry.runtime.index.heading_terms import NAMED
 from foundry.runtime.index.layout import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, IndexLayout
-from foundry.runtime.index.tokens import NAMED
 
 K1 = 1.5
 B = 0.75

@@ -12,8 +12,9 @@ from foundry.config.search import DEFAULT_FIELDS
 from foundry.documents import Chunk, Document, is_data
 from foundry.documents.prepared import ChunkTerms, pack
 from foundry.indexing.keyword.names import ChunkNames, Namer
+from foundry.runtime.index.heading_terms import HEADING_MARK, NAMED, SURFACE_MARK
 from foundry.runtime.index.records import informative_title
-from foundry.runtime.index.tokens import HEADING_MARK, NAMED, SURFACE_MARK, Tokenizer
+from foundry.runtime.index.tokens import Tokenizer
 
 TITLED, SPELT = 2 * NAMED, 3 * NAMED
 """Counts of the heading terms of a title, and of a name's exact spelling.

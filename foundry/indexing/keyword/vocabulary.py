@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.indexing.files import offsets_of, open_stored, write_array
+from foundry.runtime.index.heading_terms import HEADING_MARK, SURFACE_MARK
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.index.tokens import HEADING_MARK, SURFACE_MARK
 
 NO_TERM = 2**32 - 1
 

@@ -12,9 +12,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..index.heading_terms import HEADING_MARK, heading_parts
 from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.lines import hash_key
-from ..index.tokens import HEADING_MARK, heading_parts
 
 
 class ChunkKeys:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import models
 
-from foundry.runtime.index.tokens import HEADING_MARK, NAMED
+from foundry.runtime.index.heading_terms import HEADING_MARK, NAMED
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME
 from foundry.runtime.retrieval.values import AFTER_ALL, encode_value
 from foundry.runtime.store.qdrant.filters import MARKS, MODIFIED, PATHS, path_prefixes

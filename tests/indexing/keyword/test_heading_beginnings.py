@@ -6,7 +6,8 @@ from small_indexes import Note, make_document
 
 from foundry.indexing.keyword.names import chunk_names
 from foundry.indexing.keyword.terms import TermCounter
-from foundry.runtime.index.tokens import Tokenizer, heading_term
+from foundry.runtime.index.heading_terms import heading_term
+from foundry.runtime.index.tokens import Tokenizer
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 

@@ -23,8 +23,8 @@ from foundry.indexing.dense import vectors
 from foundry.indexing.files import ArrayFile, offsets_of, write_array
 from foundry.indexing.keyword import postings, runs
 from foundry.indexing.keyword.terms import NAMED, make_chunk_terms
+from foundry.runtime.index.heading_terms import HEADING_MARK, SURFACE_MARK
 from foundry.runtime.index.layout import IndexLayout, Manifest
-from foundry.runtime.index.tokens import HEADING_MARK, SURFACE_MARK
 from foundry.runtime.retrieval.dense_lane import pack_signs
 from foundry.runtime.retrieval.quantising import quantise
 

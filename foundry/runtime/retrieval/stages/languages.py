@@ -10,8 +10,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from ...index.heading_terms import query_terms
 from ...index.reader import Index
-from ...index.tokens import ENGLISH_STOP_WORDS, query_terms
+from ...index.tokens import ENGLISH_STOP_WORDS
 from ..candidates import stage
 from ..journal import Journal
 

@@ -13,10 +13,11 @@ import numpy as np
 
 from ...errors import IndexUnusableError, cause_of
 from ...index.documents import DocumentRecord, Documents
+from ...index.heading_terms import heading_term
 from ...index.protocols import LaneHits, Mask
 from ...index.reader import Index, OpenedIndex
 from ...index.records import count_of
-from ...index.tokens import Tokenizer, heading_term
+from ...index.tokens import Tokenizer
 from ..candidates import Candidates
 from ..journal import Journal
 from ..results import Hit, rank_hits

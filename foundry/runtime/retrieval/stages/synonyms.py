@@ -10,8 +10,9 @@ from itertools import takewhile
 from pathlib import Path
 
 from ...errors import IndexUnusableError, cause_of
+from ...index.heading_terms import HEADING_MARK, heading_term, query_terms
 from ...index.reader import Index, OpenedIndex
-from ...index.tokens import HEADING_MARK, Token, heading_term, query_terms
+from ...index.tokens import Token
 from ..candidates import stage
 from ..identifiers import whole_terms
 from ..journal import Journal, quote

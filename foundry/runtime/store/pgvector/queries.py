@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 from psycopg import sql
 
-from ...index.tokens import NAMED
+from ...index.heading_terms import NAMED
 from ..restriction import Restriction
 from ..store import Edition
 from .filters import conditions_of

@@ -2,14 +2,14 @@
 
 import pytest
 
-from foundry.runtime.index.remembering import remember
-from foundry.runtime.index.tokens import (
+from foundry.runtime.index.heading_terms import (
     SURFACE_MARK,
-    Tokenizer,
     heading_term,
     query_terms,
     surface_term,
 )
+from foundry.runtime.index.remembering import remember
+from foundry.runtime.index.tokens import Tokenizer
 
 english = Tokenizer("english")
 

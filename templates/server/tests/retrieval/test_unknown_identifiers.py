@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from foundry.runtime.index.heading_terms import query_terms
 from foundry.runtime.index.protocols import LaneHits
-from foundry.runtime.index.tokens import Tokenizer, query_terms
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.identifiers import (
     MAX_PATTERN_INPUT,
     find_unknown_identifiers,

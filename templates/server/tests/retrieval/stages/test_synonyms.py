@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from foundry.runtime.errors import IndexUnusableError
-from foundry.runtime.index.tokens import Tokenizer, query_terms
+from foundry.runtime.index.heading_terms import query_terms
+from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.stages.synonyms import (
     FOLDER,
