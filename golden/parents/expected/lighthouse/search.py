@@ -1,6 +1,6 @@
 """How this server searches, step by step."""
 
-from .index.tokens import query_terms
+from .index.heading_terms import query_terms
 from .opening import current_index
 from .retrieval.candidates import FIRST_DEPTH, Candidates, candidate_count
 from .retrieval.filters import FilterColumns, Filters, tell_of_filters

@@ -2,14 +2,14 @@
 
 import pytest
 
-from workshop.index.remembering import remember
-from workshop.index.tokens import (
+from workshop.index.heading_terms import (
     SURFACE_MARK,
-    Tokenizer,
     heading_term,
     query_terms,
     surface_term,
 )
+from workshop.index.remembering import remember
+from workshop.index.tokens import Tokenizer
 
 english = Tokenizer("english")
 

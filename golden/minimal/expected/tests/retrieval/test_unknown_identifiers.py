@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from workshop.index.heading_terms import query_terms
 from workshop.index.protocols import LaneHits
-from workshop.index.tokens import Tokenizer, query_terms
+from workshop.index.tokens import Tokenizer
 from workshop.retrieval.identifiers import (
     MAX_PATTERN_INPUT,
     find_unknown_identifiers,

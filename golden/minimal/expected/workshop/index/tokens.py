@@ -25,7 +25,6 @@ backslash escapes of Markdown and JSON (`user\\_id` is `user_id`). Tokens yield 
 
 import re
 import threading
-from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import snowballstemmer  # type: ignore[import-untyped]
@@ -49,15 +48,8 @@ ENGLISH_STOP_WORDS = frozenset(
 MAX_TOKEN_LENGTH = 128  # Longer runs, mostly encoded data, yield no terms.
 MAX_QUERY_TERMS = 64  # Distinct terms; the rest of a longer query is ignored.
 MAX_QUERY_CHARACTERS = 1_000  # Before and after NFKC, which can expand one character to 18.
-MAX_HEADING_TERMS = 24  # Longer queries match no heading.
 
-HEADING_MARK = "="  # Prefix of the term of a heading; terms of text never begin with it.
-SURFACE_MARK = 2 * HEADING_MARK  # Prefix of the term of a name in its original spelling.
 SIGN_MARK = "~"  # Prefix of the term of an operator, which may begin like that of a heading.
-NAMED = 4  # Term frequency of a heading term; titles have more, parts of headings less.
-
-_FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
-_ASKING_WORDS = frozenset("define definition mean meaning means page reference".split())
 
 _JOINTS = re.compile(rf"{JOINT}|(?<=[0-9])(?<!\b0)x(?=[0-9])|_+|[+#*]+$|&")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+){1,2}")
@@ -279,45 +271,3 @@ def _compound(surface: str, whole: tuple[str, ...], parts: tuple[str, ...]) -> T
 
 def _bigrams(run: str) -> Token:
     return Token(run, tuple(run[i : i + 2] for i in range(max(1, len(run) - 1))))
-
-
-def heading_term(tokens: Iterable[Token], *, as_one: bool = False) -> str | None:
-    """Return the term of a whole heading, or of a query that names one; None without terms.
-
-    `Safety Requirements` and `What are the safety requirements?` have the same term. Compounds are
-    taken in their closed form if `as_one`, else in their open form.
-    """
-    terms = [term for token in _named(tokens) for term in token.spelt(as_one=as_one)]
-    return HEADING_MARK + " ".join(terms) if 0 < len(terms) <= MAX_HEADING_TERMS else None
-
-
-def surface_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term of a single word as spelled, which distinguishes `_open` from `open`."""
-    named = _named(tokens)
-    return SURFACE_MARK + named[0].text if len(named) == 1 else None
-
-
-def query_terms(tokens: Sequence[Token]) -> list[str]:
-    """Return the terms to look up for a query: its own, and those of headings it may name.
-
-    Such a heading may equal the whole query, the query without question words, or only the
-    identifier in `12 CFR 1005.6`.
-    """
-    asked = [token for token in tokens if token.text.casefold() not in _ASKING_WORDS]
-    is_cited = all(token.is_identifier or token.may_accompany for token in _named(asked))
-    cited = [token for token in asked if token.is_identifier and is_cited]
-    names = [*map(heading_term, (tokens, asked, cited)), surface_term(asked)]
-    if any(token.spellings for token in asked):
-        names += [heading_term(each, as_one=True) for each in (tokens, asked)]
-    terms = [term for token in tokens for term in token.terms]
-    return [*terms, *filter(None, dict.fromkeys(names))]
-
-
-def _named(tokens: Iterable[Token]) -> list[Token]:
-    found = [token for token in tokens if token.terms and token.text.casefold() not in _FRAME_WORDS]
-    return [token for token in found if not token.is_sign] or found
-
-
-def heading_parts(heading: str) -> list[str]:
-    """Return the terms that make up a heading term; a name in its original spelling has none."""
-    return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

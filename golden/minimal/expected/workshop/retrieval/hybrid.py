@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import ConfigurationError, InvalidRequestError
+from ..index.heading_terms import HEADING_MARK
 from ..index.protocols import LaneHits, Numbers, Scores, Vector
 from ..index.reader import Index
-from ..index.tokens import HEADING_MARK
 from ..settings import SETTINGS_FILE, read_number, reading
 from .candidates import Candidates
 from .results import Match, grade, judge_terms

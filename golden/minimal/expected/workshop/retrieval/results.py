@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, TypeAlias
 
+from ..index.heading_terms import HEADING_MARK
 from ..index.protocols import LaneHits, Numbers, Scores
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Passage, Place, Record
-from ..index.tokens import HEADING_MARK
 from .candidates import SCORE_DIGITS, Candidates
 from .facet_counts import Facets
 from .journal import Journal, Mode, Reason

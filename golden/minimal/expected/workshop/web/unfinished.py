@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..index.heading_terms import SURFACE_MARK
 from ..index.layout import Vocabulary, open_array
 from ..index.letters import bare, normalise
 from ..index.reader import Index, OpenedIndex, current_index, served
-from ..index.tokens import SURFACE_MARK
 from ..retrieval.results import SearchResponse
 
 MIN_TYPED, MAX_TYPED = 2, 60  # Length of a word that is completed
