@@ -140,8 +140,8 @@ def test_versions_share_records_and_each_reads_its_own(
     check_records(place, changed)
 
 
-def test_a_title_alone_is_a_change_of_its_records(place: Place, tmp_path: Path) -> None:
-    """A document's title is in its rows; the path of a copy is only in its records."""
+def test_a_changed_record_changes_the_code_of_its_rows(place: Place, tmp_path: Path) -> None:
+    """That of a chunk changes the chunk's code; that of a document, its first chunk's."""
     notes = make_notes(count=3)
     documents = [make_document(number, note) for number, note in enumerate(notes)]
     index = write_documents(tmp_path / "index", documents, options=OPTIONS)

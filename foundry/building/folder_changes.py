@@ -80,7 +80,7 @@ class _Folders:
         self._left: list[Skipped] = []
 
     def find(self) -> list[str]:
-        """Return the paths of the folders, those nearest to their sources first."""
+        """Return the paths of the folders, those with the fewest parts first."""
         self._found, self._left = {}, []
         for source in self._sources:
             try:

@@ -33,9 +33,9 @@ from foundry.terminal import printable
 def serve(source: str, opens: bool, no_watch: bool, **chosen: Any) -> None:
     """Build an index and serve it, with every interface of an export, until Ctrl-C.
 
-    After a change, the index is rebuilt and replaced while the server keeps answering. A folder, a
-    file or a url without a foundry.toml is served with the default options, and nothing is written
-    into a folder.
+    After a change, the index is rebuilt and replaced while the server keeps answering. A file,
+    a url, or a folder without a foundry.toml is served with the default options, and nothing is
+    written into that folder.
     """
     options = ServeOptions(**chosen, watch=not no_watch)
     adopted = is_listening = False

@@ -32,7 +32,7 @@ from foundry.progress import StartStep, tell_nobody
 from foundry.runtime.index.records import ChunkRecord
 
 MINIMUM_OVERLAP = 0.7
-"""Minimum overlap of a good encoder with the model's ten best chunks, corrected for chance.
+"""Minimum overlap of a good encoder's ten best chunks with the model's, corrected for chance.
 
 Chosen from the table in `benchmarks/results/embeddings.md`: above it, the encoder keeps nearly all
 of its teacher's nDCG; below it, the loss grows fast.

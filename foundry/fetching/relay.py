@@ -28,6 +28,7 @@ BLOCK_BYTES = 65_536
 
 _VERSION, _NO_AUTHENTICATION, _CONNECT = 5, 0, 1
 _IPV4, _NAME, _IPV6 = 1, 3, 4
+_ADDRESS_BYTES = {_IPV4: 4, _IPV6: 16}
 _GRANTED, _NOT_ALLOWED, _UNREACHABLE = 0, 2, 4
 
 
@@ -109,8 +110,10 @@ def _read_request(client: socket.socket) -> tuple[str, int]:
         raise EOFError
     if kind == _NAME:
         host = _read(client, _read(client, 1)[0]).decode("ascii", "replace")
+    elif size := _ADDRESS_BYTES.get(kind):
+        host = str(ipaddress.ip_address(_read(client, size)))
     else:
-        host = str(ipaddress.ip_address(_read(client, {_IPV4: 4, _IPV6: 16}[kind])))
+        raise EOFError
     return host, int.from_bytes(_read(client, 2))
 
 

@@ -121,7 +121,7 @@ class Composer:
 
 
 def describe_pictures(text: str) -> str:
-    """Return a text with the descriptions of its pictures instead of them."""
+    """Return a text with each picture replaced by its description."""
     return _PICTURE.sub(r"\1", text) if "![" in text else text
 
 

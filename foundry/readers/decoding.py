@@ -28,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _OVERSTRUCK = re.compile(r"[^\n\x08]\x08")
-# A folded line of a calendar or contact, if it is folded between the bytes of a character.
+# The fold of a line in a calendar or contact, if it is between the bytes of a character.
 _FOLD_IN_CHARACTER = re.compile(rb"\r?\n[ \t](?=[\x80-\xbf])")
 # Characters that do not compose with preceding ones, so normalisation can be split there.
 _STARTER = re.compile("[\x00-\u02ff\u3041-\u3098\u30a0-\u30fe\u3400-\u9fff\uac00-\ud7a3]")

@@ -197,6 +197,6 @@ def _distinct(keys: NDArray[np.int64], what: str) -> NDArray[np.int64]:
     if (ordered[1:] == ordered[:-1]).any():
         raise IndexUnusableError(
             f"two {what} have the same 64-bit hash, so an engine cannot tell them apart",
-            hint="change one of them, or use the embedded index",
+            hint="edit a document that has one of them, or use the embedded index",
         )
     return keys

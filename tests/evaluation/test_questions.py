@@ -70,6 +70,7 @@ def test_what_cannot_be_asked_is_counted(tmp_path: Path) -> None:
     assert askable_lines(tmp_path / "q.jsonl").decode() == lines[0] + "\n"
     said = "3 queries cannot be asked: 2 empty, 1 over 2,000 characters"
     assert describe_skipped(read.skipped) == said
+    assert describe_skipped({"empty": 1}) == "1 query cannot be asked: 1 empty"
     with pytest.raises(ConfigurationError, match=f"contains no questions .{said}"):
         read_questions(write(tmp_path / "q.jsonl", "\n".join(lines[1:])))
 

@@ -89,6 +89,11 @@ def test_only_connecting_is_served(command: int) -> None:
             assert ask(relay, GREETING, connect(port, command)) == (ACCEPTED, b"")
 
 
+def test_an_unknown_kind_of_address_is_hung_up_on() -> None:
+    with Relay(Policy()) as relay:
+        assert ask(relay, GREETING, bytes([5, 1, 0, 9, 0, 0])) == (ACCEPTED, b"")
+
+
 def test_a_request_in_another_version_is_hung_up_on(free_port: int) -> None:
     with Relay(Policy()) as relay:
         assert ask(relay, GREETING, b"\4" + connect(free_port)[1:]) == (ACCEPTED, b"")

@@ -169,6 +169,6 @@ def test_a_server_says_what_it_searched_for(server: ModuleType) -> None:
     terminal = importlib.import_module(f"{server.__name__}.terminal")
     printed = terminal.format_response(answer)
     assert "\nShowing results for: aboleth cistern\n" in printed
-    # The misspelt word is in no document.
+    # The misspelt words are in no document.
     assert answer.match == "weak"
     assert server.search_hybrid("aboleth cistern").stages == {}

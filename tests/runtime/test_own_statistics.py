@@ -45,7 +45,7 @@ def view(index: OpenedIndex) -> Index:
 
 @pytest.fixture(scope="module")
 def part(tmp_path_factory: pytest.TempPathFactory) -> OpenedIndex:
-    """An index of only these documents, for comparison with a view."""
+    """A view of an index that has only the CORE documents, for comparison with `view`."""
     documents = (make_document(number, note) for number, note in enumerate(NOTES))
     kept = [each for each in documents if each[0].metadata == CORE]
     folder = tmp_path_factory.mktemp("part") / "v"

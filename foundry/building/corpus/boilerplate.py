@@ -62,7 +62,10 @@ def find_boilerplate(
 
 
 def trim(document: Document, chunks: Sequence[Chunk], unwanted: set[int]) -> Trimmed:
-    """Cut the `unwanted` blocks off the chunks of a document; chunk ids do not change."""
+    """Cut blocks with `unwanted` keys off both ends of each chunk; chunk ids do not change.
+
+    Chunks of which nothing is left are dropped, unless these are all chunks of the document.
+    """
     reading = document.reading
     blocks = list(find_blocks(reading))
     starts = [block.start for block in blocks]

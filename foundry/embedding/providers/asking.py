@@ -84,7 +84,7 @@ class Asker:
         self.dimensions: int | None = model.dimensions
 
     def ask_probe(self) -> Vector:
-        """Return the vector (d,) of a harmless text, which must succeed."""
+        """Return the vector (d,) of a harmless text. Raises BuildError if there is none."""
         text = self._model.prefixes.document + PROBE_TEXT
         answer = self._insist(text, "document", PROBE_ATTEMPTS, suspect_texts=False)
         if isinstance(answer, EmbeddingFailure):

@@ -88,7 +88,7 @@ KNOWN_MODELS = [
 
 
 def find_known(model: str) -> KnownModel | None:
-    """Return the first family that matches a model's name, or the name of its folder."""
+    """Return the first family that matches a model's name, or the end of its path; None if none."""
     name = model.lower().replace("_", "-").rstrip("/").rpartition("/")[2]
     return next((known for known in KNOWN_MODELS if re.search(known.pattern, name)), None)
 

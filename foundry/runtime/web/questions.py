@@ -56,7 +56,7 @@ class _Line:
     outcome: Future[bool] | None = None  # Its result is whether the line was written
 
     def replaces(self, other: "_Line") -> bool:
-        """Return whether another question is an earlier, unfinished state of this one."""
+        """Return whether an earlier question may be a state of this one as it was typed."""
         own, its = self.question, other.question
         return own.startswith(its) or its.startswith(own)
 

@@ -187,7 +187,7 @@ def test_a_chain_of_small_changes_ends_at_what_stays() -> None:
 
 
 def brute_force(documents: list[Document]) -> dict[int, int]:
-    """Compare every pair; return the first kept document that is similar and agrees in facts."""
+    """Compare every pair; return for each copy the first similar document that has its facts."""
     found: dict[int, int] = {}
     for number, one in enumerate(documents):
         for other in range(number):

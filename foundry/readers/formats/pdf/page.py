@@ -29,7 +29,7 @@ MAX_LINKS_OF_PAGE = 1_000
 MAX_URL_BYTES = 2_000
 STAMP_CHARS = 60
 PICTURE_SHARE = 0.3
-"""Minimum share of a page that a picture must cover to be read with OCR."""
+"""Minimum share of a page that its pictures cover together if it is read with OCR."""
 DPI = 200
 """Resolution at which pages are rendered for OCR."""
 SPACE = 0.15

@@ -23,7 +23,7 @@ MAX_COLUMNS = 60
 MIN_RULES = 3
 """Minimum number of lines of a grid, in each direction."""
 NEAR = 3.0
-"""Lines this many points apart are merged, or count as touching."""
+"""Lines at most this many points apart are merged, or count as touching."""
 ROW_GAP = 2.2
 """Maximum gap between two rows, in row heights."""
 LINE_GAP = 0.8

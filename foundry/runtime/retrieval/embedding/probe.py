@@ -21,12 +21,12 @@ PROBE_TOLERANCE = 0.99
 class DenseManifest:
     """How the vectors of an index were made.
 
-    Comparing the `candidates` chunks that are nearest by sketch finds the share `recall_at_20` of
-    the nearest 20, by type of query.
-    The `encoder` in `query` is the documents' `own` table, one `distilled` from the model, or the
-    `same` model. `background` is the median cosine between off-topic questions and their best
-    chunk. `spread` is the standard deviation of the chunks' dot products with their mean; None if
-    it is not known to separate questions on the topic from others.
+    A search compares the `candidates` chunks that are nearest by sketch; `recall_at_20` is the
+    share of the 20 nearest chunks that are among them, by type of query. The `encoder` in `query`
+    is the documents' `own` table, one `distilled` from the model, or the `same` model. `background`
+    is the median cosine between off-topic questions and their best chunk. `spread` is the standard
+    deviation of the chunks' dot products with their mean; None if it is not known to separate
+    questions on the topic from others.
     """
 
     provider: str

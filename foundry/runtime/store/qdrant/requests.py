@@ -105,7 +105,7 @@ def by_vector(vector: NDArray[np.int8], scale: float) -> Query:
 
 
 def by_terms(edition: Edition, terms: Sequence[tuple[int, int]]) -> Query:
-    """Return the query for terms, each with its count in the query."""
+    """Return the query for terms, given as their numbers and counts in the user's query."""
     weights = [(edition.weights[number], times) for number, times in terms]
 
     def make(held: HeldVersion) -> models.SparseVector:

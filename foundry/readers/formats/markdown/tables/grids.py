@@ -42,8 +42,8 @@ def _convert(lines: list[str]) -> list[str] | None:
     has_head = False
     for number, line in enumerate(block.data):
         if _RULE.fullmatch(line):
-            # Colons give the alignment, and the rule above the rows at the foot looks like the one
-            # below the header.
+            # docutils knows no colons, which give the alignment, and no rows at the foot, whose
+            # rule looks like that of the header: both become plain rules.
             line = line.replace("=:", "==").replace(":=", "==").replace(":", "-")
             is_head = "=" in line and not has_head
             has_head = has_head or is_head
