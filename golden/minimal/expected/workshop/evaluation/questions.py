@@ -92,7 +92,9 @@ def skip_reason(query: str) -> str | None:
 def describe_skipped(skipped: Mapping[str, int]) -> str | None:
     """Describe how many queries were skipped and why; None if none were."""
     reasons = ", ".join(f"{count:,} {SKIPPED[key]}" for key, count in skipped.items() if count)
-    return f"{sum(skipped.values()):,} queries cannot be asked: {reasons}" if reasons else None
+    count = sum(skipped.values())
+    said = f"{count:,} {'query' if count == 1 else 'queries'} cannot be asked"
+    return f"{said}: {reasons}" if reasons else None
 
 
 def describe_missing(missing: Sequence[str]) -> str | None:

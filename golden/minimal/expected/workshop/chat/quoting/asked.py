@@ -29,8 +29,9 @@ _HOW_MANY = re.compile(
     re.IGNORECASE,
 )
 _COUNT = (
-    r"(?:\d[\d.,]*|all|every|only|unlimited|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|twenty"
-    r"|thirty|forty|fifty|hundred|thousand|million|single|both|none|no|zero|pair|twice|once)"
+    r"(?:\d[\d.,]*|all|every|only|unlimited|one|two|three|four|five|six|seven|eight|nine|ten|eleven"
+    r"|twelve|dozen|twenty|thirty|forty|fifty|hundred|thousand|million|single|both|none|no|zero"
+    r"|pair|twice|once)"
 )
 _UNIT = r"(?! ?(?:(?!(?:as|at|by|if|in|is|of|on|or|to)\b)[^\W\d_]{1,2}\b|%|°))"
 _DENIES = re.compile(
