@@ -51,15 +51,15 @@ def title_factors(candidates: Candidates, index: Index, terms: Iterable[str]) ->
 def search_hybrid(''',
         ),
         (
-            "\nfrom .index.tokens import",
+            "\nfrom .index.heading_terms import query_terms",
             """
 from collections.abc import Iterable
 
 import numpy as np
 
+from .index.heading_terms import query_terms
 from .index.protocols import Scores
-from .index.reader import Index
-from .index.tokens import""",
+from .index.reader import Index""",
         ),
     ),
 }

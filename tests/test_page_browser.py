@@ -858,6 +858,7 @@ def test_chat_streams_and_stops(served: Served) -> None:
         tab.page.click("text=Ask again")
         tab.see(".turn:nth-child(2) .text", "Better.")
         assert "And then?" in model.calls[-1].text
+        playwright.expect(tab.page.locator("#send")).to_be_visible()
         model.script = endless
         tab.page.fill("#question", "What else?")
         tab.page.keyboard.press("Enter")

@@ -352,7 +352,8 @@ def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_pat
         done = as_its_owner(copy, *options, "-m", "notes", "search", "seal")
         assert done.returncode == 0, done.stderr
     assert len(list((copy / "notes").rglob("__pycache__/*.pyc"))) > 40
-    assert CliRunner().invoke(main, ["verify", str(copy)]).exit_code == 0
+    verified = CliRunner().invoke(main, ["verify", str(copy)])
+    assert verified.exit_code == 0, verified.output
     # Bytecode that Python ignores, because its module has changed since, is harmless.
     planted = plant_bytecode(
         copy / "notes" / "index" / "reader.py", "raise SystemExit", "time and size"
