@@ -86,7 +86,7 @@ def marked(shown: Hit) -> list[str]:
         ),
         ("<Note icon='x'>\n  Take <b>care</b>.<br/>\n</Note>", "Take care."),
         ('<Tab onClick={() => go("a")}>Go</Tab>', "Go"),
-        ("<>\n<Steps>\nGo<br>on.\n</>", "Goon."),
+        ("<>\n<Steps>\nGo<br>on.\n</>", "Go on."),
         (
             "A Vec `Vec<T>` if 1 < 2 and <https://a.example/x>.",
             "A Vec Vec<T> if 1 < 2 and https://a.example/x.",

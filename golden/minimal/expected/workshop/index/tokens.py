@@ -162,7 +162,9 @@ class Tokenizer:
         if "'" in surface:
             return self._with_apostrophe(surface)
         if not surface[-1].isalnum() and not any(map(str.isalnum, surface)):
-            return Token(surface, (SIGN_MARK + surface,), is_sign=True)
+            # `__` is a rule or the place of an answer in a form.
+            terms = () if "_" in surface else (SIGN_MARK + surface,)
+            return Token(surface, terms, is_sign=True)
         if "," in surface:
             return self._grouped(surface)
         if surface[0] == ".":

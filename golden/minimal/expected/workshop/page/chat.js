@@ -93,8 +93,7 @@ async function answerTurn(turn) {
   } catch (error) {
     turn.error = error.name === "AbortError" ? "Stopped." : error.message;
   }
-  // A new conversation may have begun.
-  if (running !== request) return;
+  if (running !== request) return; // A new conversation has begun.
   running = null;
   show(turn);
   showState();
