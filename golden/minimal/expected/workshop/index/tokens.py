@@ -163,8 +163,7 @@ class Tokenizer:
             return self._with_apostrophe(surface)
         if not surface[-1].isalnum() and not any(map(str.isalnum, surface)):
             # `__` is a rule or the place of an answer in a form.
-            terms = () if "_" in surface else (SIGN_MARK + surface,)
-            return Token(surface, terms, is_sign=True)
+            return Token(surface, () if "_" in surface else (SIGN_MARK + surface,), is_sign=True)
         if "," in surface:
             return self._grouped(surface)
         if surface[0] == ".":
