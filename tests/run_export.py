@@ -27,11 +27,14 @@ def share_bytecode() -> None:
 
 
 def _compile_once(loader: SourceFileLoader, data: Any, path: Any, **options: Any) -> CodeType:
+    if options:
+        # The result also depends on the level of optimisation.
+        return COMPILE(loader, data, path, **options)
     kept = COMPILED / hashlib.sha256(data).hexdigest()
     with suppress(OSError):
         code: CodeType = marshal.loads(kept.read_bytes())
         return code
-    code = COMPILE(loader, data, path, **options)
+    code = COMPILE(loader, data, path)
     new = kept.with_suffix(f".{os.getpid()}")
     with suppress(OSError):
         new.write_bytes(marshal.dumps(code))
