@@ -179,7 +179,7 @@ def visit(
     )
     try:
         yield visited
-        assert visited.complaints == []
+        assert visited.complaints == [], visited.complaints
         known = (address, beside or address, *ITS_OWN)
         abroad = [url for url in visited.requests if not url.startswith(known)]
         assert abroad == []
