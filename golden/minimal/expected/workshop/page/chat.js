@@ -141,10 +141,10 @@ function showTurn(turn) {
   show(turn);
 }
 
-/** Show a turn in the next frame, since chunks of an answer arrive faster than frames. */
+/** Show a turn in the next frame, as chunks arrive faster than frames, unless its conversation has ended. */
 function showSoon(turn) {
   const view = views.get(turn);
-  view.frame ||= requestAnimationFrame(() => show(turn));
+  if (view) view.frame ||= requestAnimationFrame(() => views.has(turn) && show(turn));
 }
 
 function show(turn) {
