@@ -18,11 +18,16 @@ def in_reading_order(elements: Iterable[Element]) -> list[Element]:
     Elements stay as they are if a shape has no position.
     """
     each_one = list(elements)
-    shapes = [each for each in each_one if isinstance(each.tag, str) and each.tag.startswith(DRAW)]
-    placed = [(place, each) for each in shapes if (place := _place(each))]
-    if len(placed) < len(shapes):
-        return each_one
-    return [*by_rows(placed), *(each for each in each_one if each not in shapes)]
+    placed: list[tuple[Place, Element]] = []
+    others: list[Element] = []
+    for each in each_one:
+        if not isinstance(each.tag, str) or not each.tag.startswith(DRAW):
+            others.append(each)
+        elif place := _place(each):
+            placed.append((place, each))
+        else:
+            return each_one
+    return [*by_rows(placed), *others]
 
 
 def _place(shape: Element) -> Place | None:
