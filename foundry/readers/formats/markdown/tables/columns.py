@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from foundry.readers.formats.markdown.directives import FENCE, fence_after
+from foundry.readers.formats.markdown.tables.grids import pipe_table
 
 _RULE = re.compile(r" {0,3}-{3,}(?: +-{3,})+[ \t]*")
 _WHOLE_RULE = re.compile(r" {0,3}-{10,}[ \t]*")
@@ -57,9 +58,7 @@ def _find(lines: Sequence[str], rule: int) -> tuple[int, int, list[str]] | None:
     rows = [_cells(head, columns)] if head else []
     for group in _groups(body) if has_blanks else [[line] for line in body]:
         rows.append(_cells(group, columns))
-    first, *rest = rows
-    made = [_line(first), "|" + " --- |" * len(first), *map(_line, rest)]
-    return begin, end + is_closed, made
+    return begin, end + is_closed, pipe_table(rows)
 
 
 def _fits(line: str, columns: Sequence[tuple[int, int]]) -> bool:
@@ -86,7 +85,3 @@ def _cells(lines: Sequence[str], columns: Sequence[tuple[int, int]]) -> list[str
         " ".join(filter(None, (line[begin:end].strip() for line in lines)))
         for begin, end in zip(begins, ends, strict=True)
     ]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in cells) + " |"

@@ -1,6 +1,7 @@
 """Rewrites Pandoc's grid tables, whose cells may have several lines, as pipe tables."""
 
 import re
+from collections.abc import Sequence
 
 from foundry.readers.formats.markdown.directives import FENCE, fence_after
 from foundry.readers.formats.office.merging import Merged, unmerge
@@ -60,13 +61,18 @@ def _convert(lines: list[str]) -> list[str] | None:
                 down, right = cell[0] + 1, cell[1] + 1
                 merged.append((range(len(rows), len(rows) + down), range(column, column + right)))
         rows.append([_text(cell[3]) if cell else "" for cell in cells])
-    first, *rest = unmerge(rows, merged, headers=len(head))
-    return [_line(first), "|" + " --- |" * len(first), *map(_line, rest)]
+    return pipe_table(unmerge(rows, merged, headers=len(head)))
 
 
 def _text(lines: list[str]) -> str:
     return " ".join(" ".join(lines).replace(_PAD, "").split())
 
 
-def _line(cells: list[str]) -> str:
+def pipe_table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a pipe table; the first of its rows, at least one, is the header."""
+    first, *rest = map(_line, rows)
+    return [first, "|" + " --- |" * len(rows[0]), *rest]
+
+
+def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in cells) + " |"
