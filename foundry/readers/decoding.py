@@ -28,7 +28,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _UNPRINTABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _TERMINAL_CODE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 _OVERSTRUCK = re.compile(r"[^\n\x08]\x08")
-# The fold of a line in a calendar or contact, if it is between the bytes of a character.
+# A line fold in a calendar or contact that splits the bytes of a character.
 _FOLD_IN_CHARACTER = re.compile(rb"\r?\n[ \t](?=[\x80-\xbf])")
 # Characters that do not compose with preceding ones, so normalisation can be split there.
 _STARTER = re.compile("[\x00-\u02ff\u3041-\u3098\u30a0-\u30fe\u3400-\u9fff\uac00-\ud7a3]")
@@ -53,7 +53,7 @@ def remove_terminal_codes(text: str) -> str:
 
 
 def declared_charset(content: bytes) -> str | None:
-    """Return the charset in a page's XML declaration or `meta` element."""
+    """Return the charset in a page's XML declaration or `meta` element; None without one."""
     match = _XML_DECLARATION.match(content[:400]) or _META_CHARSET.search(content[:4096])
     return match.group(1).decode("ascii") if match else None
 
@@ -78,7 +78,7 @@ def normalise(text: str) -> str:
 
 
 def is_normalised(text: str) -> bool:
-    """Return whether `normalise` would return a text, and each part of it, as it is."""
+    """Return whether `normalise` would leave a text, and any part of it, unchanged."""
     return not _REMOVED.search(text) and normalise(text) == text
 
 
@@ -101,7 +101,7 @@ def looks_like_wide_text(sample: bytes) -> str | None:
 
 
 def byte_order_mark(content: bytes) -> str | None:
-    """Return the encoding that a byte order mark indicates."""
+    """Return the encoding that a byte order mark indicates; None without one."""
     return next((name for mark, name in _BOMS if content.startswith(mark)), None)
 
 
@@ -111,31 +111,31 @@ def _decode(content: bytes, declared: str | None) -> tuple[str, int]:
     marked = byte_order_mark(content)
     wide = marked or looks_like_wide_text(content[:SAMPLE_BYTES])
     if wide:
-        return _replace_undecodable(content, wide, b"")
+        return _replace_undecodable(content, wide)
     charset = _known_charset(declared) or guess_escaped(content)
     # The ISO 2022 family is ASCII with escape sequences, and would be valid UTF-8.
     if charset and charset.startswith("iso2022") and b"\x1b" in content:
-        return _replace_undecodable(content, charset, b"")
+        return _replace_undecodable(content, charset)
     for errors in ("strict", "surrogatepass"):
         try:
             return content.decode("utf-8", errors), 0
         except UnicodeDecodeError:
             continue
     if charset:
-        return _replace_undecodable(content, charset, b"")
-    text, replaced = _replace_undecodable(content, "utf-8", "\ufffd".encode())
+        return _replace_undecodable(content, charset)
+    text, replaced = _replace_undecodable(content, "utf-8")
     sound = sum(map(len, re.findall("[^\x00-\x7f\ufffd]+", text)))
     if replaced <= sound or (replaced == 1 and text.endswith("\ufffd")):
         return text, replaced
     guessed = guess_charset(content)
     note_guess(guessed)
-    return _replace_undecodable(content, guessed, b"")
+    return _replace_undecodable(content, guessed)
 
 
-def _replace_undecodable(content: bytes, charset: str, marker: bytes) -> tuple[str, int]:
+def _replace_undecodable(content: bytes, charset: str) -> tuple[str, int]:
     text = content.decode(charset, "replace").removeprefix("\ufeff")
-    already = content.count(marker) if marker else 0
-    return text, max(text.count("\ufffd") - already, 0)
+    written = content.count("\ufffd".encode()) if charset == "utf-8" else 0
+    return text, max(text.count("\ufffd") - written, 0)
 
 
 def _known_charset(declared: str | None) -> str | None:
@@ -144,7 +144,7 @@ def _known_charset(declared: str | None) -> str | None:
         b"".decode(name)
     except (LookupError, ValueError):
         return None
-    # Labels that browsers read as Windows-1252, and encodings that can hide text from a scanner.
+    # Browsers read these labels as Windows-1252; the encodings below can hide text from a scanner.
     if name in {"iso8859-1", "ascii"}:
         return "cp1252"
     return None if name.startswith(("utf-7", "unicode", "raw", "idna", "punycode")) else name

@@ -1,5 +1,6 @@
 """From raw documents to documents: the chosen reader, the identity, and refusals."""
 
+import codecs
 import gzip
 import io
 import unicodedata
@@ -209,6 +210,7 @@ def test_dates(written: str, expected: str | None) -> None:
         (b"na\xc3\xafve caf\xc3\xa9 \xff end", "naïve café \ufffd end", 1),
         ("kept \ufffd naïve ".encode() + b"\xff end", "kept \ufffd naïve \ufffd end", 1),
         (b"cut off \xe2\x82", "cut off \ufffd", 1),
+        (codecs.BOM_UTF8 + "kept \ufffd".encode(), "kept \ufffd", 0),
         (b"x\xed\xa0\x80y", "x\ufffdy", 1),
         ("kept \ufffd as written".encode(), "kept \ufffd as written", 0),
     ],

@@ -14,8 +14,6 @@ from foundry.readers.decoding import declared_charset, decode
 from foundry.readers.formats.rtf.charsets import without_utf_8
 
 _MAILBOX = re.compile(rb"^From \S.*\d{4}.*\n", re.MULTILINE)
-
-
 # Other parts are attachments, or parts of a saved page that are not text.
 _READ = frozenset(("plain", "html", "enriched", "markdown", "rfc822-headers", "calendar"))
 
@@ -40,7 +38,7 @@ def _decode(part: Message) -> str:
     payload = part.get_payload(decode=True)
     content = payload if isinstance(payload, bytes) else b""
     charset = part.get_content_charset() or declared_charset(content)
-    return content.decode("utf-7") if charset == "utf-7" else decode(content, charset)[0]
+    return content.decode("utf-7", "replace") if charset == "utf-7" else decode(content, charset)[0]
 
 
 def calendar_texts(text: str) -> Iterator[str]:

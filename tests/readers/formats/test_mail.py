@@ -76,6 +76,8 @@ def test_a_page_may_declare_its_charset() -> None:
     assert read_whole(content, "a.eml").reading.text.endswith("gruszka, śliwka")
     content = HEAD + b"Content-Type: text/plain; charset=utf-7\n\nS+APwA3w- plums\n"
     assert read_whole(content, "a.eml").reading.text.endswith("Süß plums")
+    damaged = read_whole(content + b"+AAA figs \xff\n", "a.eml")
+    assert damaged.reading.text.endswith("figs \ufffd")
 
 
 @pytest.mark.parametrize("kind", ["global", "news"])
