@@ -77,7 +77,7 @@ def _add_cell(
             composer.heading(int(cell.get("level", 1)), source)
         case "code":
             if source.strip():
-                composer.text(_fence(source, language), is_block=True)
+                composer.code(source, language)
             for place, output in enumerate(cell.get("outputs", ()), 1):
                 _add_output(composer, output, f"cell-{number}/output-{place}")
         case "raw":
@@ -116,7 +116,7 @@ def _add_output(composer: Composer, output: Mapping[str, Any], name: str) -> Non
 
 
 def _description(data: Mapping[str, Any]) -> str:
-    """Return what the plain form of a picture says, unless it only names a type."""
+    """Return the plain form of a picture, unless it only names a type."""
     said = _form("text/plain", data.get("text/plain", "")).strip()
     return "" if _PLACEHOLDER.match(said) else said
 
@@ -141,7 +141,8 @@ def _add_shown(composer: Composer, kind: str, text: str) -> bool:
     elif kind in {"text/latex", "text/restructuredtext", "text/x-rst"}:
         reading = Reading(text=text)
     else:
-        composer.text(_fence(text, "") if text.strip() else "", is_block=True)
+        if text.strip():
+            composer.code(text)
         return bool(text.strip())
     composer.include(reading)
     return bool(reading.text.strip())
@@ -170,13 +171,6 @@ def _form(kind: str, written: Any) -> str:
     return _joined(written)
 
 
-def _fence(text: str, language: str) -> str:
-    """Return text as code in a fence longer than any fence inside it."""
-    longest = max((len(found) for found in re.findall(r"^`{3,}", text, re.MULTILINE)), default=2)
-    fence = "`" * (longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"
-
-
 def _words_of(kind: str, text: str) -> str:
     if kind == "image/svg+xml":
         return "\n".join(_SVG_TEXT.findall(text))
@@ -194,4 +188,4 @@ def _joined(written: str | Sequence[str]) -> str:
     return written if isinstance(written, str) else "".join(written)
 
 
-READER = Reader("notebook/5", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)
+READER = Reader("notebook/6", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)

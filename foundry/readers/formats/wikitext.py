@@ -25,7 +25,7 @@ from foundry.readers.notes import leave_out
 MAX_DEPTH = 40
 """Maximum nesting depth of markup; deeper text is left out."""
 MANY = 3
-"""A template with this many named arguments is a table of facts, like an infobox."""
+"""A template with at least this many named arguments is a table of facts, like an infobox."""
 
 _ARTICLES = {"0", "4", "12"}
 """Namespaces with prose: articles, project, help. Custom ones begin at 100."""
@@ -117,8 +117,7 @@ def _add_page(composer: Composer, text: str) -> None:
         elif tag in _CODE:
             flush()
             language = str(node.get("lang").value) if node.has("lang") else ""
-            listing = str(node.contents).strip("\n")
-            composer.text(f"```{language}\n{listing}\n```", is_block=True)
+            composer.code(str(node.contents).strip("\n"), language)
         else:
             written.put(_write(node, notes, 0), _script(node))
     flush()
@@ -170,7 +169,7 @@ def _write_tag(node: Any, tag: str, notes: list[str], depth: int) -> str:
         note = " ".join(_text(node.contents, notes, depth).split())
         notes += [note] if note else []
     if tag in _FORGOTTEN:
-        # A sentence that goes on without a space after a note is not part of the word before it.
+        # Text that follows a note without a space is not part of the word before the note.
         return _APART if tag == "ref" else ""
     if tag == "table":
         rows = _rows(node, notes, depth)
@@ -237,7 +236,7 @@ def _write_link(node: Any, notes: list[str], depth: int) -> str:
 
 
 def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
-    """Yield the rows of a table, with the header first."""
+    """Yield the rows of a table that have text."""
     # The first row may lack a row mark.
     for row in (table, *_inner(table, "tr")):
         found = (each for each in _inner(row, "td", "th") if not _is_caption(each))
@@ -261,7 +260,8 @@ def _span(cell: Any, name: str) -> int:
 
 
 def _is_caption(cell: Any) -> bool:
-    return str(cell.contents).startswith("+")  # The parser treats `|+` as a cell.
+    # The parser treats `|+` as a cell.
+    return str(cell.contents).startswith("+")
 
 
 def _inner(node: Any, *tags: str) -> Iterable[Any]:
@@ -297,4 +297,4 @@ def _number(lines: Iterable[str]) -> Iterator[str]:
 
 
 _TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
-READER = FileReader("wikitext/6", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)
+READER = FileReader("wikitext/7", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)

@@ -68,6 +68,7 @@ def read_page(text: str, sandbox: Sandbox, path: str = "page.wiki") -> Document:
         ("<nowiki>{{raw}}</nowiki> &mdash; <!-- no -->x", "{{raw}} — x"),
         ("E <math>mc^2</math>, H<sub>2</sub>O, <code>a|b</code>", "E $mc^2$, H2O, `a|b`"),
         ('<syntaxhighlight lang="c">\nint {{x}};\n</syntaxhighlight>', "```c\nint {{x}};\n```"),
+        ("<pre>\n```\nx\n```\n</pre>", "````\n```\nx\n```\n````"),
         ("<gallery>\na.jpg|One\nb.jpg\n</gallery>", "One"),
         ("__NOTOC__\n<div class='x'>In it.</div>", "In it."),
         ("broken {{open [[and", "broken {{open [[and"),

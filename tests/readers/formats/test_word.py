@@ -333,13 +333,13 @@ def test_notes_follow_the_paragraph_that_they_belong_to(sandbox: Sandbox) -> Non
 def test_code_keeps_its_lines(sandbox: Sandbox) -> None:
     style = '<w:style w:type="paragraph" w:styleId="Src"><w:name w:val="Source Code"/></w:style>'
     more = {"word/styles.xml": f"<w:styles {W}>{style}</w:styles>"}
-    lines = run("def f():") + "<w:r><w:br/></w:r>" + run("    return 1")
+    lines = run("def f():") + "<w:r><w:br/></w:r>" + run("    return '```'")
     content = docx(
         f'<w:p><w:pPr><w:pStyle w:val="Src"/></w:pPr>{lines}</w:p>',
         **relations("styles", "styles.xml"),
         **more,
     )
-    assert text_of(content, sandbox) == "```\ndef f():\n    return 1\n```"
+    assert text_of(content, sandbox) == "````\ndef f():\n    return '```'\n````"
 
 
 def test_strict_documents_and_imported_ones(sandbox: Sandbox) -> None:

@@ -127,7 +127,7 @@ def _add(parts: list[str], said: str, *, is_joined: bool) -> None:
 
 
 def split_cells(given: list[str], name: str) -> Iterator[str]:
-    """Yield the cells of a row, which `Ta` separates."""
+    """Yield the cells of a row, separated by `Ta`."""
     cell: list[str] = []
     for word in [*given, "Ta"]:
         if word == "Ta":

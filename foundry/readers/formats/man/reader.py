@@ -53,7 +53,7 @@ class _Writer(Flow):
         self.flush()
 
     def flush(self) -> None:
-        """End a paragraph."""
+        """End the pending paragraph."""
         # Text is filled into lines, except where a request breaks a line.
         text = " ".join(self._held).replace(f" {_END} ", "\n").replace(_END, "")
         self.composer.text(text.replace(f" {_END}", "").strip())
@@ -104,8 +104,7 @@ class _Writer(Flow):
             self._end_code()
         elif name in {"Dl", "D1"}:
             self.flush()
-            said = say(given[0], given[1:], self._name) if given else ""
-            self.composer.text(f"```\n{said}\n```", is_block=True)
+            self.composer.code(say(given[0], given[1:], self._name) if given else "")
         elif name == "TS":
             self._table()
         else:
@@ -210,7 +209,7 @@ class _Writer(Flow):
             given = [*given[:-1], *self._extended()]
         if name != "TQ":
             self.flush()
-        # The arguments only set the indentation of the text that follows; of IP, all but the first.
+        # These arguments only set the indentation of the text that follows.
         leave_out(Omission.ATTRIBUTE, " ".join(given[1:] if name == "IP" else given))
         if name in {"TP", "TQ"}:
             self._awaits_term = True

@@ -12,7 +12,7 @@ ALTERNATING = {"BR", "RB", "IR", "RI", "BI", "IB"}
 
 
 def read_rows(content: list[str], strings: dict[str, str]) -> list[list[str]]:
-    """Return the rows of a table, which follow the formats; the last format ends with a dot."""
+    """Return the rows of a table, which begin after a line of formats that ends with a dot."""
     stated = re.search(r"tab[ \t]*\((.)\)", content[0]) if content else None
     separator = stated[1] if stated else "\t"
     formats = (place for place, line in enumerate(content, 1) if line.rstrip().endswith("."))

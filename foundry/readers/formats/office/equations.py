@@ -111,7 +111,7 @@ def _operator(element: Element) -> str:
 
 def _accent(element: Element) -> str:
     base, sign = _part(element, "e"), _setting(element, "chr", "\u0302")
-    # A combining mark applies to a single letter; for more letters, its name follows.
+    # A combining mark only composes with a single letter; it follows several letters.
     return normalize("NFC", base + sign) if len(base) == 1 else f"{base}{sign}" if base else ""
 
 

@@ -23,7 +23,7 @@ def arguments_of(instruction: str) -> list[str]:
 
 
 def shown_by(instruction: str) -> str:
-    """Return the display of a field without a result; "" if that is unknown."""
+    """Return what a field without a stored result displays; "" if that is unknown."""
     instruction = _FORMAT.sub(" ", instruction)
     name, rest = [*instruction.split(None, 1), "", ""][:2]
     arguments = arguments_of(instruction)

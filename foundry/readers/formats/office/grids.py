@@ -76,7 +76,7 @@ def _shares_rows(one: DeclaredTable, other: DeclaredTable) -> bool:
 
 
 def _beside_each_other(declared: Sequence[DeclaredTable]) -> Iterator[list[DeclaredTable]]:
-    """Group the tables, which are in order, by shared rows."""
+    """Yield groups of tables that share rows; the tables are in order."""
     group: list[DeclaredTable] = []
     last = 0
     for each in declared:
@@ -187,8 +187,7 @@ def _begins_anew(grid: Grid, before: tuple[int, int], after: tuple[int, int]) ->
 
 
 def _side_by_side(grid: Grid) -> Iterator[Grid]:
-    """Yield the tables that an empty column separates, unless they are one table with a gap."""
-    lines = range(len(grid.rows))
+    """Yield the tables that empty columns separate, unless they are one table with a gap."""
     left = 0
     width = len(grid.rows[0])
     used = [any(cells) for cells in zip(*grid.rows, strict=True)]
@@ -200,9 +199,9 @@ def _side_by_side(grid: Grid) -> Iterator[Grid]:
         sides = _rows_of(grid, range(left, column)), _rows_of(grid, range(column + 1, width))
         names = [{row for row in grid.rows[side[0]] if row} for side in sides if side]
         if len(names) == 2 and _is_apart(grid, sides, left, column):
-            yield from _trimmed(grid, lines, range(left, column))
+            yield from _trimmed(grid, range(left, column))
             left = column + 1
-    yield from _trimmed(grid, lines, range(left, width))
+    yield from _trimmed(grid, range(left, width))
 
 
 def _rows_of(grid: Grid, columns: range) -> list[int]:
@@ -219,9 +218,8 @@ def _is_apart(grid: Grid, sides: tuple[list[int], list[int]], left: int, column:
     return sides[0] != sides[1] or bool(names & others)
 
 
-def _trimmed(grid: Grid, lines: range, columns: range) -> Iterator[Grid]:
-    used = [line for line in lines if any(grid.rows[line][columns.start : columns.stop])]
-    if used:
+def _trimmed(grid: Grid, columns: range) -> Iterator[Grid]:
+    if used := _rows_of(grid, columns):
         yield _cut(grid, range(used[0], used[-1] + 1), columns)
 
 

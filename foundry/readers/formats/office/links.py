@@ -1,4 +1,4 @@
-"""Writes links of documents without markup as Markdown."""
+"""Writes links of office formats as Markdown."""
 
 _REFUSED = ("javascript:", "vbscript:", "data:")
 

@@ -18,7 +18,7 @@ BUILT_IN = {
     **{40: "#,##0.00;(#,##0.00)", 45: "mm:ss", 46: "[h]:mm:ss", 47: "mm:ss.0", 48: "##0.0E+0"},
     **{49: "@", **dict.fromkeys((27, 30, 36, 50, 57), "yyyy-mm-dd")},
 }
-"""Built-in formats, which files only number. Dates that vary by country are written as ISO 8601."""
+"""Built-in formats, to which files refer by number. Dates that vary by country are in ISO 8601."""
 
 _TOKEN = re.compile(
     r'"([^"]*)"?|\\(.)|_.|\*.|\[\$([^\]-]*)(?:-([^\]]*))?\]|\[(h+|m+|s+)\]|\[([<>=]+)(-?[\d.]+)\]'

@@ -37,7 +37,7 @@ _TRANSITIONAL = {
 
 
 _MAIN = ("word/document.xml", "ppt/presentation.xml", "xl/workbook.xml")
-"""Usual names of the main part, if a package does not name it."""
+"""Usual names of the main part, for packages that do not name it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +90,14 @@ class Parts:
         return self._relations[name]
 
     def related(self, name: str, kind: str) -> str | None:
-        """Return the first part of a kind that a part refers to."""
+        """Return the name of the first part of a kind that a part refers to, if any."""
         found = (each.target for each in self.relations(name).values() if each.kind == kind)
         return next(found, None)
+
+    def related_xml(self, name: str, kind: str) -> Element | None:
+        """Return the first part of a kind that a part refers to, parsed as XML, if any."""
+        related = self.related(name, kind)
+        return self.xml(related) if related else None
 
 
 def _relation(folder: str, element: Element) -> Relation:

@@ -16,6 +16,6 @@ def number_of_column(letters: str) -> int:
 
 
 def parse_reference(reference: str) -> tuple[int, int] | None:
-    """Return the row (from 1) and column (from 0) that a cell reference names."""
+    """Return the row (from 1) and column (from 0) of a cell reference; None if it is invalid."""
     found = _REFERENCE.match(reference)
     return (int(found[2]), number_of_column(found[1])) if found else None

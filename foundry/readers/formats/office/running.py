@@ -45,7 +45,7 @@ def _without_number(line: str) -> str:
     first, *others = (" ".join(part.split()) for part in line.split(PAGE_NUMBER))
     if not others:
         return first
-    # What is between a page number and the number of pages belongs to them.
+    # Text between a page number and the number of pages belongs to them.
     parts = _PAGE.sub("", first), _TOTAL.sub("", others[-1])
     shown = " ".join(
         filter(None, (part.strip(" ,;:.-\u2013\u2014|/\u00b7\u2022()[]") for part in parts))

@@ -27,7 +27,7 @@ class ScriptedText:
         (self._pending if script else self.parts).append(text)
 
     def put_ruby(self, base: str, reading: str) -> None:
-        """Add a base with its ruby reading, which follows the last base of a word."""
+        """Add a base with its ruby reading; the readings of a word follow its last base."""
         readings = self._pending if self._script == "ruby" else []
         if readings:
             self._script, self._pending = "", []
@@ -57,7 +57,7 @@ class ScriptedText:
 
 
 def struck(text: str, following: str = "") -> str:
-    """Return struck text between marks, with its outer spaces outside, apart from a next word."""
+    """Return struck text between marks, inside its outer spaces, and a space if a word follows."""
     said = text.strip()
     marked = text.replace(said, f"~~{said}~~", 1) if any(map(str.isalnum, said)) else text
     return marked + " " * following[:1].isalnum()

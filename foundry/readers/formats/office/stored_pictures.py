@@ -23,8 +23,8 @@ _WORD = re.compile(r"\w")
 def write_pictures(description: str, files: Iterable[str | None]) -> str:
     """Return the pictures of a drawing, the first with the description.
 
-    Without a picture that can be named, only the description is returned. Servers find the files
-    without their folders, which say nothing.
+    Without a picture that can be named, only the description is returned. Folders are left out,
+    since servers find the files by name.
     """
     names = [file.rpartition("/")[2] for file in files if file]
     shown = [name for name in dict.fromkeys(names) if name.lower().endswith(_SHOWN)]
@@ -36,7 +36,7 @@ def write_pictures(description: str, files: Iterable[str | None]) -> str:
 
 
 def picture_files(drawing: Element, relations: Mapping[str, Relation]) -> Iterator[str]:
-    """Yield the parts of an Office document that are the pictures in a drawing."""
+    """Yield the names of the package parts that contain the pictures of a drawing."""
     for each in drawing.iter():
         relation = relations.get(each.get(_NAMED.get(each.tag, ""), ""))
         if relation and not relation.is_external:

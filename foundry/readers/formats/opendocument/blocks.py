@@ -84,7 +84,7 @@ class Blocks:
             self._page(composer, element)
         elif tag in DECLARED:
             self._repeated.declare(element)
-        elif tag == f"{TEXT}section" and self._is_hidden_section(element):
+        elif tag == f"{TEXT}section" and element.get(f"{TEXT}display") == "none":
             leave_out(Omission.HIDDEN, texts_of(element))
         elif tag == f"{DRAW}object":
             self._object(composer, element)
@@ -120,7 +120,7 @@ class Blocks:
         self._add_referred(composer, referred)
 
     def _add_referred(self, composer: Composer, referred: list[Element | Note]) -> None:
-        """Add notes and shapes after the paragraph of their anchor."""
+        """Add the notes and shapes to which a paragraph refers."""
         for each in referred:
             if isinstance(each, Note):
                 composer.text(f"{each.label} {self._cells.read(each.body)}".strip())
@@ -130,7 +130,7 @@ class Blocks:
     def _flush(self, composer: Composer) -> None:
         code, self._code = self._code, []
         if any(line.strip() for line in code):
-            composer.text("```\n" + "\n".join(code).strip("\n") + "\n```", is_block=True)
+            composer.code("\n".join(code).strip("\n"))
 
     def _heading(self, composer: Composer, element: Element, label: str | None = None) -> None:
         level = number(element, f"{TEXT}outline-level")
@@ -257,9 +257,6 @@ class Blocks:
         composer.text("\n".join(dict.fromkeys(filter(None, titles))))
         for table in chart.iter(f"{TABLE}table"):
             composer.table(read_table(table, self._cells.read).fill())
-
-    def _is_hidden_section(self, section: Element) -> bool:
-        return section.get(f"{TEXT}display") == "none"
 
     def add_sheets(self, composer: Composer, body: Element) -> None:
         """Add the visible sheets of a spreadsheet; a sheet's number is its page."""

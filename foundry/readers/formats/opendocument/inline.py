@@ -35,7 +35,7 @@ class Note:
 
 
 Load = Callable[[str], Element | None]
-"""Returns an object in the package by name."""
+"""Returns the root of an object in the package, by name; None if there is none."""
 
 
 class Inline:
@@ -63,7 +63,7 @@ class Inline:
         return referred
 
     def refer(self, drawing: Element) -> str:
-        """Collect a shape that shows blocks; return the description of another one."""
+        """Collect a shape that shows blocks, or return the description of any other shape."""
         if shows_blocks(drawing):
             self._referred.append(drawing)
             return ""
@@ -181,7 +181,7 @@ _BLOCKS = frozenset({f"{TEXT}p", f"{TEXT}h", f"{TEXT}list", f"{DRAW}object"})
 
 
 def describe_drawing(drawing: Element) -> str:
-    """Return a picture with its description; of another shape, the description."""
+    """Return a picture with its description, or only the description of another shape."""
     parts = (drawing.find(f".//{SVG}{name}") for name in ("title", "desc"))
     texts = ("" if part is None else "".join(part.itertext()).strip() for part in parts)
     files = [each.get(LINK) for each in drawing.iter(f"{DRAW}image")]

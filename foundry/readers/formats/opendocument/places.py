@@ -15,7 +15,7 @@ _MOVED = re.compile(r"translate\s*\(\s*([^\s,)]+)[\s,]+([^\s,)]+)\s*\)")
 def in_reading_order(elements: Iterable[Element]) -> list[Element]:
     """Return elements with the shapes in reading order, before the others.
 
-    Elements stay as they are if a shape has no position.
+    If a shape has no position, the order does not change.
     """
     each_one = list(elements)
     placed: list[tuple[Place, Element]] = []

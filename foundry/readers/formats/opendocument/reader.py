@@ -63,7 +63,7 @@ def _read(
 ) -> Reading:
     body = None if root is None else root.find(f"{OFFICE}body")
     if root is None or body is None:
-        raise UnreadableError(Reason.DAMAGED, "the package has no content.xml")
+        raise UnreadableError(Reason.DAMAGED, "the document has no body")
     known = Styles.of((styles, root))
     blocks = Blocks(known, load)
     composer = Composer()
@@ -109,14 +109,14 @@ _KINDS = {
     "OpenDocument": f"{_TYPE}.text",
 }
 READER = FileReader(
-    "opendocument/6",
+    "opendocument/7",
     _KINDS,
     {f".{suffix}": f"{_TYPE}.{kind}" for suffix, kind in _SUFFIXES.items()},
     read,
     texts=opendocument_texts,
 )
 FLAT_READER = FileReader(
-    "opendocument-flat/5",
+    "opendocument-flat/6",
     {},
     {f".{suffix}": f"{_TYPE}.{kind}-flat-xml" for suffix, kind in _FLAT.items()},
     read_flat,

@@ -1,4 +1,4 @@
-"""Texts that all slides of a presentation show: footers, and those of master pages."""
+"""Texts that the slides of a presentation repeat: footers, and texts of master pages."""
 
 from xml.etree.ElementTree import Element
 
@@ -18,7 +18,7 @@ DECLARED = frozenset(f"{PRESENTATION}{name}-decl" for name in ("footer", "header
 
 
 class RepeatedTexts:
-    """Adds texts that slides repeat at their first occurrence."""
+    """Adds each repeated text once, at its first occurrence."""
 
     def __init__(self, styles: Styles, cells: CellReader) -> None:
         self._styles = styles
@@ -27,7 +27,7 @@ class RepeatedTexts:
         self._footers: dict[str, str] = {}
 
     def declare(self, element: Element) -> None:
-        """Keep a text for the footers of slides; others are dates, or printed with notes."""
+        """Keep a declared footer; declared dates and headers are left out."""
         if element.tag == f"{PRESENTATION}footer-decl":
             self._footers[element.get(f"{PRESENTATION}name", "")] = texts_of(element)
         else:

@@ -16,7 +16,7 @@ _ESCAPED = re.compile(r"_([0-9a-f]{2,4})_")
 
 @dataclass(slots=True)
 class Style:
-    """A resolved style; `script` is super, sub or struck, `level` of a heading, 0 for text."""
+    """A resolved style; `script` is super, sub, struck or "", and `level` is 0 for text."""
 
     script: str = ""
     is_hidden: bool = False

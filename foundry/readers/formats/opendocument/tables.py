@@ -28,7 +28,7 @@ CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
 
 @dataclass(slots=True)
 class Cells:
-    """A table's cell texts, merged cells, number of header rows, and numbers of rows from 1."""
+    """A table's cell texts, merged cells, number of header rows, and each row's number from 1."""
 
     rows: list[list[str]] = field(default_factory=list)
     merged: list[Merged] = field(default_factory=list)
@@ -73,9 +73,9 @@ def add_sheet(
     table: Element,
     name: str,
     read: Callable[[Element], str],
-    ranges: Iterable[str] = (),
+    ranges: Iterable[str],
 ) -> None:
-    """Add the tables of a sheet below its name; `ranges` are areas that are tables."""
+    """Add the tables of a sheet below its name; `ranges` are areas declared as tables."""
     cells = read_table(table, lambda cell: read(cell) or _value_of(cell))
     if any(any(row) for row in cells.rows):
         composer.heading(2, name)

@@ -110,9 +110,10 @@ def _titles(rows: list[list[str]], width: int) -> int:
 
 
 def _short_header(rows: list[list[str]], titles: int, width: int) -> list[str] | None:
-    """Return the header, completed, if the last row above the table is one without its first cell.
+    """Return the completed header if the last row above the table is one that lacks a cell.
 
-    R writes no name for the column of row names. Other programs end each row with a delimiter.
+    R writes no name for the column of row names, so the first cell is missing. Other programs end
+    each row with a delimiter, so the last one is.
     """
     above, first = rows[titles - 1 : titles], rows[titles]
     if not above or width < 2 or len(above[0]) != width - 1 or not all(above[0]):

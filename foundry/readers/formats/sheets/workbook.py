@@ -11,8 +11,7 @@ from foundry.documents.reasons import Reason
 from foundry.readers.accounting.office import sheet_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
-from foundry.readers.formats.office.charts import add_chart
-from foundry.readers.formats.office.diagrams import diagram_lines
+from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.grids import add_grid
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.number_formats import BUILT_IN
@@ -38,7 +37,7 @@ def read(content: bytes) -> Reading:
 
     Cells have the displayed text: formatted numbers, and the results of formulas, or the formulas
     if the file was saved without results. Comments, hidden sheets, rows and columns are left out.
-    Raises UnreadableError for a zip bomb or too many cells.
+    Raises UnreadableError for a zip bomb, damage and too many cells.
     """
     package = Package(content)
     if "xl/workbook.bin" in package.names:
@@ -117,25 +116,11 @@ def _add_drawing(composer: Composer, parts: Parts, part: str) -> None:
             described = (each.get("descr", "") for each in anchor.iter(f"{_XDR}cNvPr"))
             files = picture_files(anchor, relations)
             composer.text(write_pictures("\n".join(filter(None, described)), files))
-        for each in _referred(anchor):
-            relation = relations.get(each)
-            shown = parts.xml(relation.target) if relation and not relation.is_external else None
-            if shown is None or relation is None:
-                continue
-            if relation.kind in {"chart", "chartEx"}:
-                add_chart(composer, shown)
-            elif relation.kind == "diagramData":
-                composer.text("\n".join(diagram_lines(shown)))
-
-
-def _referred(anchor: Element) -> Iterator[str]:
-    for each in anchor.iter():
-        if isinstance(each.tag, str) and each.tag.endswith(("}chart", "}relIds")):
-            yield each.get(f"{RELATIONSHIPS}id") or each.get(f"{RELATIONSHIPS}dm") or ""
+        add_embedded(composer, anchor, parts, relations)
 
 
 def _formats(parts: Parts, book: Element) -> Formats:
-    styles = _related(parts, "styles")
+    styles = parts.related_xml(parts.main, "styles")
     codes = {**BUILT_IN}
     used: list[str] = []
     struck = frozenset[int]()
@@ -161,7 +146,7 @@ def _formats(parts: Parts, book: Element) -> Formats:
 
 
 def _shared(parts: Parts) -> list[str]:
-    root = _related(parts, "sharedStrings")
+    root = parts.related_xml(parts.main, "sharedStrings")
     return [] if root is None else [_text_of(each) for each in root.iter(f"{_S}si")]
 
 
@@ -187,11 +172,6 @@ def _script(font: Element | None) -> str:
         for each in (() if font is None else font.iter(f"{_S}{name}"))
     )
     return next(filter(None, scripts), "")
-
-
-def _related(parts: Parts, kind: str) -> Element | None:
-    name = parts.related(parts.main, kind)
-    return parts.xml(name) if name else None
 
 
 def _number(written: str | None) -> int:

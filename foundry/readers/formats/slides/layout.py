@@ -39,7 +39,7 @@ class Layouts:
         return self._places[part]
 
     def static_shapes(self, part: str) -> list[Element]:
-        """Return a layout's own shapes with text, which every slide shows."""
+        """Return a layout's shapes other than placeholders, which every slide shows."""
         self.of(part)
         return self._own[part]
 
@@ -65,7 +65,7 @@ def placeholder_kind(shape: Element) -> str:
 
 
 def own_place(shape: Element) -> Place | None:
-    """Return the position that a shape itself specifies."""
+    """Return the position that a shape itself specifies, if it does."""
     for path in (f"{P}spPr/{A}xfrm/{A}off", f"{P}xfrm/{A}off", f"{P}grpSpPr/{A}xfrm/{A}off"):
         found = shape.find(path)
         if found is not None:

@@ -11,9 +11,7 @@ from foundry.documents.reasons import Reason
 from foundry.readers.accounting.office import slide_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
-from foundry.readers.formats.office.alternatives import EMBEDDED
-from foundry.readers.formats.office.charts import add_chart
-from foundry.readers.formats.office.diagrams import diagram_lines
+from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
@@ -131,19 +129,7 @@ class _Slides:
             leave_out(Omission.ATTRIBUTE, (style.text or "") if style is not None else "")
             self.composer.table(table_rows(table, relations, part))
             return
-        for each in frame.iter():
-            if each.tag not in EMBEDDED:
-                continue
-            names = (f"{RELATIONSHIPS}dm", f"{RELATIONSHIPS}id")
-            found = (relations.get(each.get(name, "")) for name in names)
-            relation = next(filter(None, found), None)
-            root = self._parts.xml(relation.target) if relation else None
-            if relation is None or root is None:
-                continue
-            if relation.kind == "diagramData":
-                self.composer.text("\n".join(diagram_lines(root)))
-            else:
-                add_chart(self.composer, root)
+        add_embedded(self.composer, frame, self._parts, relations)
 
     def _add_static(self, part: str) -> None:
         """Add the texts of the slide's layout and master, once per presentation."""

@@ -5,9 +5,8 @@ from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
-from foundry.readers.formats.office.alternatives import EMBEDDED, choose
-from foundry.readers.formats.office.charts import add_chart
-from foundry.readers.formats.office.diagrams import diagram_lines
+from foundry.readers.formats.office.alternatives import choose
+from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.merging import Merged, unmerge
 from foundry.readers.formats.office.parts import (
     ALTERNATIVES,
@@ -88,8 +87,9 @@ class Blocks:
                 leave_out(Omission.HIDDEN, texts_of(element), self._part)
             elif tag == f"{W}altChunk":
                 self._flush(composer)
-                relation = self.inline.relation(element.get(f"{RELATIONSHIPS}id", ""))
-                include_part(composer, self._parts, relation)
+                relations = self._parts.relations(self._part)
+                name = element.get(f"{RELATIONSHIPS}id", "")
+                include_part(composer, self._parts, relations.get(name))
             elif tag == f"{W}sdt" and (reason := control_omission(element)):
                 leave_out(reason, texts_of(element), self._part)
             elif tag == ALTERNATIVES:
@@ -195,8 +195,9 @@ class Blocks:
         merged: list[Merged],
         above: dict[int, int],
     ) -> list[str]:
-        """Return the texts of a row's cells; adds merged cells to `merged`, and to `above` by
-        column.
+        """Return the texts of a row's cells, and add its merged cells to `merged`.
+
+        `above` has the positions of the cells above in `merged`, by column.
         """
         texts = [""] * before
         for cell in cells:
@@ -250,8 +251,8 @@ class Blocks:
                     composer.text(f"{each.label} {self._read_cell(note)}".strip())
             elif each.tag == BOX:
                 self.add(composer, each)
-            elif each.tag in EMBEDDED:
-                self._add_embedded(composer, each)
+            else:
+                add_embedded(composer, each, self._parts, self._parts.relations(self._part))
 
     def _flush_list(self, composer: Composer) -> None:
         lines, self._lines = self._lines, []
@@ -260,25 +261,12 @@ class Blocks:
     def _flush_code(self, composer: Composer) -> None:
         code, self._code = self._code, []
         if any(line.strip() for line in code):
-            composer.text("```\n" + "\n".join(code).strip("\n") + "\n```", is_block=True)
-
-    def _add_embedded(self, composer: Composer, element: Element) -> None:
-        names = (f"{RELATIONSHIPS}dm", f"{RELATIONSHIPS}id")
-        found = (self.inline.relation(element.get(name, "")) for name in names)
-        relation = next(filter(None, found), None)
-        root = self._parts.xml(relation.target) if relation else None
-        if root is None:
-            return
-        if relation and relation.kind == "diagramData":
-            composer.text("\n".join(diagram_lines(root)))
-        else:
-            add_chart(composer, root)
+            composer.code("\n".join(code).strip("\n"))
 
 
 def _load_notes(parts: Parts, part: str, kind: str) -> dict[str, Element]:
     """Return a document's notes of a kind by id, without separators."""
-    name = parts.related(part, f"{kind}s")
-    root = parts.xml(name) if name else None
+    root = parts.related_xml(part, f"{kind}s")
     notes = () if root is None else root.iter(f"{W}{kind}")
     return {
         each.get(f"{W}id", ""): each for each in notes if each.get(f"{W}type", "normal") == "normal"

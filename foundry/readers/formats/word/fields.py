@@ -38,7 +38,7 @@ def link_of(field: Field) -> str:
 
 
 def shown_without_result(field: Field) -> str:
-    """Return the display of a field without a result: a checkbox, a choice, a sign, an equation."""
+    """Return what a field without a result shows: a checkbox, a choice, a sign, an equation."""
     return shown_by("".join(field.instruction)) if field.form is None else _form(field.form)
 
 

@@ -106,10 +106,6 @@ class Inline:
         referred, self._referred = self._referred, []
         return referred
 
-    def relation(self, name: str) -> Relation | None:
-        """Return the relationship with an id that an element of the part names."""
-        return self._relations.get(name)
-
     def end_contents(self) -> None:
         """Close every field: text in a heading style is not part of a table of contents."""
         self._fields, self._dropping = [], []

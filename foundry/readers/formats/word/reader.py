@@ -45,10 +45,11 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     body = None if root is None else root.find(f"{W}body")
     if body is None:
         raise UnreadableError(Reason.DAMAGED, "there is no body")
-    styles = Styles(_related(parts, "styles"))
+    styles = Styles(parts.related_xml(parts.main, "styles"))
     composer = Composer()
     composer.text(_running_lines(parts, body, styles))
-    Blocks(parts, parts.main, styles, Numbering(_related(parts, "numbering"))).add(composer, body)
+    numbering = Numbering(parts.related_xml(parts.main, "numbering"))
+    Blocks(parts, parts.main, styles, numbering).add(composer, body)
     _tell_comments(parts)
     reading = drop_lone_pictures(composer.finish())
     if ocr and not _WORDS.search(reading.text):
@@ -58,11 +59,6 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     stated = describe(package.xml("docProps/core.xml"))
     stated["title"] = stated["title"] or reading.title
     return replace(reading, **stated)
-
-
-def _related(parts: Parts, kind: str) -> Element | None:
-    name = parts.related(parts.main, kind)
-    return parts.xml(name) if name else None
 
 
 def _running_lines(parts: Parts, body: Element, styles: Styles) -> str:
@@ -113,6 +109,6 @@ def _tell_comments(parts: Parts) -> None:
 
 _SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
 READER = extend(
-    FileReader("docx/6", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=word_texts),
+    FileReader("docx/7", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=word_texts),
     partial(read, ocr=True),
 )
