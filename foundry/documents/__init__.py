@@ -195,7 +195,7 @@ class Document:
 
     `modified` is an ISO 8601 date or date-time from the source or the content, `sha256` and `bytes`
     describe the raw input, `replaced` counts characters that could not be decoded. `findings` are
-    places that look like a secret; `also_at` lists the places of its copies.
+    possible secrets; `also_at` lists the places of its copies.
     """
 
     id: str
@@ -236,7 +236,7 @@ def is_data(document: Document) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A range of a document for a chunk, without an id yet.
+    """A range of a document that will become a chunk.
 
     `parent` is the larger range to read instead, if the strategy has parents.
     """
@@ -253,8 +253,8 @@ class Chunk:
 
     `page` is the page, slide or sheet on which it begins, from 1, if its format has them; `parent`
     is the larger passage to read instead, if the strategy has parents. `inner_paths` are the paths
-    of the headings inside it, besides the heading that it is below. `origin` is its span without
-    repeated text; lines and `parent` refer to it.
+    of the headings inside the chunk. `origin` is its span in the text without repeated stems, to
+    which lines and `parent` refer.
     """
 
     id: str

@@ -17,9 +17,9 @@ from foundry.documents import Chunk, Document
 class ChunkTerms(NamedTuple):
     """The index terms of a document's n chunks: a sparse matrix with its own vocabulary.
 
-    `offsets` (n + 1,), `numbers` and `counts` (p,) are uint32: chunk i has the terms `numbers` from
-    `offsets[i]` to `offsets[i + 1]`, positions in `vocabulary`, including heading terms; a term may
-    have several positions, but only one in each chunk. `lengths` uint32 (n,) are for BM25.
+    `offsets` (n + 1,), `numbers` and `counts` (p,) are uint32. The terms of chunk i, heading terms
+    included, are `numbers[offsets[i] : offsets[i + 1]]`, as positions in `vocabulary`. A term may
+    have several positions there, of which each chunk uses one. `lengths` uint32 (n,) are for BM25.
     """
 
     vocabulary: tuple[str, ...]
@@ -33,7 +33,7 @@ class ChunkVectors(NamedTuple):
     """The embeddings of a document's n chunks by the built-in table.
 
     `rows` int8 (n, dimensions) and `scales` float32 (n,) are as in an index; `pieces` uint32 are
-    the table's rows in the chunks' texts, each once a chunk.
+    the rows of the table that the chunks' texts use, each listed once per chunk.
     """
 
     dimensions: int
@@ -73,7 +73,7 @@ class HeadingRows(NamedTuple):
 class LinkKeys(NamedTuple):
     """The targets of a document's links, and the addresses that lead to it: hashes, uint64.
 
-    Link i (m,) points to `first[i]`, or to `other[i]` if no document has that; 0 is none.
+    Link i (m,) points to `first[i]`, or to `other[i]` if no document has that address; 0 is none.
     """
 
     first: bytes

@@ -76,7 +76,7 @@ class Reason(StrEnum):
     TOO_MUCH = "over a limit of its reader"
     ZIP_BOMB = "zip bomb"
 
-    # These documents have no reader, or their reader is an extra of Foundry.
+    # Documents without a reader, and documents whose reader is an extra of Foundry.
     OLD_OFFICE = _unsupported("old Office")
     OLD_POWERPOINT = _unsupported("old PowerPoint")
     OLD_WORD = _unsupported("old Word")
@@ -95,7 +95,7 @@ class Reason(StrEnum):
     UNUSUAL_ADDRESS = "unusual spelling of an address"
     USER_IN_URL = "user name in the url"
 
-    # Urls that must not be fetched.
+    # Urls that are not fetched or not indexed.
     DISALLOWED = "disallowed by robots.txt"
     DUPLICATE_PAGE = "duplicate of another page"
     LISTED_TWICE = "listed twice"

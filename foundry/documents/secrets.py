@@ -12,7 +12,7 @@ from foundry.documents import Finding
 from foundry.files import read_beside
 
 MAX_FINDINGS = 100
-"""Findings kept per document; more would not tell its owner anything new."""
+"""Maximum number of findings kept per document."""
 
 MIN_ENTROPY = 3.5
 """Shannon entropy in bits per character; words and paths have less."""

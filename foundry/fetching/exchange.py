@@ -117,9 +117,9 @@ def _read_body(
 
 
 def unzip(content: bytes, max_bytes: int) -> bytes:
-    """Decompress gzip, which may have several members, to at most `max_bytes`.
+    """Decompress gzip with one or several members.
 
-    Raises FetchError.
+    Raises FetchError for damaged data, and for more than `max_bytes`.
     """
     if content.count(MEMBER_START) > MAX_MEMBERS:
         raise FetchError(Reason.DAMAGED_ENCODING, f"more than {MAX_MEMBERS} gzip members")

@@ -25,9 +25,9 @@ _KEPT_HEADERS = ("content-type", "etag", "last-modified", "link", "x-robots-tag"
 class Manners:
     """Limits for the requests of one source.
 
-    In seconds: `seconds_between` is the interval of requests to a host, `timeout` the limit of one
-    try, `patience` the total wait between tries of a url, and `first_wait` the first of these
-    waits, which then double.
+    In seconds: `seconds_between` is the interval between requests to a host, `timeout` the limit of
+    one try, `patience` the limit of all waits between tries of a url, and `first_wait` the first of
+    these waits, which then double.
     """
 
     user_agent: str
@@ -98,7 +98,7 @@ class Fetcher:
         raise FetchError(Reason.TOO_MANY_REDIRECTS, f"more than {MAX_REDIRECTS}, to {url}")
 
     def rules_for(self, url: Url) -> Rules:
-        """Return the rules for the url's origin; its Crawl-delay applies from now on."""
+        """Return the rules for the url's origin, and apply their Crawl-delay from now on."""
         rules = self._robots.rules_for(url)
         if delay := rules.crawl_delay(self.agent):
             self._pacer.slow_down(url.host, delay)
@@ -135,7 +135,7 @@ class Fetcher:
     def _ask(
         self, url: Url, headers: Mapping[str, str], max_bytes: int, *, truncate: bool = False
     ) -> Answer:
-        """Return the response of one hop, with retries if they may help."""
+        """Return the response to a request, which is retried after temporary failures."""
         waited = 0.0
         attempt = 1
         while True:

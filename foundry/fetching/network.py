@@ -24,10 +24,10 @@ from foundry.fetching.failures import FetchError, StoppedError
 from foundry.urls import Url
 
 CONNECT_SECONDS = 10.0
-"""Timeout of connecting and of a TLS handshake, which a stopped build has to wait for."""
+"""Timeout of connecting, and of a TLS handshake; a stopped build still waits for either."""
 
 SLICE_SECONDS = 0.2
-"""A waiting read checks this often whether the build was stopped."""
+"""How often a waiting read checks whether the build was stopped."""
 
 Resolve = Callable[[str, int], list[str]]
 Connect = Callable[[str, int, float], httpcore2.NetworkStream]
@@ -72,7 +72,7 @@ class Deadline:
         return left
 
     def slice(self) -> float:
-        """Return the seconds to wait before checking again."""
+        """Return the seconds to wait before checking again; raises like `left`."""
         return min(self.left(), SLICE_SECONDS)
 
 

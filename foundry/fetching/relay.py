@@ -33,9 +33,7 @@ _GRANTED, _NOT_ALLOWED, _UNREACHABLE = 0, 2, 4
 
 
 class Relay:
-    """Listens while its context lasts; `failures` are the errors of connections that it did not
-    make.
-    """
+    """Listens while its context lasts; `failures` are errors of refused or failed connections."""
 
     def __init__(self, policy: Policy) -> None:
         self.failures: list[FetchError] = []

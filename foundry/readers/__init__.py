@@ -22,7 +22,7 @@ from foundry.readers.sniffing import PICTURES, binary_kind, document_kind
 from foundry.readers.titles import derive_title, title_from, with_plain_dates
 
 _WORD = re.compile(r"[^\W_]")
-# Bytes that are not UTF-8, as Python writes them into texts.
+# Bytes of file names that are not UTF-8, as Python represents them.
 _ESCAPED = re.compile("[\udc80-\udcff]")
 SCAN = "scan"
 """Tag of documents with some text that was read from pictures."""

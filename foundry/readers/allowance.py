@@ -33,9 +33,7 @@ class Allowance:
     _begun: float = field(default_factory=lambda: time.process_time())
 
     def take(self, pixels: int = 0) -> bool:
-        """Count another page and return whether it may be read. After the first False, no page may
-        be.
-        """
+        """Count another page and return whether it may be read; after the first False, none may."""
         self._pixels += pixels
         is_late = time.process_time() - self._begun > SECONDS_A_PAGE * self.pages
         is_over = self.read >= self.pages or self._pixels > PIXELS_A_PAGE * self.pages

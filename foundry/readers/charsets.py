@@ -1,9 +1,9 @@
 """Guesses the character set of bytes that do not declare one; the build report lists guesses.
 
-A library distinguishes scripts. It distinguishes code pages of the Latin script by letter
-frequencies, for which a few words are not enough, so these code pages are distinguished by
-alphabets. A text is Windows-1252, the most common code page, unless its letters would not occur
-together in any western language, and another code page yields the letters of a single language.
+Letter frequencies reveal the code pages of other scripts, but a few words are not enough for those
+of the Latin script, which are therefore told apart by alphabets. A text is Windows-1252, the most
+common code page, unless its letters would not occur together in any western language, and another
+code page yields the letters of a single language.
 """
 
 # ruff: noqa: RUF001 (signs that look like others are meant)
@@ -16,12 +16,11 @@ from foundry.readers.scripts import guess_script
 SAMPLE_BYTES = 65_536
 STRANGE_CHARACTERS = 2
 """Windows-1252 is ruled out if the text would have at least this many strange characters, plus
-five for each strange character in another code page.
+five for each strange character that the best other code page yields.
 """
 
 _WESTERN = "cp1252"
-# Code pages of files without a declaration. Code pages of DOS and old Macs are left out, because
-# they lead to wrong guesses.
+# Candidates. Code pages of DOS and old Macs are left out, because they lead to wrong guesses.
 _GUESSES = [
     *("cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp874"),
     *("iso8859_2", "koi8_r", "koi8_u", "cp932", "euc_jp", "gb18030", "big5", "cp949"),

@@ -27,7 +27,7 @@ class Composer:
         self._pages.append(self._length)
 
     def heading(self, level: int, text: str, title: str = "") -> None:
-        """Add a heading on its own line, as in Markdown; too long a text is not a heading.
+        """Add a Markdown heading, or a paragraph if the text exceeds MAX_HEADING_CHARS.
 
         `title` is the text without markup.
         """
@@ -40,7 +40,7 @@ class Composer:
             self._headings.append(Heading(level, title or written, start, self._end()))
 
     def end_section(self, level: int) -> None:
-        """End sections of this level: what follows belongs to the section around them."""
+        """End the section of this level, so that the enclosing section continues."""
         self._forget_ends(level)
         self._headings.append(Heading(level, "", self._length, self._length))
 

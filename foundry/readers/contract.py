@@ -41,12 +41,12 @@ class Reader:
 class FileReader:
     """A format with an untrusted parser, whose bytes are read in a worker process.
 
-    `kinds` maps results of `sniffing.document_kind` to media types, whatever the file's name;
-    `media_types` is as in a Reader, for formats that only names distinguish from text. `read`
-    imports its libraries itself, so that only workers load them, and may raise anything. `needs`
-    are modules that Foundry does not require; `extra` installs them. `with_ocr` also reads text in
-    pictures. `texts` returns the text for people, extracted independently of `read`; without it,
-    `read` calls `note_source`.
+    `kinds` maps results of `sniffing.document_kind` to media types; the file's name does not matter
+    then. `media_types` is as in a Reader, for formats that look like text. `read` imports its
+    libraries itself, so that only workers load them, and may raise anything. `needs` are modules
+    that Foundry does not require; `extra` installs them. `with_ocr` is a variant that also reads
+    text in pictures. `texts` returns the text for people, extracted independently of `read`;
+    without it, `read` calls `note_source`.
     """
 
     version: str

@@ -28,7 +28,7 @@ _MARGIN = 0.02
 
 
 def guess_escaped(content: bytes) -> str | None:
-    """Return the ISO 2022 character set that escape sequences indicate."""
+    """Return the ISO 2022 character set that escape sequences indicate; None without them."""
     if b"\x1b$" not in content:
         return None
     found = [name for mark, name in _ESCAPED if mark in content]
@@ -38,7 +38,7 @@ def guess_escaped(content: bytes) -> str | None:
 
 
 def guess_wide(sample: bytes) -> str | None:
-    """Return the UTF-16 variant, without a byte order mark, that decodes bytes as letters."""
+    """Return the UTF-16 variant that decodes bytes without a byte order mark as letters, if any."""
     sample = sample[: len(sample) // 2 * 2]
     controls = len(sample) - len(sample.translate(None, delete=bytes(range(9)) + b"\x0e\x0f"))
     if len(sample) < 16 or controls < _MARGIN * len(sample):
@@ -93,7 +93,7 @@ def _code_pages() -> tuple[tuple[str, dict[str, float], float], ...]:
 
 
 def _score(sample: bytes, charset: str, letters: dict[str, float]) -> float | None:
-    """Return the average score of characters above ASCII; None if some bytes are invalid."""
+    """Return the average score of characters above ASCII; None if invalid, or without any."""
     try:
         text = sample.decode(charset)
     except UnicodeDecodeError:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from foundry.readers.decoding import byte_order_mark, decode, looks_like_wide_text
 
 SAMPLE_BYTES = 32_768
-# A sample with more control characters is binary. A single NUL is dropped instead.
+# A sample is binary if its control characters exceed both of these limits.
 MAX_CONTROLS = 3
 MAX_CONTROL_SHARE = 0.03
 
@@ -33,7 +33,7 @@ PICTURES = {"PNG image": "image/png", "JPEG image": "image/jpeg", "TIFF image": 
 """Pictures whose text can be read, with their media types."""
 
 _PRIVATE_KEY = re.compile(rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY")
-# Streams in OLE files, which identify their formats. OLE files store names in UTF-16.
+# Streams that identify the format of an OLE file, which stores their names in UTF-16.
 _STREAMS = {
     "EncryptedPackage": "encrypted Office",
     "__substg1.0_": "Outlook message",
@@ -50,7 +50,7 @@ _MEMBERS = {
     b"xl/": "Excel",
     b"ppt/": "PowerPoint",
     b"META-INF/container.xml": "EPUB",
-    # These members identify repacked archives, in which another member comes first.
+    # For repacked archives, in which `mimetype` is not the first member.
     b"META-INF/manifest.xml": "OpenDocument",
 }
 _CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r\f\b\x1b") + b"\x7f"
@@ -62,7 +62,10 @@ _HTML_START = re.compile(
 
 
 def document_kind(content: bytes) -> str | None:
-    """Return the name of a document format that does not store plain text, such as "PDF"."""
+    """Return the name of a document format that does not store plain text, such as "PDF".
+
+    Returns None for other formats.
+    """
     start = content[:1024]
     for magic, kind in _DOCUMENTS.items():
         if start.startswith(magic):

@@ -13,7 +13,7 @@ MAX_TITLE_CHARS = 80
 EXAMINED_CHARS = 8_000
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
-# Line prefixes that are not content: of lists, quotations, tables, comments, strings.
+# Marks at the beginning of a line: of lists, quotations, tables, comments, strings.
 _LEAD = re.compile(r"(?:[\s>*+|=_~\"'`;%-]|/[/*]|#+(?=\s)|<!--|[0-9]{1,3}[.)](?=\s))+")
 _TAIL = re.compile(r"[\s*|=_~\"'`]+$")
 # First lines of code and licences that many files share.
@@ -54,9 +54,9 @@ def _plain_moment(moment: re.Match[str]) -> str:
 
 
 def derive_title(reading: Reading) -> str:
-    """Return the first heading, or else the first sentence, which then ends with GOES_ON.
+    """Return the first heading, or else the first sentence followed by GOES_ON.
 
-    A long one is cut between words. It is "" if no line has content.
+    More than MAX_TITLE_CHARS are cut off. The title is "" if no line has content.
     """
     named = next((heading.text for heading in reading.headings if _says(heading.text)), None)
     if named is not None:
@@ -75,7 +75,7 @@ def _says(text: str) -> bool:
 
 
 def _clip(text: str) -> str:
-    """Return the text on one line, cut between words, or inside a word that is too long itself."""
+    """Return at most MAX_TITLE_CHARS on one line, cut between words if possible."""
     text = " ".join(text.split())
     if len(text) <= MAX_TITLE_CHARS:
         return text

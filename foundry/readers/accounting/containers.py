@@ -15,7 +15,7 @@ from xml.parsers import expat
 from foundry.readers.decoding import decode
 
 MAX_BYTES = 200_000_000
-"""Bytes of unpacked XML that are examined."""
+"""Maximum bytes of unpacked XML that are examined."""
 
 # Tags are written in lower case or in capitals; ignoring case would take twice as long.
 _UNSEEN_NAMES = r"script|style|svg|math|template(?![^<>]*\sshadowrootmode)"
@@ -34,8 +34,6 @@ _INLINE = re.compile(
     rf"</?(?=[abcdefikmnqstuvwA-W])(?:{_INLINE_NAMES}|{_INLINE_NAMES.upper()})(?:\s[^<>]*+)?/?>"
 )
 _TAG = re.compile(r"</?[A-Za-z][^<>]*+>")
-
-
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})|\\.")
 
 
@@ -131,7 +129,7 @@ def rst_texts(content: bytes) -> list[str]:
     return [_DIRECTIVE.sub(r"\1", text)]
 
 
-# Escapes that join words, and escapes that separate them, such as named characters.
+# Escapes within words, and then requests and escapes that separate words, such as named characters.
 _ROFF_INSIDE = re.compile(
     r"\\(?:f(?:\(..|\[[^\]\n]{0,40}\]|.)|s(?:\[[^\]\n]{0,40}\]|[-+]?\d)|[&%:/,^|c])"
 )
@@ -167,12 +165,8 @@ _CUE = re.compile(
     r"(?m)\AWEBVTT.*|^(?:[^\n]+\n)?[^\n]*-->.*|^(?:NOTE|STYLE|REGION)\b(?:.*\n)(?:.+\n)*"
     r"|^[ \t]*\d+:\d\d:\d\d\.\d{3},\d+:\d\d:\d\d\.\d{3}[ \t]*$"
 )
-
-
 # Tags may be times; SubStation writes tags in braces.
 _CUE_TAG = re.compile(r"</?[A-Za-z0-9][^<>]*>|\{\\[^{}\n]*\}")
-
-
 # The tenth field of SubStation Alpha's events is the text; braces hold formats.
 _DIALOGUE = re.compile(r"(?m)^Dialogue:(?:[^,\n]*,){9}(.*)$")
 _OVERRIDE = re.compile(r"\{[^{}]*\}")

@@ -65,7 +65,7 @@ def _parse(
 def _runs(content: bytes) -> str:
     """Return the content of text elements; a paragraph, a tab and a break end a word.
 
-    For charts, this is the names of series and categories.
+    In charts, these are the names of series and categories.
     """
     parts: list[str] = []
     inside = strings = 0

@@ -15,7 +15,7 @@ MAX_JOINS = 2_000
 # Scripts without spaces between words: Thai to Khmer, Kana, Han.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf"
 _UNSPACED += "\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-# UTF-8 bytes: ASCII letters in lower case, spaces for word separators, others unchanged.
+# Maps bytes of UTF-8: letters to lower case, other signs of ASCII to spaces, the rest to itself.
 _LOWERED = bytes(
     code if code > 127 else ord(chr(code).lower()) if chr(code).isalnum() else 32
     for code in range(256)
@@ -157,7 +157,7 @@ def _divide(whole: str, parts: Counter[str]) -> Counter[str] | None:
     length = len(whole)
     if length > MAX_JOINED_CHARS:
         return None
-    # The longest part that ends at each offset.
+    # For each offset, parts that make up the word up to there, the last one as long as possible.
     made: list[tuple[str, ...] | None] = [(), *[None] * length]
     for start in range(length):
         before = made[start]

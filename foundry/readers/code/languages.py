@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The Python `module` of a grammar, the `function` in it that returns it, and node types.
+    """A grammar: its Python `module`, the function there that returns it, and node types.
 
     `scopes` are definitions that may contain others (classes, namespaces, implementations);
     `callables` define functions, if they have a body; `values` assign a name to a function.

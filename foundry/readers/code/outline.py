@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 WHOLE_BYTES = 400
-"""Statements up to this size are blocks; larger ones are opened."""
+"""Statements up to this size are blocks; larger ones are divided."""
 OPEN_BYTES = 1_200
 """Inner functions count as definitions only in functions larger than this."""
 MAX_INDENTATION = 400

@@ -1,4 +1,4 @@
-"""Reads iCalendar (RFC 5545), in files and in mail: what, when and where each event is, and who."""
+"""Reads iCalendar (RFC 5545), in files and in mail: title, time, place and people of each event."""
 
 import re
 from collections.abc import Iterator
@@ -50,7 +50,7 @@ _LABELS = {
 }
 
 Entry = dict[str, list[str]]
-"""The kind of an event, task or journal, and its properties that are for people, by name."""
+"""The properties of an event, task or journal that people read, by name, and its kind."""
 
 
 def spell_calendar(text: str) -> str:
@@ -105,7 +105,7 @@ def _lines(entry: Entry) -> Iterator[str]:
 
 
 def _show(name: str, value: str, parameters: str) -> tuple[str, bool]:
-    """Return how a property is shown, "" if it is not, and whether its words are other ones."""
+    """Return the displayed value of a property, "" for none, and whether its words differ."""
     shown = _unescape(value)
     if times := [*filter(None, map(_TIME.match, shown.split(",")))]:
         written = ", ".join(_moment(time, is_end=name == "DTEND") for time in times)
@@ -122,7 +122,7 @@ def _show(name: str, value: str, parameters: str) -> tuple[str, bool]:
 
 
 def _moment(time: re.Match[str], *, is_end: bool) -> str:
-    """Return a time in ISO 8601. An end without a time of day is the first day that is not part."""
+    """Return a time in ISO 8601; for an end without a time of day, the last day of the event."""
     day = "-".join(time.groups()[:3])
     if time[4]:
         return f"{day} {time[4]}:{time[5]}{time[6]}"

@@ -20,7 +20,7 @@ _LINE = re.compile(r"(?:([\w-]+)\.)?([A-Za-z0-9-]+)((?:;(?:\"[^\"\n]*\"|[^:\"\n]
 _ESCAPED = re.compile(r"\\([\\;,nN])")
 _KIND = re.compile(r"[;,=\"](home|work|cell|fax|pager|video|text|car)(?=[;,\"]|$)", re.IGNORECASE)
 _CHARSET = re.compile(r";CHARSET=\"?([\w.:-]{1,40})", re.IGNORECASE)
-# Apple's own labels are in signs: `_$!<Mobile>!$_`.
+# Apple encloses its own labels: `_$!<Mobile>!$_`.
 _OWN_LABEL, _OWN_SIGNS = "X-ABLABEL", "_$!<>"
 _LABELS = {
     **{"ORG": "Organization", "TITLE": "Title", "ROLE": "Role", "NICKNAME": "Nickname"},
@@ -79,7 +79,7 @@ def _contacts(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 class _Line(NamedTuple):
-    """A property: its group, its name, of what kind it is (`work`, `fax`), and its value."""
+    """A property: its group, its name, its kinds, such as `work` and `fax`, and its value."""
 
     group: str | None
     name: str
@@ -87,7 +87,7 @@ class _Line(NamedTuple):
     value: str
 
     def labelled(self, labels: Mapping[str, str]) -> str:
-        """Return the line with its kind, or with the label that the group has."""
+        """Return the property as a line, with the label of its group or else with its kinds."""
         own = labels.get(self.group or "", "")
         kind = ", ".join([own] if own else self.kinds)
         return f"{_LABELS[self.name]}{f' ({kind})' if kind else ''}: {self.value}"

@@ -32,14 +32,14 @@ _OPF = "{http://www.idpf.org/2007/opf}"
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}"
 # Drawings with text may be pages too.
 _PAGE = re.compile(r"\.x?html?$|xhtml|text/html|image/svg", re.IGNORECASE)
-_NOTES = "application/x-dtbncx+xml"
+_NCX = "application/x-dtbncx+xml"
 _TYPE = "application/epub+zip"
 
 
 class Point(NamedTuple):
     """An entry of a book's navigation: its title, and its depth from 1.
 
-    `above` are entries without a page, such as parts, whose first chapter this entry is.
+    `above` are entries without a page, such as parts, that begin with this one.
     """
 
     title: str
@@ -54,7 +54,7 @@ Navigation = dict[str, dict[str, Point]]
 def read(content: bytes) -> Reading:
     """Read a book's chapters in order, without the table of contents.
 
-    A file belongs to the previous chapter, unless the navigation names it or it has a heading.
+    A file without a heading belongs to the previous chapter, unless the navigation lists it.
     Raises UnreadableError for a zip bomb, and for a book that is encrypted or has no package
     document.
     """
@@ -132,7 +132,7 @@ class _Chapters:
         self.composer.include(reading)
 
     def _name(self, point: Point | None, title: str | None) -> None:
-        """Start a section for a file without a heading, if the navigation has a title for it."""
+        """Start a section with a file's title in the navigation, or its own if there is none."""
         if point:
             self.composer.heading(point.level, point.title)
         elif title and not self._navigation and title != self._previous_title:
@@ -174,7 +174,7 @@ def _shifted(reading: Reading, shift: int, levels: Mapping[str, int]) -> Reading
 def _read_navigation(package: Package, folder: str, items: list[Element]) -> Navigation:
     """Read a book's navigation document, or its NCX if there is none."""
     documents = [item for item in items if "nav" in item.get("properties", "").split()]
-    documents += [item for item in items if item.get("media-type") == _NOTES]
+    documents += [item for item in items if item.get("media-type") == _NCX]
     for item in documents:
         name = _resolve(folder, item.get("href", ""))
         content = _member(package, name)
@@ -244,7 +244,7 @@ def _kind(item: Element) -> str:
 
 
 def _member(package: Package, name: str) -> bytes | None:
-    """Return a member by name, which some programs encode in UTF-8 without the flag for it."""
+    """Return a member by name; some programs write names in UTF-8 without setting the flag."""
     content = package.read(name)
     if content is None and not name.isascii():
         for each in package.names:
@@ -265,7 +265,7 @@ def _words_of(content: bytes) -> str:
 
 
 def _modified(book: Element) -> str | None:
-    """Return the book's modification date, as EPUB 3 requires, or its date if there is none."""
+    """Return the book's modification date, which EPUB 3 requires, or else another date."""
     stated: Mapping[str, str] = {
         meta.get("property", ""): (meta.text or "").strip() for meta in book.iter(f"{_OPF}meta")
     }

@@ -34,7 +34,7 @@ _MODIFIED_KEYS = (
     *("updatedDate", "updateDate", "modDatetime"),
     *("date-modified", "date", "pubDate", "published", "publishDate", "publishdate", "created"),
 )
-"""Keys of Hugo, Jekyll, Hexo, Docusaurus, VitePress, Astro and Quarto, last changes first."""
+"""Keys for dates of change, then of publication, in Hugo, Jekyll, Docusaurus, Astro and others."""
 _ABSENT = frozenset({"", "~", "null", "Null", "NULL"})
 YAML_LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Scalars stay strings as written, and tags create no objects."""
@@ -126,7 +126,7 @@ def describe(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_title(values: Mapping[str, Any]) -> str | None:
-    """Return the title in front matter."""
+    """Return the title in front matter, if there is one."""
     title = values.get("title")
     return title if isinstance(title, str) and _is_text(title) else None
 

@@ -57,7 +57,7 @@ _SHADOW = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-# The page of a frame, in an attribute.
+# A frame whose page is in an attribute.
 _FRAME = re.compile(
     r"<iframe\b([^<>]{0,1000}?)\bsrcdoc\s*=\s*(?:\"([^\"]*+)\"|'([^']*+)')([^<>]{0,1000}+)>"
     r".*?(?:</iframe\s*>|\Z)",

@@ -1,7 +1,8 @@
 """Reads text in pictures with RapidOCR: files (.png, .jpg, .tif), and pages without other text.
 
-The models are part of its wheel, so nothing is downloaded. Pictures are limited in pixels before
-decoding, and in processor time; those of a document by `allowance`. Only for sandboxed workers.
+The models are part of its wheel, so nothing is downloaded. Each picture is limited in pixels before
+decoding, and in processor time; `allowance` limits all pictures of a document. Only for sandboxed
+workers.
 """
 
 import io
@@ -39,7 +40,7 @@ UNSURE = 0.8
 ILLEGIBLE = 0.5
 """Lines with less confidence are left out."""
 POINTS = 1_000
-"""Page size assumed for a picture."""
+"""Width and height assumed for a picture's page."""
 PICTURE_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff")
 
 _NEEDS = ("rapidocr", "onnxruntime", "PIL")
@@ -96,7 +97,7 @@ def extend(reader: FileReader, read: Callable[[bytes], Reading]) -> FileReader:
 
 
 def see(picture: Any) -> SeenPage:
-    """Return the lines and tables of a picture, an array (height, width, 3), turned upright.
+    """Return the lines and tables of a picture, an array (height, width, 3) in any rotation.
 
     If the mean confidence is below UNSURE, no lines are returned, and `unsure` counts those found.
     """

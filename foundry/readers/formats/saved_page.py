@@ -1,7 +1,6 @@
 """Reads MHTML: a saved page with its resources, as a multipart message."""
 
 from email import message_from_bytes, policy
-from email.message import Message
 
 from foundry.documents import Reading
 from foundry.documents.reasons import Reason
@@ -9,11 +8,10 @@ from foundry.readers.accounting.messages import mail_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
-from foundry.readers.decoding import declared_charset, decode
 from foundry.readers.formats import html
+from foundry.readers.formats.mail.parts import PAGES, text_of
 
 MAX_PAGES = 100
-_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 
 
 def read(content: bytes) -> Reading:
@@ -22,23 +20,16 @@ def read(content: bytes) -> Reading:
     Raises UnreadableError if the message contains no page.
     """
     message = message_from_bytes(content, policy=policy.compat32)
-    pages = [part for part in message.walk() if part.get_content_type() in _TYPES][:MAX_PAGES]
+    pages = [part for part in message.walk() if part.get_content_type() in PAGES][:MAX_PAGES]
     if not pages:
         raise UnreadableError(Reason.NO_TEXT)
     composer = Composer()
-    readings = [html.read(_text_of(part)) for part in pages]
+    readings = [html.read(text_of(part)) for part in pages]
     for reading in readings:
         composer.include(reading)
     modified = readings[0].modified or normalise_date(message.get("Date"))
     return composer.finish(title=readings[0].title, modified=modified)
 
 
-def _text_of(part: Message) -> str:
-    payload = part.get_payload(decode=True)
-    content = payload if isinstance(payload, bytes) else b""
-    charset = part.get_content_charset() or declared_charset(content)
-    return decode(content, charset)[0]
-
-
 _TYPE = "multipart/related"
-READER = FileReader("mhtml/3", {}, {".mhtml": _TYPE, ".mht": _TYPE}, read, texts=mail_texts)
+READER = FileReader("mhtml/4", {}, {".mhtml": _TYPE, ".mht": _TYPE}, read, texts=mail_texts)

@@ -30,7 +30,7 @@ _SBV = re.compile(
 _VOICE = re.compile(r"<v(?:\.[^\s<>]{1,100})?[ \t]+([^<>\n]{1,200})>")
 _RUBY = re.compile(r"<rt>([^<>]{0,200})(?:</rt>)?")
 _MARKUP = re.compile(r"</?[a-zA-Z0-9][^<>\n]{0,200}>|\{\\[^{}\n]{1,100}\}")
-# The number of the next cue stands in the line above its times.
+# The number of the next cue is on the line above its times.
 _NUMBER = re.compile(r"\n[ \t]*\d{1,9}[ \t]*\n?\Z")
 # YouTube writes `Kind: captions` below the signature.
 _HEADER = re.compile(r"^(?:Kind|Language):.*$", re.MULTILINE)
@@ -40,7 +40,7 @@ _BLOCK = re.compile(r"^(NOTE|STYLE|REGION)\b[^\n]*(?:\n[^\n]+)*", re.MULTILINE)
 _DIALOGUE = re.compile(r"(Dialogue|Comment):[ \t]*(.*)")
 _FORMAT = re.compile(r"(?m)^\[Events\][^\[]{0,2000}?^Format:[ \t]*(.*)$")
 _SCRIPT_TITLE = re.compile(r"(?m)^Title:[ \t]*(.*)$")
-# Drawings are commands after such a format; other braces are formats or remarks.
+# The text after `\p1` consists of drawing commands. Other braces contain formats or remarks.
 _DRAWN = re.compile(r"\{[^{}]{0,500}\\p[1-9][^{}]{0,500}\}([^{}]*)")
 _BRACES = re.compile(r"\{([^{}]*)\}")
 

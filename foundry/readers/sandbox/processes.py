@@ -1,8 +1,8 @@
 """Worker processes for untrusted parsers of PDF, office files and mail.
 
 A worker has limits on memory and processor time and no network (`worker`); its parent limits the
-elapsed time. A failing worker loses only the one document. A module's `open_task` decides what is
-done with a document.
+elapsed time. If a worker fails, only its current document is lost. A module's `open_task` decides
+what is done with a document.
 """
 
 import json
@@ -162,7 +162,6 @@ class _Worker:
         self._deadline = math.inf
         sizes = {"memory": limits.memory, "answer": limits.answer}
         options = json.dumps({**task, **sizes, "path": sys.path})
-        # The worker does not run in the user's folder either.
         self._process = subprocess.Popen(
             _command(options),
             stdin=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Reads documents in worker processes, whose answers are not trusted either.
+"""Reads documents in worker processes, and checks their answers.
 
 `open_task` runs in the workers, `read_apart` calls them. A build has its own workers, whose task
 (`building.documents.preparer`) also processes the document after reading it.
@@ -46,10 +46,10 @@ def open_task(_options: str) -> tuple[Callable[[dict[str, Any], bytes], tuple[by
 
 
 def wear_of(raw: RawDocument, result: object) -> int:
-    """Return how much a document wears out its worker, out of `FILES_PER_WORKER`.
+    """Return how many of its `FILES_PER_WORKER` files a worker has used up by reading a document.
 
-    Parsers may leak memory. A worker that ran out of memory is worn out, since the next file would
-    have less.
+    Parsers may leak memory. After a document over a limit, such as memory, the worker is replaced,
+    since less would be left for the next one.
     """
     if isinstance(result, Skipped) and result.reason == Reason.TOO_MUCH:
         return FILES_PER_WORKER
@@ -69,7 +69,7 @@ def parse_answer(answer: bytes, raw: RawDocument) -> Document | Skipped:
 
 
 def check_document(document: Document, raw: RawDocument) -> None:
-    """Raise ValueError for another document, or one with inconsistent parts."""
+    """Raise ValueError if a document was not read from `raw`, or has invalid offsets."""
     stated = (document.id, document.source, document.bytes, document.sha256, document.path)
     if stated != identity_of(raw):
         raise ValueError("another document")
@@ -82,4 +82,4 @@ def check_document(document: Document, raw: RawDocument) -> None:
 def _check_offsets(reading: Reading, offsets: list[int]) -> None:
     edges = [0, *offsets, len(reading.text)]
     if edges != sorted(edges):
-        raise ValueError("the offsets are outside the text")
+        raise ValueError("offsets are unordered or outside the text")

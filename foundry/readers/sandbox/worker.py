@@ -10,9 +10,9 @@ files after which the parent replaces the worker.
 
 A worker cannot open files other than Python's own, write files, use a network, or start programs.
 A Python audit hook enforces all of this. Where the system permits it, the kernel also prevents
-writing and network access. If answers are checked, the sandboxed
-worker is a fork. The process that was started stays outside the sandbox and checks each answer
-before the parent gets it. If one of them ends, so does the other.
+writing and network access. If answers are checked, the sandboxed worker is a fork. The process that
+was started stays outside the sandbox and checks each answer before the parent gets it. If one of
+them ends, so does the other.
 """
 
 import ctypes
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def _read(requests: IO[bytes]) -> Iterator[tuple[dict[str, Any], bytes]]:
-    """Yield requests with their contents; all of a line are read before the first is answered."""
+    """Yield requests with their contents; a line's requests are read before any is answered."""
     while line := requests.readline():
         yield from [(each, requests.read(each["bytes"])) for each in json.loads(line)]
 
@@ -87,8 +87,9 @@ def _write(answers: IO[bytes], answer: bytes, wear: int) -> None:
 
 
 def _fork(pipes: Pipes, check: Check, most: int) -> Pipes:
-    """Fork. The child continues with other pipes; the parent checks its answers, and ends like the
-    child.
+    """Fork, and return pipes to the parent in the child only.
+
+    The parent checks the child's answers, and ends with the child's exit code or signal.
     """
     (requests, asking), (answering, answers) = os.pipe(), os.pipe()
     if not (fork := os.fork()):
@@ -118,7 +119,7 @@ def _check_answers(pipes: Pipes, fork: Pipes, check: Check, most: int) -> None:
         header = json.loads(answering.readline(100))
         size, wear = int(header["bytes"]), int(header["wear"])
         if not 0 <= size <= most:
-            # The parent stops reading at this size.
+            # An answer of this size is rejected without being read.
             answers.write(b'{"bytes": %d, "wear": 0}\n' % (most + 1))
             answers.flush()
             return
@@ -174,7 +175,7 @@ def _allow_seconds(seconds: int) -> None:
 
 
 def _refuse() -> None:
-    """Only allow opening files of Python and its packages, for reading."""
+    """Refuse programs, network, and opening files other than Python's, or for writing."""
     parts = {sys.prefix, sys.base_prefix, "/usr/share/zoneinfo", *filter(None, sys.path)}
     readable = (*(os.path.realpath(part).rstrip("/") + "/" for part in parts), os.devnull)
 

@@ -45,7 +45,7 @@ _INLINE = re.compile(
     r"|(?<![#\w])#(?P<marked>[^\s#\n](?:[^#\n]{0,200}[^\s#\n])?)#(?![#\w])"
 )
 _PICTURE_TITLE = re.compile(r"\btitle=\"([^\"]+)\"")
-# An entry of a bibliography is cited by its name, or by the text after it.
+# A bibliography entry is cited by its id, or by the text after the id.
 _ENTRY = re.compile(r"\[\[\[([^\[\],]+)(?:,([^\[\]]+))?\]\]\]")
 _LITERAL = re.compile(r"`\+([^+`]+)\+`")
 _OPTIONS = re.compile(r",[ \t]*(?:window|role|opts|id|title|rel|subs|xrefstyle)=.*$")
@@ -99,7 +99,7 @@ def write_inline(
     """
     sections = sections or {}
     folder = attributes.get("imagesdir", "")
-    # Attributes are expanded after marks are read, so a sign that one stands for is no mark.
+    # Signs that attributes stand for are not markup, so they are written after markup is read.
     signs = {name: sign for name, sign in _SIGNS.items() if name not in attributes}
     text = _BREAK.sub("  ", fill_in(text, {**attributes, **signs}))
     return _INLINE.sub(partial(_unwrap, folder, sections), text).translate(_PRINTED)

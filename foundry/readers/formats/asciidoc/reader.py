@@ -21,7 +21,6 @@ from foundry.readers.notes import leave_out
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")
 _UNDERLINE = re.compile(r"([=~^+-])\1{1,120}[ \t]*$")
-_TITLED = re.compile(r"[\w`*{<\"'(]")
 _LEVELS = {"=": 1, "-": 2, "~": 3, "^": 4, "+": 5}
 _FENCE = re.compile(r"(-{4,}|\.{4,}|\+{4,}|/{4,}|`{3,}|[|,:!]={3,})([\w+-]*)[ \t]*$")
 _BOX = re.compile(r"(={4,}|\*{4,}|_{4,}|--|~{4,})[ \t]*$")
@@ -90,10 +89,9 @@ class _Source:
         self._next += 1
         return self._lines[self._next - 1]
 
-    def peek(self, ahead: int = 0) -> str:
-        """Return the line that is `ahead` lines after the next one; "" beyond the end."""
-        place = self._next + ahead
-        return self._lines[place] if place < len(self._lines) else ""
+    def peek(self) -> str:
+        """Return the next line without taking it; "" at the end."""
+        return self._lines[self._next] if self._next < len(self._lines) else ""
 
     def before(self) -> str:
         """Return the line before the last one taken."""
@@ -142,7 +140,7 @@ class _Writer:
         return write_inline(text, self.attributes, self._sections)
 
     def _outside(self, line: str) -> bool:
-        """Return whether a line is not text: a comment, an attribute, a directive."""
+        """Process a comment, an attribute or a directive; return whether the line is one."""
         if comment := _COMMENT.match(line):
             leave_out(Omission.COMMENT, comment[1])
         elif condition := _CONDITION.match(line):
@@ -410,12 +408,12 @@ class _Writer:
         self._held += [term, f": {text}"] if text else [f"{term}:"]
 
     def _part(self) -> None:
-        """End the paragraph that is held."""
+        """End the pending paragraph."""
         if self._held and self._held[-1].strip():
             self._held.append("")
 
     def _take_term(self) -> str:
-        """Remove the term directly above, if it has no definition yet, and return it; else ""."""
+        """Remove and return the term directly above; "" if it has a definition already."""
         place = next((n for n in reversed(range(len(self._held))) if self._held[n].strip()), -1)
         if not self._term or place < 0 or self._held[place] != f"{self._term}:":
             return ""

@@ -91,7 +91,7 @@ def _cells(lines: Sequence[str], mark: str) -> tuple[list[_Cell], int]:
 
 
 def _kind_of(attributes: str) -> str:
-    """Return what the attributes of a block in a cell say: the kind of an admonition."""
+    """Return the kind of an admonition in a cell, as text; "" for other blocks."""
     if kind := _ADMONITION.match(attributes):
         return f"{kind[1].capitalize()}:"
     leave_out(Omission.ATTRIBUTE, attributes)

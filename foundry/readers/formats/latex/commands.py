@@ -48,7 +48,7 @@ CONDITIONS = frozenset(
 
 ARGUMENTS = {
     **dict.fromkeys("tabular array longtable minipage multicols thebibliography".split(), 1),
-    **dict.fromkeys("supertabular tabbing@ adjustbox spacing CJK wraptable@ frame@".split(), 1),
+    **dict.fromkeys("supertabular adjustbox spacing CJK".split(), 1),
     **dict.fromkeys("tabular* tabularx tabulary wrapfigure wraptable list xltabular".split(), 2),
     **dict.fromkeys("subfigure subtable column".split(), 1),
 }

@@ -106,7 +106,7 @@ class Definitions(Cursor, ABC):
                 lists[-1][0] = int(number) + (before if name == "addtocounter" else 1)
 
     def skip_branch(self) -> None:
-        """Skip a branch that is never taken, up to the other one or the end of the conditional."""
+        """Skip a branch that is never taken, up to its `else` or the end of the conditional."""
         depth = 0
         for place in range(self.place, len(self.tokens)):
             token = self.tokens[place]

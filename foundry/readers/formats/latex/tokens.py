@@ -96,7 +96,7 @@ _CLOSING = {"(": "\\)", "[": "\\]"}
 
 
 def _whole(source: str, match: re.Match[str], unclosed: set[str]) -> tuple[Token, int] | None:
-    """Return a listing, formula or drawing that begins at a token, and its end."""
+    """Return the listing, formula or drawing that begins at a token, if any, and its end."""
     begin, end = match.end(), -1
     if name := match["begin"]:
         plain = name.rstrip("*")

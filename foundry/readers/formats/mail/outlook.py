@@ -28,9 +28,7 @@ _OUTLOOK_TYPE = "application/vnd.ms-outlook"
 
 
 def read_outlook(content: bytes) -> Reading:
-    """Read an Outlook message (.msg): its headers, its text, attached messages, and the names of
-    other attachments.
-    """
+    """Read an Outlook message (.msg) with attached messages and the names of other attachments."""
     import olefile
 
     with olefile.OleFileIO(io.BytesIO(content)) as file:
@@ -115,7 +113,7 @@ def _unpack_rtf(packed: bytes) -> bytes:
 
 
 def _property(file: Any, name: str, folder: str = "") -> str:
-    """Return a string property, in UTF-16 or in the writer's code page."""
+    """Return a string property, stored in UTF-16 or the writer's code page; "" if missing."""
     wide = _stream(file, f"{folder}__substg1.0_{name}001F")
     if wide is not None:
         return wide.decode("utf-16-le", "replace").rstrip("\0")
@@ -126,8 +124,8 @@ def _stream(file: Any, name: str) -> bytes | None:
     return file.openstream(name).read() if file.exists(name) else None
 
 
-def _sent(file: Any, folder: str = "") -> str:
-    """Return when the message was sent, or else delivered, as an ISO 8601 date-time."""
+def _sent(file: Any, folder: str) -> str:
+    """Return when the message was sent, or else delivered, as an ISO 8601 date-time, if known."""
     header = _EMBEDDED_HEADER_BYTES if folder else _HEADER_BYTES
     properties = (_stream(file, f"{folder}{_PROPERTIES}") or b"")[header:]
     whole = len(properties) - len(properties) % _ENTRY.size

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from email.header import decode_header, make_header
-from email.message import EmailMessage, MIMEPart
+from email.message import EmailMessage, Message, MIMEPart
 
 from foundry.documents.left_out import Omission
 from foundry.readers.accounting.words import count_words
@@ -15,6 +15,8 @@ from foundry.readers.formats import html
 from foundry.readers.formats.calendar import spell_calendar
 from foundry.readers.notes import leave_out, taking_notes
 
+PAGES = frozenset(("text/html", "application/xhtml+xml"))
+"""Media types of HTML."""
 MAX_DEPTH = 10
 """Maximum depth of messages inside messages; deeper ones are listed as attachments."""
 _MESSAGES = frozenset({"message/rfc822", "message/global", "message/news"})
@@ -89,13 +91,13 @@ def _attached(part: MIMEPart) -> Iterator[MIMEPart]:
 
 
 def _choose(children: list[MIMEPart]) -> MIMEPart | None:
-    """Return the plain alternative; the last other one if the plain one says less, or nothing."""
+    """Return the plain alternative, or the last other one if the plain one is incomplete."""
     plain = next((each for each in children if each.get_content_type() == "text/plain"), None)
     others = [each for each in children if each.get_content_type() != "text/calendar"]
     rich = [each for each in others if each is not plain]
     if plain is None or not rich:
         return rich[-1] if rich else plain
-    text = _text_of(plain)
+    text = text_of(plain)
     is_whole = _says_more(text) and not _is_excerpt(text, _shown_text(rich[-1]))
     return plain if is_whole else rich[-1]
 
@@ -107,12 +109,12 @@ def _is_excerpt(text: str, page: str) -> bool:
 
 
 def _shown_text(part: MIMEPart) -> str:
-    """Return the text of the pages in a part."""
+    """Return the text of the HTML pages in a part."""
     texts = []
     for each in part.walk():
         if isinstance(each, MIMEPart) and each.get_content_type() == "text/html":
             with taking_notes(), suppress(UnreadableError):
-                texts.append(html.read(_text_of(each)).text)
+                texts.append(html.read(text_of(each)).text)
     return "\n".join(texts)
 
 
@@ -132,7 +134,7 @@ _HINT = re.compile(
 def _tell_alternative(part: MIMEPart) -> None:
     for each in part.walk():
         if isinstance(each, MIMEPart) and each.get_content_maintype() == "text":
-            text = _text_of(each)
+            text = text_of(each)
             if each.get_content_type() == "text/html":
                 try:
                     text = html.read(text).text
@@ -151,7 +153,7 @@ def _is_shown(part: MIMEPart) -> bool:
     if part.get_content_type() == "text/calendar":
         return True
     if part.get_content_maintype() == "multipart":
-        # Without its boundaries, a message is one text.
+        # A multipart message without its boundaries is one text.
         return True
     if part.get_content_type() not in _SHOWN:
         return False
@@ -159,7 +161,7 @@ def _is_shown(part: MIMEPart) -> bool:
 
 
 def _add_text(composer: Composer, part: MIMEPart, kind: str, *, is_quoted: bool) -> None:
-    text = _text_of(part)
+    text = text_of(part)
     if is_quoted:
         text = _QUOTED_SEPARATOR.sub("", text)
     if kind == "text/html":
@@ -170,11 +172,12 @@ def _add_text(composer: Composer, part: MIMEPart, kind: str, *, is_quoted: bool)
         composer.text(text)
 
 
-def _text_of(part: MIMEPart) -> str:
+def text_of(part: Message) -> str:
+    """Return the decoded text of a part, with flowed lines joined."""
     payload = part.get_payload(decode=True)
     content = payload if isinstance(payload, bytes) else b""
     charset = part.get_content_charset()
-    if charset is None and part.get_content_type() == "text/html":
+    if charset is None and part.get_content_type() in PAGES:
         charset = declared_charset(content)
     if charset == "utf-7":
         # This charset would be valid UTF-8.
@@ -194,7 +197,7 @@ def _name_of(part: MIMEPart) -> str:
 
 
 def header(message: EmailMessage, name: str) -> str | None:
-    """Return a header on one line, decoded."""
+    """Return a header decoded on one line; None if it is missing or malformed."""
     raw = next(
         (str(value) for key, value in message.raw_items() if key.lower() == name.lower()), ""
     )

@@ -1,7 +1,6 @@
 """Removes attributes in Markdown: ids, classes and values of Pandoc, kramdown and MyST."""
 
 import re
-from collections.abc import Callable
 
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.names import ADMONITIONS
@@ -19,7 +18,7 @@ ATTRIBUTE_LIST = rf"\{{:?[ ]?{_ATTRIBUTE}(?:[ ]{{1,3}}{_ATTRIBUTE}){{0,20}}[ ]?\
 _ATTRIBUTES = re.compile(
     rf"{ATTRIBUTE_LIST}[ \t]*+$|\{{:(?<=^\{{:)[ ]?[\w-]{{1,50}}+\}}[ \t]*+$", re.MULTILINE
 )
-# Just the Docs, a theme of Jekyll, shows the class of a paragraph as its kind.
+# Just the Docs, a theme of Jekyll, shows a paragraph's class as a label.
 _KIND_ABOVE = re.compile(
     r"(?:\A\n?|(?<=\n)\n)\{:(?:[ \t]*\.([a-z]{3,20}+)){1,4}[ \t]*\}[ \t]*(?=\n[^\s{#])"
 )
@@ -30,22 +29,17 @@ _WORD_ATTRIBUTES = re.compile(
 
 
 def remove_attributes(edits: Edits) -> None:
-    """Remove attributes, at the end of a line or after a word, with the brackets around it."""
+    """Remove attributes at the end of a line, or after a word together with its brackets."""
     text = edits.text
     edits.replace_all(_KIND_ABOVE, _kind_above)
-    edits.replace_all(_ATTRIBUTES, _unless_heading(edits))
+    edits.replace_all(_ATTRIBUTES, lambda match: _at_end(match, text))
     edits.replace_all(_WORD_ATTRIBUTES, lambda match: _of_word(match, text))
 
 
-def _unless_heading(edits: Edits) -> Callable[[re.Match[str]], str | None]:
-    """Return a function that drops attributes, except if they are a whole heading."""
-
-    def leave_out(match: re.Match[str]) -> str | None:
-        begin = edits.text.rfind("\n", 0, match.start()) + 1
-        before = edits.text[begin : match.start()]
-        return None if before.strip("# \t") == "" and "#" in before else ""
-
-    return leave_out
+def _at_end(match: re.Match[str], text: str) -> str | None:
+    """Return "" for attributes, which are dropped; None if a heading has no other text."""
+    before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+    return None if before.strip("# \t") == "" and "#" in before else ""
 
 
 def _kind_above(match: re.Match[str]) -> str | None:

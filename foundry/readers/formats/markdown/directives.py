@@ -145,7 +145,7 @@ def fence_after(mark: re.Match[str], fence: str) -> str:
 
 
 def _is_indented(lines: Sequence[str], number: int, indentation: int) -> bool:
-    """Return whether the line after a line, or after the empty lines below it, is its content."""
+    """Return whether the next line, or the one after an empty line, is indented as content."""
     following = next((line for line in islice(lines, number + 1, number + 3) if line.strip()), "")
     return len(following) - len(following.lstrip(" ")) >= indentation + 4
 
@@ -176,7 +176,10 @@ def _quote(line: str, opened: Sequence[_Opened]) -> str:
 
 
 def remove_directives(edits: Edits) -> None:
-    """Remove directives on their own lines, shortcodes, templates and attributes."""
+    """Replace directives on their own lines, shortcodes and templates by their words.
+
+    Attributes, names of included files and tables of contents are removed.
+    """
     text = edits.text
 
     def part(match: re.Match[str], group: int) -> str:

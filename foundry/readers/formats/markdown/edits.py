@@ -1,4 +1,4 @@
-"""Collects edits of a text, found one kind after the other and applied at once."""
+"""Collects edits of a text, which are found one kind after the other and applied at once."""
 
 import re
 from collections.abc import Callable
@@ -28,7 +28,7 @@ class Edits:
     ) -> None:
         """Replace a range of the text, preserving the number of lines.
 
-        `reason` is why words of the range may be missing in `text`; None if none are.
+        Words of the range are recorded as left out for this reason; None if `text` has them all.
         """
         lost = self.text.count("\n", start, end) - text.count("\n")
         self._changes.append((start, end, text + "\n" * max(lost, 0), reason))

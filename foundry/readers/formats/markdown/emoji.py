@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001 (signs that look like others are meant)
-"""Emoji that documentations write by name, as GitHub does: `:warning:`."""
+"""Emoji that are written by name, as on GitHub: `:warning:`."""
 
 _NAMES = """
 +1 👍 arrow_down ⬇️ arrow_left ⬅️ arrow_right ➡️ arrow_up ⬆️ art 🎨

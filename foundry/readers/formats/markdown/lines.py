@@ -1,4 +1,4 @@
-"""Rewrites block markers on lines of their own as the markers of other site generators.
+"""Rewrites block markers on lines of their own in more common forms.
 
 Blocks of Python-Markdown, `/// tip | Title`, become `::: tip Title`; code between shortcodes, as in
 Hugo and Jekyll (`{{< highlight go >}}`, `{% highlight go %}`), gets a fence.

@@ -11,7 +11,7 @@ from foundry.readers.formats.pages.numbers import apart, lowered, raised
 
 _SUBSCRIPT = re.compile(r"~(?<=[A-Za-z)\]]~)(\d{1,4}+|[a-z]{1,3}+)~(?!~)")
 _SUPERSCRIPT = re.compile(r"\^(?<=[\w)\]]\^)([\w+-]{1,20}+)\^(?![\w^])")
-# Keys and inserted words, `++ctrl+c++`; not `++i` and `C++`. Text that is inserted or underlined.
+# Keys and inserted words, `++ctrl+c++`, but not `++i` and `C++`; inserted text, `^^so it is^^`.
 _INSERTED = re.compile(
     r"\+\+(?<![\w+]\+\+)((?!\+)(?:[\w\"-]|\+(?!\+)){2,80}+)\+\+(?![\w+])"
     r"|\^\^(?<![\w^]\^\^)(?=[^\s^])([^\n]{1,200}?)(?<=[^\s^])\^\^(?![\w^])"

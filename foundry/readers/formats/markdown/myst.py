@@ -86,7 +86,7 @@ class _Opener:
         self._prose_lines: list[int] = []
 
     def take(self, line: str) -> None:
-        """Take the next line."""
+        """Convert the next line."""
         if self._code:
             self.lines.append(line)
             self._code = "" if _closes(line, self._code) else self._code
@@ -142,7 +142,7 @@ class _Opener:
             said = f"{called} {write_roles(rest if is_said else '')}".strip()
             said = f"{said}:" if called else said
             if said and short in _CARDS and "*" not in said:
-                # With a line break after it
+                # The spaces are a line break.
                 said = f"**{said}**  "
             leave_out(Omission.ATTRIBUTE, "" if is_said else rest)
             if short in {"image", "figure"} and (shown := picture("", rest)):
@@ -154,8 +154,8 @@ class _Opener:
         self.lines.append(f"{before}{said}" if said else "")
 
     def _option(self, fence: _Fence, line: str) -> bool:
-        """Return whether a line is an option of the directive that just began."""
-        if fence.in_yaml or (line.strip() == "---" and not fence.in_yaml):
+        """Process an option of the directive that just began; return whether the line is one."""
+        if fence.in_yaml or line.strip() == "---":
             fence.in_yaml = not (fence.in_yaml and line.strip() == "---")
             leave_out(Omission.ATTRIBUTE, line)
             self.lines.append("")

@@ -1,4 +1,4 @@
-"""Removes markup in Markdown: tags and directives are dropped, prose and code stay."""
+"""Removes tags, directives and other markup in Markdown, and keeps prose and code."""
 
 import html
 import re
@@ -94,7 +94,7 @@ _ENTITY = re.compile(
 
 # Code and references contain one of these; only then is the text parsed, which is slow.
 _SIGNS = ("```", "~~~", "]:", "\t", " " * 4)
-# Code after a tag is still code, and contains no Markdown.
+# Rules that are disabled, because code after a tag is still code, and contains no Markdown.
 _LEFT_OUT = ("html_block", "blockquote")
 _LEFT_TO_READING = re.compile(r"^[ \t\d.)*+>-]*[<>]", re.MULTILINE)
 """Beginnings of blocks that need a full parse."""
@@ -102,7 +102,7 @@ _LEFT_TO_READING = re.compile(r"^[ \t\d.)*+>-]*[<>]", re.MULTILINE)
 _PARSER, _MDX_PARSER = BlockParser(*_LEFT_OUT), BlockParser(*_LEFT_OUT, "code")
 
 
-def find_prose(text: str, *, is_mdx: bool = False) -> tuple[str, Parsed | None]:
+def find_prose(text: str, *, is_mdx: bool) -> tuple[str, Parsed | None]:
     """Return a Markdown text with only prose and code, and its blocks if they are known.
 
     It has as many lines as before, except if an HTML table, or code outside a fence, needs more.
@@ -204,7 +204,7 @@ def _character(match: re.Match[str]) -> str | None:
 
 
 def _convert(name: str, content: str) -> str | None:
-    """Return code as a fence and a table as Markdown; scripts and the like become empty."""
+    """Return code as a fence, a table as Markdown, and "" for scripts; None keeps the element."""
     if name in {"pre", "table"}:
         leave_out(Omission.ATTRIBUTE, " ".join(_TAG.findall(content)))
     if name == "pre":

@@ -43,7 +43,7 @@ _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,)[A-Za-z0-9+/=
 _DEEP_QUOTATION = re.compile(r"^ {0,3}(?:> {0,3}){8}", re.MULTILINE)
 
 
-# The keys are whether there is indented code, and whether there are quotations.
+# By whether indented text is code, and whether quotations are parsed.
 _PARSERS = {
     (True, True): BlockParser(),
     (True, False): BlockParser("blockquote"),
@@ -56,7 +56,7 @@ _INLINE_PARSER = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH}).enabl
 def read(text: str, *, is_mdx: bool = False) -> Reading:
     """Read a Markdown document; the title is the front matter's, or the first level 1 heading's.
 
-    In MDX, indentation is meaningless, and there are modules and expressions.
+    In MDX, indented text is not code, and there are modules and expressions.
     """
     text = _drop_embedded(text)
     length, values = front_matter.read_front_matter(text)
@@ -81,7 +81,7 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
 
 
 def read_body(text: str) -> Reading:
-    """Read Markdown converted from another format, which has no front matter and tags."""
+    """Read Markdown converted from another format, without front matter and tags."""
     return replace(_read_from(_drop_embedded(text), 0, None, indented_code=True), tags=())
 
 

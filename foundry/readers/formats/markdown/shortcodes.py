@@ -26,7 +26,7 @@ _COMMENT = re.compile(
     r"|\{\{-?[ \t]*/\*.{0,9000}?\*/[ \t]*-?\}\}|\{::comment\}.{0,9000}?\{:/(?:comment)?\}",
     re.DOTALL,
 )
-# Hugo shows an example of a shortcode written like this.
+# Hugo does not run a shortcode written like this, but shows it.
 _EXAMPLE = re.compile(r"\{\{([<%])/\*([^{}\n]{0,500}?)\*/([>%])\}\}")
 _ATTRIBUTE = re.compile(r"\b([a-z]+)=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'{}<>%]+))")
 
@@ -51,7 +51,7 @@ def rewrite_shortcodes(edits: Edits) -> None:
 
 
 def _parts(text: str, match: re.Match[str]) -> list[str]:
-    """Return the groups of a match, with what the mask hides."""
+    """Return the groups of a match, including text that the mask hides."""
     return [text[slice(*match.span(group))] for group in range(1, 1 + match.re.groups)]
 
 

@@ -62,7 +62,7 @@ def remove_tags(edits: Edits) -> None:
 
 
 def _script(tag: Tag, partner: Tag | None, text: str) -> str | None:
-    """Return superscript or subscript text on a line: `10^6`."""
+    """Return superscript or subscript text on a line: `10^6`; None for other elements."""
     if partner is None or tag.name.lower() not in {"sup", "sub"}:
         return None
     inner = text[tag.end : partner.start]
@@ -76,7 +76,7 @@ def _script(tag: Tag, partner: Tag | None, text: str) -> str | None:
 
 
 def _title(tag: Tag, partner: Tag | None, text: str) -> str | None:
-    """Return a heading of several lines as one line."""
+    """Return a heading of several lines as one line; None for other elements."""
     if partner is None or tag.name.lower() not in _HEADINGS or not _begins_line(tag, text):
         return None
     inner = text[tag.end : partner.start]
@@ -164,7 +164,7 @@ def _struck(opening: Tag, closing: Tag, text: str, tag: Tag) -> str:
 
 
 def _is_marked(text: str, opening: Tag, closing: Tag) -> bool:
-    """Return whether marks around a text would be read as marks; inside a word they would not."""
+    """Return whether `==` around a text would be read as a mark: not inside a word, for example."""
     inner = text[opening.end : closing.start]
     around = text[max(opening.start - 1, 0) : opening.start] + text[closing.end : closing.end + 1]
     is_line = bool(inner) and inner == inner.strip() and not _NOT_MARKED.search(inner)

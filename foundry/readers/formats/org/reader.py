@@ -39,7 +39,7 @@ _NOTE = re.compile(r"\[fn:([\w-]{1,50})\][ \t]*")
 _LOGGED = frozenset(("PROPERTIES", "LOGBOOK"))
 _CODE = frozenset(("src", "example", "verbatim"))
 _LEFT_OUT = {"comment": Omission.COMMENT, "export": Omission.SCRIPT}
-# In Org, a quotation, an example and an abstract are blocks of their own.
+# In Org, blocks with these names are not admonitions.
 _BOXES = ADMONITIONS - {"abstract", "bug", "example", "failure", "question", "quote", "summary"}
 _SAID = frozenset(("caption", "title", "subtitle", "author"))
 
@@ -67,7 +67,7 @@ class _Writer:
         self.flush()
 
     def flush(self) -> None:
-        """End a paragraph."""
+        """End the pending paragraph."""
         self.composer.text(self._inline("\n".join(self._held)))
         self._held.clear()
 
@@ -93,7 +93,7 @@ class _Writer:
         return None
 
     def _outside(self, line: str) -> bool:
-        """Return whether a line is not text: a keyword, a comment, a drawer."""
+        """Process a keyword, a comment or a drawer; return whether the line begins one."""
         if keyword := _KEYWORD.match(line):
             self._keyword(keyword[1].lower().partition("[")[0], keyword[2].strip(), line)
         elif comment := _COMMENT.match(line):
@@ -176,7 +176,8 @@ class _Writer:
         # A comma escapes lines of code that look like headings.
         code = [re.sub(r"^([ \t]*),(?=\*|#\+)", r"\1", each) for each in content]
         width = min((len(c) - len(c.lstrip(" ")) for c in code if c.strip()), default=0)
-        self._listing([each[width:] for each in code], language if name == "src" else "")
+        shown = "\n".join(each[width:] for each in code)
+        self.composer.code(shown, language if name == "src" else "")
 
     def _box(self, kind: str, content: list[str]) -> None:
         """Read the lines of an admonition as a quotation that begins with its kind."""
@@ -192,9 +193,6 @@ class _Writer:
         if (place := self._find(ending)) is not None:
             self._lines[place] = ""
 
-    def _listing(self, lines: list[str], language: str) -> None:
-        self.composer.code("\n".join(lines), language)
-
     def _literal(self) -> None:
         self.flush()
         content = []
@@ -204,7 +202,7 @@ class _Writer:
                 break
             content.append(found[1] or "")
             self._next += 1
-        self._listing(content, "")
+        self.composer.code("\n".join(content))
 
     def _table(self) -> None:
         self.flush()

@@ -1,4 +1,4 @@
-"""Blocks of Markdown, and nesting them."""
+"""Blocks of Markdown, and functions that join and nest them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,7 +17,7 @@ _TICKS = re.compile("`+")
 
 CLOSED_SIGN = "\u25b8"
 TAB, CLOSED = "**[{}]**", f"{CLOSED_SIGN} **{{}}**"
-"""Titles of tabs and of collapsed blocks, by which the document page recognises and opens them."""
+"""Forms of the titles of tabs and collapsed blocks, which the document page recognises."""
 
 
 class Block(NamedTuple):
@@ -176,15 +176,15 @@ def link(text: str, target: str) -> str:
 
 
 def anchor_of(title: str) -> str:
-    """Return the name under which a page shows the section with a title."""
+    """Return the anchor, on a document's page, of the section with a title."""
     return re.sub(r"[\W_]+", "-", title.lower()).strip("-")
 
 
 def panel(title: str, blocks: Sequence[Block], sign: str) -> list[Block]:
-    """Return content that a page shows after a click: a quotation that begins with the title.
+    """Return a box, or content that is shown after a click, as a quotation below its title.
 
     Content with headings follows its title instead, because headings in quotations are not part of
-    the outline. `sign` is TAB or CLOSED.
+    the outline. `sign` is the form of the title, such as TAB or CLOSED.
     """
     whole = [Block(sign.format(title)), *blocks]
     has_headings = any(block.level for block in blocks)

@@ -86,7 +86,7 @@ def _break(parts: list[str]) -> None:
 
 
 def _ends_line(node: LexborNode, said: Sequence[str]) -> bool:
-    """Return whether a line of code needs a line break here because the page has none after it."""
+    """Return whether a line break must be added after a line of code, as the page has none."""
     if "".join(said[-1:]).endswith("\n"):
         return False
     sibling = node.next

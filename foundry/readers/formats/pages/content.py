@@ -67,12 +67,12 @@ _NOTE_TARGET = re.compile(
 )
 _EQUATION = re.compile(r"katex|mjx|mathjax|mwe-math", re.IGNORECASE)
 _EQUATION_SOURCE = "mwe-math-mathml"
-"""Class of MediaWiki's MathML, which pages hide, and show a picture of the equation instead."""
+"""Class of MediaWiki's MathML, which pages hide; they show a picture of the equation."""
 SEMANTICS = "epub:type"
 
 
 def in_classes(pattern: re.Pattern[str], attributes: Attributes) -> bool:
-    """Return whether a class, or the id, of an element matches the pattern."""
+    """Return whether a class or the id of an element matches the pattern."""
     written = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
     return bool(written.strip()) and pattern.search(written) is not None
 
@@ -227,7 +227,7 @@ def is_note_reference(node: LexborNode, attributes: Attributes) -> bool:
 
 
 def _find_notes(page: LexborHTMLParser) -> dict[str, str]:
-    """Return the marks of footnotes that a reference on the same page leads to, by id."""
+    """Return the marks of footnotes that are referenced on the same page, by id."""
     marks = dict[str, str]()
     for node in page.css('a[href^="#"]'):
         attributes = node.attributes

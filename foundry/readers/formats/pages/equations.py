@@ -11,6 +11,8 @@ from xml.etree.ElementTree import Element
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from foundry.readers.formats.pages.tree import children
+
 _TEX = ("application/x-tex", "TeX", "LaTeX", "application/x-latex")
 _SCRIPTS = {
     "msup": "^",
@@ -36,7 +38,7 @@ def spell(element: Element) -> str:
 
 
 def as_html(element: Element) -> Iterator[str]:
-    """Yield MathML of an XML document as a part of a page, without namespaces."""
+    """Yield MathML of an XML document as HTML, without namespaces."""
     # Comments and processing instructions have a function as their tag.
     name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else "none"
     given = (f' {key}="{html.escape(value)}"' for key, value in element.attrib.items())
@@ -66,16 +68,16 @@ def _say(node: LexborNode, depth: int) -> str:
         return "".join(sign for sign in node.text_content or "" if sign not in _SILENT)
     if tag in _SKIPPED or depth > MAX_DEPTH:
         return ""
-    children = [child for child in _children(node) if child.is_element_node]
-    if not children:
-        text = " ".join("".join(_say(child, depth + 1) for child in _children(node)).split())
+    elements = [child for child in children(node) if child.is_element_node]
+    if not elements:
+        text = " ".join("".join(_say(child, depth + 1) for child in children(node)).split())
         if tag == "mspace":
             return " "
         if tag == "mtext":
             return f" {text} "
         # Relation signs have spaces around them; brackets and commas do not.
         return f" {text} " if tag == "mo" and text in _RELATIONS else text
-    said = [_say(child, depth + 1) for child in children]
+    said = [_say(child, depth + 1) for child in elements]
     if tag == "mfrac" and len(said) == 2:
         if node.attributes.get("linethickness") in {"0", "0pt", "0px"}:
             # A binomial coefficient.
@@ -124,14 +126,6 @@ def _group(text: str) -> str:
 
 def _bracket(text: str) -> str:
     return f"({text.strip()})"
-
-
-def _children(node: LexborNode) -> list[LexborNode]:
-    found, child = [], node.first_child
-    while child is not None:
-        found.append(child)
-        child = child.next
-    return found
 
 
 _RELATIONS = frozenset(

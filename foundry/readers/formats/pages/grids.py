@@ -1,4 +1,4 @@
-"""Finds tables that pages make of other elements than `table`."""
+"""Finds tables that consist of other elements than `table`."""
 
 from collections.abc import Iterator
 
@@ -14,9 +14,9 @@ _JAVADOC, _JAVADOC_HEAD = "summary-table", "table-header"
 
 
 def find_rows(node: LexborNode, attributes: Attributes) -> list[list[LexborNode]]:
-    """Return the rows of an element that pages show as a table; [] for other elements.
+    """Return the rows of an element with the role of a table, or of a summary of Javadoc.
 
-    These are elements with the role of a table, and the summaries of Javadoc.
+    Returns [] for other elements.
     """
     if attributes.get("role") in _TABLES:
         return [cells for row in _with_role(node, {"row"}) if (cells := [*_with_role(row, _CELLS)])]

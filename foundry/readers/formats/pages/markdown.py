@@ -81,9 +81,7 @@ class _Writer(LineWriter):
         return blocks
 
     def _surroundings(self, root: LexborNode, *, wants_title: bool) -> list[Block]:
-        """Record text outside the content as left out; return a title found only there as a
-        heading.
-        """
+        """Return the title outside the content, if wanted, and record other text as left out."""
         titles: list[Block] = []
         node, parent = root, root.parent
         while parent is not None and node.tag != "body":
@@ -129,7 +127,7 @@ class _Writer(LineWriter):
         return blocks
 
     def _begins(self, node: LexborNode) -> Block | None:
-        """Return the heading for a section that begins here without one."""
+        """Return the heading of a section that begins here without one, if one does."""
         named = self._sections.pop(node.attributes.get("id") or "", None)
         if named is None:
             return None

@@ -7,6 +7,7 @@
 # ruff: noqa: RUF001 (signs that look like others are meant)
 import re
 
+from foundry.readers.formats.office.numerals import roman
 from foundry.readers.formats.pages.content import Attributes
 
 _ELEMENT = re.compile(
@@ -26,8 +27,6 @@ _WORD_BEFORE = re.compile(
 )
 _STYLED = re.compile(r"(?:^|;)\s*vertical-align\s*:\s*(super|sub)\b")
 _NUMBER = re.compile(r"\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[a-z]|[*†‡§¶]+")
-_ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl"}
-_ROMAN |= {10: "x", 9: "ix", 5: "v", 4: "iv", 1: "i"}
 
 
 def script_of(tag: str, attributes: Attributes) -> str:
@@ -87,10 +86,7 @@ def ordinal(number: int, kind: str) -> str:
             number, rest = divmod(number - 1, 26)
             shown = chr(ord("a") + rest) + shown
     elif kind in {"i", "I"} and 0 < number < 4000:
-        shown = ""
-        for value, letters in _ROMAN.items():
-            shown += letters * (number // value)
-            number %= value
+        shown = roman(number)
     return (shown.upper() if kind in {"A", "I"} else shown) + "."
 
 

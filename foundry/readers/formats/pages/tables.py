@@ -20,7 +20,7 @@ class Cell:
 def lay_out(rows: Sequence[Sequence[Cell]], heads: int) -> list[list[str]] | None:
     """Return rows of equal length, the first being the header, with merged cells filled.
 
-    The first `heads` rows are headers; if there are none, the rows of header cells, or else the
+    The first `heads` rows are headers; if it is 0, the leading rows of header cells, or else the
     first row. Returns None for a table of more than MAX_COLUMNS or MAX_CELLS.
     """
     grid: list[list[Cell | None]] = [[] for _ in rows]
@@ -52,6 +52,5 @@ def lay_out(rows: Sequence[Sequence[Cell]], heads: int) -> list[list[str]] | Non
 
 
 def _joined(cells: Sequence[Cell | None]) -> str:
-    different = list(dict.fromkeys(id(cell) for cell in cells if cell is not None))
-    by_id = {id(cell): cell for cell in cells if cell is not None}
-    return " ".join(filter(None, (by_id[each].text for each in different)))
+    different = {id(cell): cell.text for cell in cells if cell is not None}
+    return " ".join(filter(None, different.values()))

@@ -65,7 +65,7 @@ class Characters:
         return [self._page] * len(places), numbers
 
     def _number_characters(self) -> list[int]:
-        """Return PDFium's number of each character; its numbers never fall behind positions."""
+        """Return PDFium's number of each character, which is never less than its position."""
         get_number = function("FPDFText_GetCharIndexFromTextIndex")
 
         def shift(place: int) -> int:

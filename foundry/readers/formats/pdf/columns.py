@@ -62,7 +62,7 @@ def _read(words: Sequence[Word], depth: int) -> Iterator[Part]:
 
 
 def _gutters(rows: Sequence[Row]) -> list[float]:
-    """Return where second cells of rows begin, the most frequent position first."""
+    """Return where cells other than the first of a row begin, the most frequent position first."""
     starts = sorted(cell[0].left for row in rows for cell in row.cells[1:])
     groups: list[list[float]] = []
     for start in starts:

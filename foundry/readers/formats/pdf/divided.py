@@ -1,7 +1,7 @@
 """Joins words that are hyphenated at the end of a line, unless the hyphen belongs to the word.
 
-"re-" and "ceived" are one word, "well-" and "known" two; PDFium joins both without a hyphen. A word
-that is kept in two is indexed as one word too, so in doubt both parts stay.
+"re-" and "ceived" are one word, "well-" and "known" two; PDFium joins both without a hyphen. A
+hyphenated word is also indexed as one word, so in doubt the hyphen is kept.
 """
 
 import re

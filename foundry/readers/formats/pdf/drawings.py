@@ -1,7 +1,7 @@
 """Finds drawings on a PDF page: ruled lines and pictures.
 
-It calls PDFium's functions directly: a page has thousands of objects, most of which are text, and a
-Python object for each would take a third of the reading time.
+PDFium's functions are called directly: a page has thousands of objects, most of which are text, and
+a Python object for each would take a third of the reading time.
 """
 
 from collections.abc import Iterator, Sequence

@@ -36,7 +36,7 @@ class Filled(NamedTuple):
 def find_filled(page: Any, number: int) -> Iterator[Filled]:
     """Yield the values of a page's form fields, and the texts that were added to it.
 
-    Checkboxes are `[x]` if ticked and `[ ]` otherwise. Comments, passwords and what is hidden are
+    Checkboxes are `[x]` if ticked and `[ ]` otherwise. Comments, passwords and hidden values are
     recorded as left out.
     """
     from pypdfium2 import raw

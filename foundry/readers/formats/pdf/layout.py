@@ -16,9 +16,10 @@ from foundry.readers.formats.pdf.tables import Table
 MAX_HEADING_CHARS = 160
 MAX_HEADING_LEVELS = 4
 LARGER = 1.15
+"""Minimum size of headings, relative to body text."""
 HEADINGS_SHARE = 0.15
 FEW_LINES = 4
-"""A larger size is also that of body text if more lines than this and enough characters use it."""
+"""Headings of one size have at most this many lines, or at most HEADINGS_SHARE of the text."""
 PARAGRAPH_GAP = 0.75
 """White space above a line that starts a paragraph, in heights of that line."""
 
@@ -213,7 +214,7 @@ def _join_headings(lines: Sequence[Line], sizes: Sequence[float]) -> list[Line]:
 def _levels_by_outline(
     pages: Sequence[Sequence[Line]], outline: Sequence[Entry]
 ) -> dict[tuple[int, int], int]:
-    """Return heading levels by page and line; empty unless half of the outline is found."""
+    """Return heading levels by page and line; empty if less than half of the outline is found."""
     levels: dict[tuple[int, int], int] = {}
     wanted: dict[int, list[Entry]] = {}
     for entry in outline:

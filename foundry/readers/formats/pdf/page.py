@@ -214,7 +214,7 @@ class PageReader:
     def _words(
         self, spans: Sequence[tuple[int, int]], begins: Boxes, ends: Boxes, firsts: Places
     ) -> list[Word]:
-        """Return the words of the lines; at more than MAX_WORDS, only the first lines.
+        """Return the words of the lines; if they exceed MAX_WORDS, those of the first lines.
 
         `firsts` are the numbers of the words that begin lines.
         """
@@ -261,7 +261,7 @@ class PageReader:
 
 
 def _go_on(before: Boxes, after: Boxes) -> NDArray[np.bool_]:
-    """Return whether a range continues the line of another, with larger or smaller print.
+    """Return whether each range continues the line of the one before it, in another type size.
 
     PDFium ends a line before or after a superscript. `before` has the boxes of the last characters
     of ranges, a column for each, and `after` those of the first characters of the next ranges.

@@ -42,7 +42,7 @@ def find_raised(text: str, places: Sequence[int], characters: Characters) -> lis
 
 
 def write_raised(text: str, start: int, stop: int, found: Sequence[Raised]) -> str:
-    """Return a part of a text with its raised digits as they are written."""
+    """Return a part of a text in which the raised digits found are replaced by their text."""
     if not found:
         return text[start:stop]
     parts = []

@@ -147,9 +147,7 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
 
 
 def _read_labels(document: Any, count: int) -> tuple[str, ...]:
-    """Return the labels printed on pages instead of their numbers; empty if the numbers are
-    printed.
-    """
+    """Return the printed label of each page, "" for its number; empty if all are numbers."""
     labels = [
         normalise_line(document.get_page_label(number), MAX_LABEL_CHARS) for number in range(count)
     ]

@@ -3,9 +3,9 @@
 from docutils import nodes
 
 
-class description(nodes.General, nodes.Element):  # noqa: N801 (nodes are called so)
+class description(nodes.General, nodes.Element):  # noqa: N801 (like docutils' own)
     """A documented object: `signatures` as written, and its description."""
 
 
 class panel(nodes.General, nodes.Element):  # noqa: N801
-    """Content that a page shows after a click; begins with its title. `sign` is TAB or CLOSED."""
+    """A box that begins with its title; `sign` is the form of the title, such as TAB or CLOSED."""

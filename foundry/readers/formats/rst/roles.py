@@ -37,5 +37,5 @@ def read_role(name: str, rawtext: str, text: str, *_: Any, **__: Any) -> Result:
 
 
 def read_default(_name: str, rawtext: str, text: str, *_: Any, **__: Any) -> Result:
-    """Return interpreted text without a role; in Sphinx projects it is a name."""
+    """Return interpreted text without a role, which Sphinx projects use for names."""
     return [nodes.inline(rawtext, nodes.unescape(text).removeprefix("!").removeprefix("~"))], []

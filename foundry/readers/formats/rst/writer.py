@@ -405,7 +405,7 @@ class _Writer:
 
 
 def _titled(reference: nodes.Element) -> str:
-    """Return the title of the section of the document that a label stands above."""
+    """Return the title of the section below a reference's label; "" if there is none."""
     document = reference.document
     name = "" if document is None else document.nameids.get(reference["label"].lower())
     place = document.ids.get(name) if document is not None and name else None
@@ -414,7 +414,7 @@ def _titled(reference: nodes.Element) -> str:
 
 
 def _section_of(reference: nodes.reference) -> str:
-    """Return the anchor of the section that contains the target of a link in the document."""
+    """Return the anchor of the section with the target of an internal link; "" if there is none."""
     place: nodes.Node | None = None
     if reference.document is not None and (name := reference.get("refid")):
         place = reference.document.ids.get(name)

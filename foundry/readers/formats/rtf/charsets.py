@@ -46,7 +46,7 @@ def without_utf_8(content: bytes) -> bytes:
         text = content.decode()
     except UnicodeDecodeError:
         return content
-    # A group limits the number of bytes that a reader without Unicode would show instead.
+    # `\uc0` declares that no replacement bytes follow the characters; the group limits its effect.
     return _BEYOND_ASCII.sub(lambda found: _escaped(found[0]), text).encode("ascii")
 
 

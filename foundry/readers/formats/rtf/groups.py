@@ -110,7 +110,7 @@ class Groups(ABC):
             self._flush()
             read(word, number)
         elif self.is_optional and state.is_first:
-            # RTF marks unknown destinations that readers may ignore.
+            # `\*` marks destinations that readers may ignore if they do not know them.
             self._flush()
             state.target = None
         self.is_optional = False
@@ -185,7 +185,7 @@ class Groups(ABC):
         self.use_default_font()
 
     def use_default_font(self) -> None:
-        """Decode what follows with the charset of the document's default font."""
+        """Decode the following text with the charset of the document's default font."""
         self.set(charset=self._charsets.get(self._default_font, self._document_charset))
 
     def _set_font(self, _: str, number: int | None) -> None:

@@ -9,7 +9,7 @@ from foundry.readers.formats.rtf.tables import CellShape, Table
 
 
 class Layout:
-    """Collects text in `line`; ends paragraphs, cells and rows. Boxes and notes follow them."""
+    """Collects text in `line`, and adds paragraphs and tables as they end, then notes and boxes."""
 
     def __init__(self) -> None:
         self.running = RunningLines()
@@ -37,7 +37,7 @@ class Layout:
         self._current.append(_joined(text))
 
     def set_label(self, label: str) -> None:
-        """Set the number or bullet of the paragraph; any sign except a number is a bullet."""
+        """Set the paragraph's label, which is a bullet if it has no letter or digit."""
         label = _joined(label)
         self._label = label if any(map(str.isalnum, label)) else "-" if label else ""
 

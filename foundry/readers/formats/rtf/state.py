@@ -25,8 +25,8 @@ class Field:
 class State:
     """Formatting and destination, inherited from the enclosing group.
 
-    `target` collects its text, or is None to ignore it; `closes` names the parts that end with the
-    group.
+    `target` collects its text, or is None to ignore it; `closes` names the destination that ends
+    with the group, if any.
     """
 
     target: ScriptedText | None

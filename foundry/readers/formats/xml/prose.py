@@ -1,6 +1,6 @@
 """Vocabularies of prose: DocBook, JATS, DITA, FictionBook, TEI and OPML, converted to HTML.
 
-`vocabulary.toml` maps their elements; of elements that it does not name, the content is read.
+`vocabulary.toml` maps their elements to HTML; of other elements, only the content is read.
 """
 
 import html
@@ -232,8 +232,8 @@ def _title(element: Element, parent: Element, level: int, depth: int) -> Iterato
     yield f"<h{level}>{text}</h{level}>" if is_own else f"<p><b>{text}</b></p>"
 
 
-# Menu entries, and keys that are pressed together.
 _CITATIONS = frozenset(("element-citation", "mixed-citation", "citation", "nlm-citation"))
+# Menu entries, and keys that are pressed together.
 _JOINED = {"menuchoice": " > ", "menucascade": " > ", "keycombo": "+"}
 _HEADS = frozenset(_WORDS["heads"].split())
 
@@ -247,6 +247,5 @@ def _cell(element: Element, parent: Element) -> str:
     rows = int(element.get("morerows") or 0) if (element.get("morerows") or "0").isdigit() else 0
     first, last = (number_in(element.get(name)) for name in ("namest", "nameend"))
     columns = last - first + 1 if first and last and last > first else 1
-    is_head = local_name(parent) in {"sthead"}
-    tag = "th" if is_head else "td"
+    tag = "th" if local_name(parent) == "sthead" else "td"
     return f'<{tag} colspan="{min(columns, 100)}" rowspan="{min(rows + 1, 1_000)}">'

@@ -35,7 +35,7 @@ def rewrite_columns(text: str) -> str:
 
 
 def _find(lines: Sequence[str], rule: int) -> tuple[int, int, list[str]] | None:
-    """Return the range of the table whose columns a line shows, and the table as a pipe table."""
+    """Return the range of the table with this rule, if it is one, and the table as a pipe table."""
     if not _RULE.fullmatch(lines[rule]):
         return None
     begin = rule
@@ -62,13 +62,13 @@ def _find(lines: Sequence[str], rule: int) -> tuple[int, int, list[str]] | None:
 
 
 def _fits(line: str, columns: Sequence[tuple[int, int]]) -> bool:
-    """Return whether there is a space between each two columns."""
+    """Return whether a line has a space between all columns."""
     gaps = [line[end:begin] for (_, end), (begin, _) in pairwise(columns)]
     return all(not gap or " " in gap for gap in gaps)
 
 
 def _groups(lines: Sequence[str]) -> list[list[str]]:
-    """Return the rows of a multiline table, which empty lines separate."""
+    """Return the rows of a multiline table, which are separated by empty lines."""
     groups: list[list[str]] = [[]]
     for line in lines:
         if line.strip():

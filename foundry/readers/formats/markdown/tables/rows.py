@@ -5,6 +5,7 @@ import re
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.roles import write_roles
+from foundry.readers.formats.markdown.tables.grids import pipe_table
 from foundry.readers.notes import leave_out
 
 MAX_RECORD_CHARS = 10_000
@@ -26,7 +27,7 @@ class TableRows:
         self._cell_fence = ("", False)
 
     def take_row(self, line: str) -> None:
-        """Take a line of a table of lists."""
+        """Take a line of a list table."""
         if self._cell_fence[0]:
             self._add_to_cell(line)
         elif row := _ROW.match(line):
@@ -73,12 +74,7 @@ class TableRows:
     def end(self) -> None:
         """Write the rows in place of the first lines that they were on."""
         if self._rows:
-            head, *body = self._rows
-            written = [_line(head), "|" + " --- |" * len(head), *map(_line, body)]
+            written = pipe_table(self._rows)
             # A table of one column has no line to spare for the rule below its header.
             self._lines[self._begin : self._begin + len(written)] = written
         self._rows, self._cell_fence = [], ("", False)
-
-
-def _line(cells: list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
