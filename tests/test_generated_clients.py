@@ -40,12 +40,12 @@ from client.api.openai import list_models_v1_models_get as list_models
 from client.api.search import search_by_body_search_post as search_by_body
 from client.models import (
     ChatCompletion, ChatRequest, ChatTurn, ChatTurnRole, CompletionRequest, CompletionTurn,
-    CompletionTurnRole, ModelList, ProblemDocument, SearchRequest, SearchResponse,
+    CompletionTurnRole, ModelList, ProblemDocument, SearchBody, SearchResponse,
 )
 
 address, token = sys.argv[1:]
 with AuthenticatedClient(address, token) as client:
-    found = search_by_body.sync(client=client, body=SearchRequest("new seal"))
+    found = search_by_body.sync(client=client, body=SearchBody("new seal"))
     assert isinstance(found, SearchResponse)
     print(json.dumps(found.results[0].text))
     turn = ChatTurn(content="What does the pump need?", role=ChatTurnRole.USER)
@@ -59,7 +59,7 @@ with AuthenticatedClient(address, token) as client:
     whole = complete_chat.sync(client=client, body=request)
     assert isinstance(whole, ChatCompletion)
     print(json.dumps(whole.choices[0].message.content))
-    refused = search_by_body.sync(client=client, body=SearchRequest(" "))
+    refused = search_by_body.sync(client=client, body=SearchBody(" "))
     assert isinstance(refused, ProblemDocument)
     print(json.dumps(refused.status))
 """

@@ -242,7 +242,7 @@ def test_filters_of_this_index_are_described_and_others_refused(
     server.load(write_notes(tmp_path / "v", [note], vectors=vectors, options=OPTIONS))
     client = client_of(server)
     schemas = client.get("/openapi.json").json()["components"]["schemas"]
-    described = schemas["SearchRequest"]["properties"]["filters"]["anyOf"][0]["properties"]
+    described = schemas["SearchBody"]["properties"]["filters"]["anyOf"][0]["properties"]
     assert {"team", "path", "media_type"} <= set(described)
 
     refused = client.post("/search", json={"query": "pump", "filters": {"colour": "red"}})

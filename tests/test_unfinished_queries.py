@@ -92,7 +92,7 @@ def test_the_openapi_document_lists_the_filters_of_the_index_that_is_served(
 ) -> None:
     def filters_of() -> set[str]:
         schemas = client.get("/openapi.json").json()["components"]["schemas"]
-        choices = schemas["SearchRequest"]["properties"]["filters"]["anyOf"]
+        choices = schemas["SearchBody"]["properties"]["filters"]["anyOf"]
         return {*choices[0]["properties"]}
 
     served = server.load.__self__

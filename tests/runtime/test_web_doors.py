@@ -268,7 +268,7 @@ def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient
         for operation in operations.values():
             assert set(operation["responses"]) == {"200", "default"}
             assert "application/problem+json" in operation["responses"]["default"]["content"]
-    request = document["components"]["schemas"]["SearchRequest"]
+    request = document["components"]["schemas"]["SearchBody"]
     assert request["additionalProperties"] is False
     assert request["properties"]["query"]["maxLength"] == 2000
     assert request["properties"]["top_k"]["maximum"] == 100

@@ -1,7 +1,7 @@
 """Adds this server to the configuration of an assistant on this machine, or prints the entry.
 
-File locations and formats are as documented by each assistant in September 2026. Other entries of a
-file are preserved, and it is backed up before it is changed.
+File locations and formats are as documented by each assistant in September 2026. A file is backed
+up before it is changed, and keeps its other entries.
 """
 
 import argparse
@@ -67,7 +67,7 @@ class _Give(argparse.Action):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A message for the user: what was done, or where to add `entry`, the JSON to print."""
+    """A message that says what was done, or where to add `entry`, the JSON to print."""
 
     said: str
     entry: str = ""
@@ -94,13 +94,13 @@ def assistants(home: Path, platform: str, environment: dict[str, str]) -> dict[s
 
 
 def give_to(name: str, *, install: bool) -> Given:
-    """Return the entry for an assistant's file, or add it to the file and report that.
+    """Return the entry for an assistant's file; with `install`, add it to the file instead.
 
     Raises ConfigurationError for an unknown assistant, or a file that cannot be changed.
     """
     known = assistants(Path.home(), sys.platform, dict(os.environ))
     if name not in known:
-        hint = f"known are {', '.join(known)}"
+        hint = f"choose one of {', '.join(known)}"
         raise ConfigurationError(f"unknown assistant {name!r}", hint=hint)
     assistant, server = known[name], settings().name
     entry = {assistant.key: {server: _entry(assistant.key)}}

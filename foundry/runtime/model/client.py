@@ -171,7 +171,6 @@ class LanguageModel:
         self, parameters: Mapping[str, Any], limit: float, end: float
     ) -> AsyncGenerator[ModelChunk, None]:
         """Yield a reply, which must begin before `limit` and end before `end` (loop times)."""
-
         clock = asyncio.get_running_loop().time
         left = MAX_EVENT_BYTES + BYTES_PER_TOKEN * parameters["max_tokens"]
         has_begun, has_answered, has_reasoned = False, False, False
@@ -187,8 +186,7 @@ class LanguageModel:
                         async with _in_time(limit):
                             event = await anext(events, None)
                     except ModelTimeoutError as error:
-                        # The model was slow, but it was still sending when the total time had
-                        # passed.
+                        # The model was still sending when the total time was over.
                         is_slow = has_begun and limit == end
                         raise ModelError(str(error)) if is_slow else error from None
                     if event is None or event.data.strip() == "[DONE]":

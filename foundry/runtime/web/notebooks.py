@@ -21,7 +21,7 @@ _OLD_OUTPUTS = {"png": "png", "jpg": "jpeg", "svg": "svg"}  # In notebooks of fo
 def read_picture(file: Path, name: str, max_bytes: int) -> bytes | None:
     """Return the attachment `cell-1/a.png` or the output `cell-1/output-1.png` of a notebook.
 
-    None if there is none, or if the notebook is damaged or has more than `max_bytes`.
+    None if there is no such picture, or if the notebook is damaged or larger than `max_bytes`.
     """
     named = _NAME.match(name)
     failures = OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError
@@ -43,6 +43,6 @@ def read_picture(file: Path, name: str, max_bytes: int) -> bytes | None:
 
 @lru_cache(maxsize=1)
 def _read_cells(file: Path, _stamp: tuple[int, ...]) -> list[Any]:
-    """Return the cells of a notebook, which is parsed once for all pictures of a page."""
+    """Return the cells of a notebook; cached, since a page requests all its pictures at once."""
     notebook = json.loads(file.read_bytes())
     return [each for sheet in notebook.get("worksheets") or [notebook] for each in sheet["cells"]]

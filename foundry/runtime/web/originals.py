@@ -125,7 +125,7 @@ def original_routes(originals: Originals) -> APIRouter:
 
     @routes.get("/pictures", response_class=FileResponse)
     def picture(parameters: Annotated[PictureParameters, Query()], request: Request) -> Response:
-        """Return a picture from the sources that a passage refers to."""
+        """Return a picture that a passage shows."""
         index, target = current_index(), parameters.target
         chunk = index.find_chunk(parameters.chunk)
         if chunk is None or not names_picture(chunk.text, target):

@@ -16,7 +16,7 @@ from .source_files import Originals, resolve_inside
 
 MAX_TARGET = 1_000
 MAX_ENTRIES = 50_000  # Files listed per folder, to find a name given without a folder
-LISTED_SECONDS = 30.0
+LISTED_SECONDS = 30.0  # How long a list of files is cached
 
 MAX_PACKED_BYTES = 20_000_000  # Maximum size of a picture inside a document's file
 
@@ -120,7 +120,7 @@ def _is_hidden(place: PurePosixPath) -> bool:
 
 
 def _list_files(folder: Path) -> dict[str, str]:
-    """Return the paths of the files in a folder, by file name."""
+    """Return the path of the first file of each name, in the folder or below."""
     made, listed = _listings.get(folder, (0.0, {}))
     if not made or time.monotonic() > made + LISTED_SECONDS:
         listed, left = {}, MAX_ENTRIES

@@ -34,8 +34,8 @@ from ..settings import read_variable
 VARIABLE = "QUESTION_LOG"
 MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is renamed to `.1`, replacing the previous one.
 TYPING_SECONDS = 10.0  # The page searches while the user types; only the last query is logged.
-# Maximum numbers of unfinished questions and of queued lines; others are lost.
-MAX_HELD, MAX_WAITING = 100, 1_000
+MAX_HELD = 100  # Unfinished questions; if there are more, the oldest is written early.
+MAX_WAITING = 1_000  # Queued lines; further ones are lost.
 MAX_QUERY_CHARACTERS, MAX_DOCUMENTS = 500, 10
 THUMB_SECONDS = 5.0  # Maximum wait for the disk
 
@@ -56,7 +56,7 @@ class _Line:
     outcome: Future[bool] | None = None  # Its result is whether the line was written
 
     def replaces(self, other: "_Line") -> bool:
-        """Return whether an earlier question may be a state of this one as it was typed."""
+        """Return whether an earlier question may be this one while typed: one begins the other."""
         own, its = self.question, other.question
         return own.startswith(its) or its.startswith(own)
 
@@ -88,7 +88,7 @@ class QuestionLog:
             return cls(None, count)
         file, package = Path(written), Path(__file__).parents[1]
         taken = [package, Path(os.environ.get("INDEX_DIR") or PACKAGED_INDEX)]
-        # Unlike `Path.exists`, this does not raise below a folder that must not be entered.
+        # Unlike `Path.exists`, this does not raise if a folder above denies access.
         if os.access(package.parent / "SHA256SUMS", os.F_OK):
             taken.append(package.parent)
         if not file.is_absolute() or any(

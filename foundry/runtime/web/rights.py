@@ -105,7 +105,7 @@ class Rights:
 
 
 def serve_by_rights() -> Rights:
-    """Serve every request with its caller's view of the index. Raises ConfigurationError."""
+    """Let each request see only its caller's view of the index. Raises ConfigurationError."""
     served.viewer = rights = Rights.read()
     return rights
 

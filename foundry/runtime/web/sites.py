@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ..errors import ConfigurationError
 from ..settings import read_variable, reading
 from .middleware import values_of
-from .page import FOLDER
+from .page import read_page_file
 
 SCRIPT_PATH = "/search.js"
 BOX_PATHS = (SCRIPT_PATH, "/search", "/suggest")
@@ -77,7 +77,7 @@ def box_routes(*, suggestions: bool = False) -> APIRouter:
     Raises ConfigurationError if the script is unreadable.
     """
     routes = APIRouter(include_in_schema=False)
-    script = _compose({"STYLE": _read("box.css"), "SUGGESTS": suggestions})
+    script = _compose({"STYLE": read_page_file("box.css"), "SUGGESTS": suggestions})
     headers = {
         "Cache-Control": f"public, max-age={SCRIPT_SECONDS}",
         # Pages with Cross-Origin-Embedder-Policy load no script without this header.
@@ -103,16 +103,8 @@ def box_routes(*, suggestions: bool = False) -> APIRouter:
 def _compose(values: Mapping[str, object]) -> str:
     """Return the scripts wrapped in one function, so that names cannot clash with a site's."""
     constants = "".join(f"const {name} = {json.dumps(value)};\n" for name, value in values.items())
-    parts = [_read("highlight.js"), _read("box.js")]
-    return f'(() => {{\n"use strict";\n{constants}{"".join(parts)}}})();\n'
-
-
-def _read(name: str) -> str:
-    try:
-        return (FOLDER / name).read_text("utf-8")
-    except (OSError, ValueError) as error:
-        problem = f"page/{name} is unreadable: {error}"
-        raise ConfigurationError(problem, hint="restore it from a trusted copy") from None
+    scripts = read_page_file("highlight.js") + read_page_file("box.js")
+    return f'(() => {{\n"use strict";\n{constants}{scripts}}})();\n'
 
 
 class ForSites:

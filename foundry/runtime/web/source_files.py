@@ -1,8 +1,8 @@
 """The original files of documents, in the owner's folders.
 
-ORIGINALS names a folder with a subfolder for each source, by name, or directly with the files of
-the only source; or it is JSON with the folder of each source. A file is sent only if it equals the
-indexed file byte for byte.
+ORIGINALS names a folder with a subfolder for each source, or with the files of the only source. It
+can also be JSON that maps sources to folders. A file is sent only if it equals the indexed file
+byte for byte.
 """
 
 import hashlib
@@ -63,7 +63,7 @@ class Originals:
         return None
 
     def places(self, document: DocumentRecord) -> Iterator[tuple[Path, str]]:
-        """Yield the folders that may contain a document or its copies, each with its path there."""
+        """Yield folders that may contain a document or a copy, each with the file's path there."""
         for place in document.places():
             if place.source in self._named:
                 yield self._named[place.source], place.path
@@ -109,7 +109,7 @@ def resolve_inside(folder: Path, written: Path) -> Path | None:
 
 
 def _find_named(folder: Path, path: str) -> list[Path]:
-    """Return the paths below a folder that the index stores under this name, usually one."""
+    """Return the paths below a folder that the index stores as this path, usually one."""
     places = [folder]
     for part in PurePosixPath(path).parts:
         if "\ufffd" not in part and "\\" not in part:

@@ -26,7 +26,7 @@ class ThumbRequest(RequestModel):
 
 @dataclass(frozen=True, slots=True)
 class Thumbs(Record):
-    """Whether thumbs are logged, or whether this one was."""
+    """Whether the server logs thumbs, or whether a thumb was logged."""
 
     kept: bool
 
