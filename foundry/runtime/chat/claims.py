@@ -70,7 +70,7 @@ _NO_CLAIM = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer, its text without citations, and the numbers that it cites."""
+    """A sentence of an answer, its text without citations, and the numbers of cited passages."""
 
     sentence: str
     text: str

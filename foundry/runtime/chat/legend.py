@@ -1,4 +1,4 @@
-"""The end of an answer for clients that only show text, and how to parse it again."""
+"""Writes the end of an answer for clients that only show text, and parses it in later requests."""
 
 import re
 from collections.abc import Sequence

@@ -54,9 +54,7 @@ class CodeTracker:
         self._place, self._is_row, self._is_open = 0, False, False
 
     def read(self, line: str, *, is_whole: bool) -> tuple[Spans, int]:
-        """Return the code in the next line, and the offset from which later input may change the
-        result.
-        """
+        """Return the code in the next line, and up to which offset later input cannot change it."""
         end = len(line)
         if self._is_unsure:
             return [], end

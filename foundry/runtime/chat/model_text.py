@@ -87,7 +87,7 @@ class _Filter:
         self._line = text[start:]
         said += self._pass(self._line.removesuffix("\r"), is_whole=False)
         if self._passed > 2 * MAX_LINE:
-            # Nothing before this offset in the line is needed any more.
+            # Only the beginning of the line, and the text near the offset, are still needed.
             kept = self._line[: MAX_LINE + 1] + self._line[self._passed - MAX_LINE // 2 :]
             self._passed -= len(self._line) - len(kept)
             self._line = kept
@@ -130,7 +130,7 @@ class _Filter:
         raise NotImplementedError
 
     def clean_code(self, line: str, start: int, end: int) -> str:
-        """Return a stretch of code."""
+        """Return a stretch of code, cleaned."""
         return line[start:end]
 
 

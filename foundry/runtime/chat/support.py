@@ -112,7 +112,7 @@ class Check:
         return self._language == ENGLISH.language and (is_alike or len(words) < TELLING_WORDS)
 
     def examine_digits(self, claim: Claim) -> Finding | None:
-        """Return a number in digits that the passages lack."""
+        """Return the first number in digits that the passages lack; None if they have all."""
         texts = (self._passages[number].text for number in self._cited_by(claim))
         headings = (heading_of(self._passages[number].hit) for number in self._cited_by(claim))
         known = {_bare(number) for text in (*texts, *headings) for number in _DIGITS.findall(text)}

@@ -104,7 +104,7 @@ def keep_plain(text: str) -> str:
 
 
 def _mark_words(text: str) -> str | None:
-    """Make each word that may be changed code; None if code is a part of such a word."""
+    """Turn words that Markdown may change into code; return None if one of them contains code."""
     kept, at = "", 0
     for word in _WORD.finditer(_blank_spans(text)):
         if not _MAY_CHANGE.search(word[0]):

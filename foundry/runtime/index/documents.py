@@ -82,7 +82,7 @@ class Documents:
         paths = layout.documents, layout.document_offsets, layout.document_ids
         return cls(
             index.open_lines(*paths, count),
-            # The parts are copied: a reference to the index would keep a replaced index in memory.
+            # Parts are passed, since a reference to the index would keep a replaced one in memory.
             index.chunk_lines,
             open_array(layout.document_chunks, np.uint64, (count + 1,)),
             cache(partial(_read_sources, layout.report)),
@@ -97,7 +97,7 @@ class Documents:
         return self.lines.each(DocumentRecord, rows)
 
     def find(self, document_id: str) -> DocumentRecord | None:
-        """Return the document with this id, or the one with such a copy; None if there is none."""
+        """Return the document with this id, or with a copy of this id; None if there is none."""
         found = self.each(self.lines.numbers(document_id))
         named = (one for one in found if document_id in {at.document_id for at in one.places()})
         return next(named, None)

@@ -62,7 +62,7 @@ class CircuitBreaker(Generic[Fault]):
             return True
 
     def fail(self, ticket: int, fault: Fault, pause: float = 0.0) -> bool:
-        """Record the failure of a call, which may request a `pause` in seconds.
+        """Record that a call failed; the service may have asked for a `pause` in seconds.
 
         Returns whether this opened the breaker with a new fault. Failures of calls that had started
         before it opened do not count.

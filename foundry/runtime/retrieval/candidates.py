@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..index.protocols import LaneHits, Numbers, Scores, Vector
 
-FIRST_DEPTH = 100  # Chunks that each lane returns for the first page of results.
+FIRST_DEPTH = 100  # Number of chunks that each lane returns for the first page of results.
 DEPTHS = (1, 2, 10)  # Multiples of FIRST_DEPTH for further pages.
 SCORE_DIGITS = 6  # Decimal places of scores: callers see the scores that results are ordered by.
 
@@ -87,7 +87,7 @@ class Candidates:
         )
 
     def of_lanes(self, first_depth: int) -> "Candidates":
-        """Return the candidates of a search whose first page reads lanes to this depth."""
+        """Return the same candidates, of a search that reads lanes this deep for its first page."""
         return replace(self, first_depth=first_depth)
 
     def best_places(self) -> Numbers:

@@ -151,7 +151,10 @@ def fuse_linear(
 
 
 def prefer_named(candidates: Candidates, index: Index, terms: Sequence[str]) -> Candidates:
-    """Raise scores by name: the best match gains `NAME_GAIN` of its distance to 1, others less."""
+    """Raise the scores of chunks whose headings the query names.
+
+    The best of them gains `NAME_GAIN` of its distance to 1, others less.
+    """
     names = [term for term in terms if term.startswith(HEADING_MARK)]
     found = index.keyword_lane.scores(names, candidates.chunks)
     shares = NAME_GAIN * found / (found.max(initial=0.0) or 1.0)

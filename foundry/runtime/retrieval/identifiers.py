@@ -24,7 +24,7 @@ Patterns = Sequence[re.Pattern[str]]
 
 MAX_PATTERN_INPUT = 200  # Longer queries match no pattern, and no chunks are read for them.
 SEARCH_UNITS = 2_000  # Cost of finding the chunks that may contain an identifier.
-READ_CHUNKS = 50  # Maximum for all identifiers of a query together.
+READ_CHUNKS = 50  # Maximum number of chunks read for all identifiers of a query together.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
 # Within a sentence, these are not identifiers: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`,
@@ -116,7 +116,7 @@ def finds_identifier(
 
 
 class _Identifier(NamedTuple):
-    """An identifier as written in a query, with the terms that each text containing it has."""
+    """An identifier as written in a query, with the terms of every text that contains it."""
 
     text: str
     terms: tuple[str, ...]

@@ -30,7 +30,7 @@ MEASURED = {"background": 0.5}  # A typical value instead of the measured one; s
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
-    """The inputs of BM25."""
+    """The inputs of BM25: the term count of each posting, and the length of each chunk."""
 
     of_postings: NDArray[np.uint32]
     lengths: NDArray[np.uint32]

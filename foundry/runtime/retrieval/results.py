@@ -89,7 +89,7 @@ class Hit(ChunkRecord):
 class SearchResponse(Record):
     """The response to one query: its hits, best first, ties in index order.
 
-    `match` grades the best hit; it is `none` if there is hardly any evidence that it answers.
+    `match` grades the best hit; it is `none` if hardly anything suggests that it answers.
     `unknown_identifiers` occur in no document. `stages` reports what stages changed, skipped, or
     failed to do.
     """

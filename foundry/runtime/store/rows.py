@@ -1,8 +1,8 @@
 """Keys of chunks and terms in an engine, and the weights of terms.
 
-Numbers of chunks and terms differ between versions, so rows, which versions share, are keyed by
-hashes of ids and terms. Nor do rows store anything that depends on the whole corpus: BM25 is
-computed from counts, lengths and the term weights of a version.
+Versions share rows, but differ in the numbers of chunks and terms, so rows are keyed by hashes of
+ids and terms. Rows store nothing that depends on the whole corpus: BM25 is computed from counts,
+lengths and the term weights of a version.
 """
 
 import math

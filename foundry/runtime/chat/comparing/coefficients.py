@@ -1,4 +1,4 @@
-"""Coefficients of the ways in which passages do not support a sentence; a sum of 1 marks it.
+"""Coefficients of the measures in `evidence`; a sentence is marked if their weighted sum reaches 1.
 
 Written by `python benchmarks/train_sentences.py --write`.
 """

@@ -22,14 +22,9 @@ from ..quoting.units import sentences
 from .denials import ALIGNED, Denials, share_of
 from .edits import find_edits
 from .quantities import UNITS, Quantity, find_missing_numbers, read_quantities
-from .words import (
-    Token,
-    base_form,
-    read_tokens,
-    stems_of,
-)
+from .words import Token, base_form, read_tokens, stems_of
 
-# Minimum weight of a term in no chunk, weight of one in all chunks, and weight of a number.
+# Minimum weights of a term in no chunk and of any other term, and the weight of a number
 RARE, COMMON, NUMBER = 3.0, 0.3, 3.0
 WORDY = 0.03  # Subtracted for each word of a passage's sentence
 SURELY, HELD = 0.75, 0.2

@@ -69,8 +69,8 @@ class Unit:
     # Blocks of code, each with its label
     code: list[tuple[str, Code]] = field(default_factory=list)
     members: "list[Unit]" = field(default_factory=list)  # Items or rows that the unit introduces
-    # The sentences or the formula below, if the unit ends with a colon or in that formula, but
-    # introduces no code, items or rows
+    # The sentences below, if the unit ends with a colon, or the formula in which it goes on; empty
+    # if it introduces code, items or rows
     next: "list[Unit]" = field(default_factory=list)
     before: "Unit | None" = None  # The unit to which a sentence refers back
     details: "list[Unit]" = field(default_factory=list)  # Further sentences of an item

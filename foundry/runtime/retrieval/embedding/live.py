@@ -3,8 +3,9 @@
 If the service fails, `encode` returns None and the search continues with keywords only. The service
 is then not called for a while, until a query retries it; no restart is needed.
 
-Its vectors are used only while its vector of the probe text equals the one in the index. This is
-checked at start-up and after each failure, since the service may come back with another model.
+The service's vectors are used only if its vector of the probe text is close to the one in the
+index. This is checked at start-up and after each failure, since the service may come back with
+another model.
 """
 
 import logging

@@ -66,7 +66,7 @@ def require_model(files: IndexFiles, provider: str) -> DenseManifest:
     dense = DenseManifest(**require_vectors(files))
     if dense.query["encoder"] != "same" or dense.provider != provider:
         raise IndexUnusableError(
-            f"{files.layout.root}: its queries are embedded by {describe_encoder(dense)}, but this"
+            f"{files.layout.root}: queries of this index need {describe_encoder(dense)}, but this"
             f" server uses provider {provider!r}",
             hint="export the server again for this index",
         )

@@ -27,8 +27,8 @@ def adapt_weights(
     """Return the weights of the lanes for a query.
 
     A share of identifiers above `mostly`, or otherwise above `partly`, sets the corresponding
-    semantic weight; keywords get the rest to 1. Otherwise the weights are unchanged. They are also
-    unchanged if the index lacks an identifier of the query, since keywords could only find its
+    semantic weight, and both weights add up to 1. Otherwise the weights are unchanged. They are
+    also unchanged if the index lacks an identifier of the query, since keywords could only find its
     parts.
     """
     if journal.unknown_identifiers:

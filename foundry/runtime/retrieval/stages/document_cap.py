@@ -7,7 +7,7 @@ from ...index.records import count_of
 from ..journal import Journal
 from ..results import Hit
 
-# Skipping a hit costs a quarter of reading it, since long documents have many hits.
+# Long documents have many hits, and skipping one costs a quarter of reading one.
 HIT_UNITS = 250
 
 

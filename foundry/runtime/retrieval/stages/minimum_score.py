@@ -21,7 +21,8 @@ def require_lane_score(
 
     The semantic score is a cosine, comparable between queries; the keyword score is relative to the
     best hit's, which is 1 unless an identifier of the query is unknown. Lanes that were not
-    searched or have no minimum are ignored. A candidate without a score in any other lane is kept.
+    searched or have no minimum are ignored. A candidate that one of the others has not scored is
+    kept.
     """
     lanes = [(candidates.semantic, semantic), (candidates.keyword, keyword)]
     passed = [

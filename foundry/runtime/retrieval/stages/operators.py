@@ -20,7 +20,7 @@ from ...index.tokens import Token
 from ..candidates import stage
 from ..filters import KNOWN_FIELDS, FilterColumns
 from ..identifiers import whole_terms
-from ..journal import Journal, describe_filters, quote
+from ..journal import Journal, format_filters, quote
 from ..respelling import respell
 
 STAGE = "operators"
@@ -86,7 +86,7 @@ def read_operators(index: Index, query: str, journal: Journal) -> tuple[str, Ope
     ):
         if pairs:
             said[key] = collect(pairs)
-            told.append(f"{word} {describe_filters(collect(pairs))}.")
+            told.append(f"{word} {format_filters(collect(pairs))}.")
     if found.left_out:
         said["notice"] = " ".join(found.left_out)
         told += found.left_out
@@ -181,7 +181,7 @@ def _read_filter(index: Index, field: str, value: str) -> tuple[Filter | None, s
         return None, f"{name}: {error.message}"
     if passing is None:
         return None, ""
-    problem = "" if passing.any() else f"No document has {describe_filters({name: value})}"
+    problem = "" if passing.any() else f"No document has {format_filters({name: value})}"
     return (None if problem else (name, value)), problem
 
 

@@ -19,9 +19,9 @@ SECONDS_OF_A_DAY = 86_400
 
 
 def today() -> int:
-    """Return the day from which ages count, in days since 1970.
+    """Return the current day in UTC, or REFERENCE_DATE if set, in days since 1970.
 
-    It is REFERENCE_DATE, or today in UTC. Raises ConfigurationError for an invalid date.
+    Raises ConfigurationError for an invalid date.
     """
     written = os.environ.get("REFERENCE_DATE", "").strip()
     if not written:

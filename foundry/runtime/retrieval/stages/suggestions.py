@@ -42,7 +42,7 @@ class SuggestionsLayout:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion(Record):
-    """A suggested query: the one typed with its last word completed, or a heading."""
+    """A suggested query: the typed text with its last word completed, or a heading."""
 
     text: str
     kind: Literal["word", "heading"]

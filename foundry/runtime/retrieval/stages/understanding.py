@@ -19,7 +19,7 @@ from ...settings import settings
 from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import MAX_PATTERN_INPUT, is_identifier_query
-from ..journal import Journal, describe_filters, quote
+from ..journal import Journal, format_filters, quote
 from ..query_model import QueryModel, Request
 
 _INSTRUCTIONS = """\
@@ -101,7 +101,7 @@ def understand_query(
         told = [f"A language model rewrote the query as {quote([used])}."] if used else []
         if read:
             told.append(
-                f"A language model found these filters in the query: {describe_filters(read)}."
+                f"A language model found these filters in the query: {format_filters(read)}."
             )
         journal.note(STAGE, *told, **details)
     return asked.query, asked.filters

@@ -27,9 +27,9 @@ def weigh_by_match(
 ) -> Weights:
     """Return the weights of the lanes for a query, given the candidates of both lanes.
 
-    Unless the match is strong, keywords get `keyword_weight` and the semantic lane the rest to 1.
-    The weights do not change if the keyword weight is lower already, or if the query has an
-    identifier, which embeddings blur.
+    Unless the match is strong, keywords get `keyword_weight`, and both weights add up to 1. The
+    weights do not change if the keyword weight is lower already, or if the query has an identifier,
+    which embeddings blur.
     """
     share = weights.keyword / (weights.semantic + weights.keyword)
     if share <= keyword_weight or find_identifiers(tokens, patterns):
