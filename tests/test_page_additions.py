@@ -194,7 +194,7 @@ def test_factors_and_stages_are_told(tab: Visit) -> None:
     tab.see(".scores .factor", f"{TIMES} {factor:.2f}")
     tab.see("#status", "Understanding: No language model is configured.")
     tab.page.click("#explanation summary")
-    tab.see("#explained", "By words: this way to search was asked for.")
+    tab.see("#explained", "By words: you chose this mode.")
     tab.see("#explained", "merged into similar passages")
     tab.see("#explained", f"A factor marked {TIMES}")
     tab.page.fill("#query", "zebra")

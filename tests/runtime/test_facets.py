@@ -14,12 +14,12 @@ from foundry.config.search import IndexOptions
 from foundry.documents import Place
 from foundry.indexing.versions import open_index
 from foundry.runtime.index.documents import Documents
-from foundry.runtime.index.reader import OpenedIndex
+from foundry.runtime.index.reader import Index, OpenedIndex
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.filters import FilterColumns
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Facets
-from foundry.runtime.retrieval.stages.facets import ENTRIES_OF_UNIT, count_facets
+from foundry.runtime.retrieval.stages.facets import ENTRIES_OF_UNIT, note_facets
 from foundry.runtime.retrieval.view import view_of
 
 OPTIONS = IndexOptions(filterable=("team",))
@@ -70,10 +70,18 @@ def candidates(chunks: Sequence[int]) -> Candidates:
     )
 
 
+def facets_of(
+    index: Index, found: Candidates, journal: Journal, *, passages: int, choices: int
+) -> Facets:
+    note_facets(True, found, index, journal, passages=passages, choices=choices)
+    assert journal.facets is not None
+    return journal.facets
+
+
 def counted(
-    index: OpenedIndex, chunks: Sequence[int], passages: int = 100, choices: int = 8
+    index: Index, chunks: Sequence[int], passages: int = 100, choices: int = 8
 ) -> dict[str, dict[str, int]]:
-    found = count_facets(index, candidates(chunks), Journal(), passages=passages, choices=choices)
+    found = facets_of(index, candidates(chunks), Journal(), passages=passages, choices=choices)
     assert found.counted == min(len(chunks), passages)
     return {each.filter: {one.value: one.count for one in each.values} for each in found.filters}
 
@@ -114,7 +122,7 @@ def test_the_best_passages_are_counted_and_the_most_frequent_values_shown(
     index: OpenedIndex,
 ) -> None:
     assert counted(index, [8, 7, 0], passages=2)["team"] == {"lab": 2}
-    found = count_facets(index, candidates(range(9)), Journal(), passages=100, choices=2)
+    found = facets_of(index, candidates(range(9)), Journal(), passages=100, choices=2)
     teams = next(each for each in found.filters if each.filter == "team")
     assert [(one.value, one.count) for one in teams.values] == [("core", 4), ("lab", 3)]
     assert teams.others == 1
@@ -122,13 +130,13 @@ def test_the_best_passages_are_counted_and_the_most_frequent_values_shown(
     # Equal counts are sorted by value.
     tags = next(each for each in found.filters if each.filter == "tags")
     assert [(one.value, one.count) for one in tags.values] == [("air", 6), ("old", 3)]
-    few = count_facets(index, candidates([0, 3]), Journal(), passages=100, choices=8)
+    few = facets_of(index, candidates([0, 3]), Journal(), passages=100, choices=8)
     assert [one.value for one in few.filters[0].values] == ["s0", "s1"]
     assert "others" not in few.to_json()["filters"][0]
 
 
 def test_nothing_found_has_no_facets(index: OpenedIndex) -> None:
-    found = count_facets(index, candidates([]), Journal(), passages=100, choices=8)
+    found = facets_of(index, candidates([]), Journal(), passages=100, choices=8)
     assert found == Facets(0, ())
 
 
@@ -151,7 +159,7 @@ def test_what_costs_too_much_is_left_out(index: OpenedIndex) -> None:
     ]
     assert costs == [0, 0, 1]
     journal = Journal(units=0)
-    found = count_facets(index, candidates([0, 3]), journal, passages=100, choices=8)
+    found = facets_of(index, candidates([0, 3]), journal, passages=100, choices=8)
     assert [each.filter for each in found.filters] == ["source", "media_type", "team"]
     assert journal.stages["budget"]["stopped"] == ["facets"]
 

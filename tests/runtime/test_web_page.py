@@ -186,7 +186,7 @@ def test_file_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     with pytest.raises(ConfigurationError, match=r"page/search\.html is unreadable"):
         Page.read("search.html")
     (tmp_path / "search.html").write_text('<script src="a.js"></script>')
-    with pytest.raises(ConfigurationError, match=r"page/search\.html is unreadable: .*a\.js"):
+    with pytest.raises(ConfigurationError, match=r"page/a\.js is unreadable"):
         Page.read("search.html")
 
 

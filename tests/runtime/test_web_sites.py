@@ -13,6 +13,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.settings import SETTINGS_FILE
+from foundry.runtime.web import page as web_page
 from foundry.runtime.web import sites as web_sites
 from foundry.runtime.web.sites import BOX_PATHS, ForSites, Sites, box_routes
 
@@ -123,14 +124,14 @@ def test_script_is_one_function_with_its_style(suggestions: bool) -> None:
     begin, style, suggests, *_, end = response.text.splitlines()[1:]
     assert response.text.startswith('(() => {\n"use strict";\n')
     assert (begin, end) == ('"use strict";', "})();")
-    sheet = (web_sites.FOLDER / "box.css").read_text(encoding="utf-8")
+    sheet = web_page.read_page_file("box.css")
     assert json.loads(style.removeprefix("const STYLE = ").removesuffix(";")) == sheet
     assert suggests == f"const SUGGESTS = {str(suggestions).lower()};"
     assert "function markedNodes(" in response.text and "const ROOT = " in response.text
 
 
 def test_script_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(web_sites, "FOLDER", tmp_path)
+    monkeypatch.setattr(web_page, "FOLDER", tmp_path)
     with pytest.raises(ConfigurationError, match=r"page/box\.css is unreadable") as caught:
         box_routes()
     assert caught.value.hint == "restore it from a trusted copy"

@@ -10,7 +10,7 @@ const COUNT = 10;
 const MAX_SUGGESTED = 200;
 
 const own = document.currentScript;
-if (!own) throw new Error('search.js is no module: load it by <script src="…/search.js"></script>');
+if (!own) throw new Error('search.js is not a module: load it with <script src="…/search.js"></script>');
 const ROOT = new URL(".", own.src).href;
 const { open: opener, placeholder = "Search", theme, filters = "" } = own.dataset;
 

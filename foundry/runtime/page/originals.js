@@ -10,7 +10,7 @@ const MARKUP = /html|svg/;
 
 const pathOfFile = (documentId) => `originals/${encodeURIComponent(documentId)}`;
 
-/** A link to a document's file, at a page of a PDF; it has no target until the server `has` confirmed the file. */
+/** A link to a document's file, at a page of a PDF; it has no target until the promise `has` resolves to true. */
 function fileLink(record, page, has) {
   const path = pathOfFile(record.id);
   const place = page && record.path.toLowerCase().endsWith(".pdf") ? `#page=${page}` : "";

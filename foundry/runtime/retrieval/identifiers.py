@@ -77,24 +77,17 @@ def whole_terms(token: Token) -> tuple[str, ...]:
     return token.terms[:1] if token.is_identifier else token.spelt(as_one=False)
 
 
-def find_unknown_identifiers(
+def note_unknown_identifiers(
     index: Index, query: str, tokens: Sequence[Token], patterns: Patterns, journal: Journal
-) -> tuple[str, ...]:
-    """Return the identifiers of a query that the index lacks. Raises StoreError.
+) -> None:
+    """Note in the journal which identifiers of a query the index lacks. Raises StoreError.
 
     Identifiers that exceed the query's budget are skipped.
     """
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
     unknown = (one.text for one in found if not _is_known(index, one, each, journal))
-    return tuple(dict.fromkeys(unknown))
-
-
-def note_unknown_identifiers(
-    index: Index, query: str, tokens: Sequence[Token], patterns: Patterns, journal: Journal
-) -> None:
-    """Note in the journal which identifiers of a query the index lacks. Raises StoreError."""
-    journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns, journal)
+    journal.unknown_identifiers = tuple(dict.fromkeys(unknown))
 
 
 def tokens_of(index: Index, query: str, journal: Journal) -> list[Token]:

@@ -28,20 +28,13 @@ def note_facets(
     passages: int,
     choices: int,
 ) -> None:
-    """Add facets to the response if the request asks for them."""
-    if is_asked:
-        journal.facets = count_facets(
-            index, candidates, journal, passages=passages, choices=choices
-        )
+    """Count the values in the best `passages`, if the request asks for facets.
 
-
-def count_facets(
-    index: Index, candidates: Candidates, journal: Journal, *, passages: int, choices: int
-) -> Facets:
-    """Count the values in the best `passages`; return the `choices` most frequent per filter.
-
-    Filters that exceed the query's budget are skipped.
+    Each facet has the `choices` most frequent values of a filter. Filters that exceed the query's
+    budget are skipped.
     """
+    if not is_asked:
+        return
     columns, starts = index.part(FilterColumns.open), index.part(Documents.open).first_chunks
     chunks = candidates.chunks[candidates.best_places()[:passages]]
     of_chunks = starts.searchsorted(chunks.astype(np.uint64), "right") - 1
@@ -56,7 +49,7 @@ def count_facets(
         for value, document in columns.values_in(name, documents, firsts):
             counts[value] += passages_of[document]
         facets.append(_facet(name, _folders(counts) if name == "path" else counts, choices))
-    return Facets(len(chunks), tuple(facet for facet in facets if facet.values))
+    journal.facets = Facets(len(chunks), tuple(facet for facet in facets if facet.values))
 
 
 def _facet(name: str, counts: Mapping[str, int], most: int) -> Facet:

@@ -60,14 +60,10 @@ def _spellings(folder: str) -> set[str]:
     return found - {number} if number.isdigit() and int(number) < LEAST_YEAR else found
 
 
-def without_versions(unknown: Sequence[str], folders: Sequence[str]) -> tuple[str, ...]:
-    """Return the unknown identifiers of a query that do not name a version."""
-    return tuple(text for text in unknown if not find_named(text, folders))
-
-
 def forget_versions(journal: Journal, folders: Sequence[str]) -> None:
     """Remove the names of versions from the journal's unknown identifiers."""
-    journal.unknown_identifiers = without_versions(journal.unknown_identifiers, folders)
+    unknown = journal.unknown_identifiers
+    journal.unknown_identifiers = tuple(one for one in unknown if not find_named(one, folders))
 
 
 def prefer_version(

@@ -72,8 +72,8 @@ def test_a_text_that_never_had_a_vector_needs_none() -> None:
 def test_only_the_model_of_the_index_may_embed_its_queries() -> None:
     assert require_model(index(model="large"), "shop").model == "large"
     for files, told in (
-        (index(provider="other"), "by other model 'small', but this server uses provider"),
-        (index(query={"encoder": "own"}), "by a table of word pieces, but this server uses"),
+        (index(provider="other"), "need other model 'small', but this server uses provider"),
+        (index(query={"encoder": "own"}), "need a table of word pieces, but this server uses"),
     ):
         with pytest.raises(IndexUnusableError, match=told) as caught:
             require_model(files, "shop")
