@@ -43,7 +43,7 @@ _CITED = re.compile(r"\[([0-9]{1,3})\]")
 _SPACES = re.compile(r"[ \t\r\n]+")
 _MARKS_BEFORE = re.compile(r"(?:\s|[>|]|[-*+\u2022](?=\s)|[0-9]{1,3}[.)](?=\s))*")
 _ROW = re.compile(r"\n(?=[ \t]*\|)")
-# Code, headings, and a table's header.
+# Not claims: code, headings and the headers of tables.
 _SILENT = re.compile(
     r"^[ \t]*(?:(```|~~~)(?s:.*?)(?:^[ \t]*\1[^\n]*$|\Z)|#{1,6}[ \t][^\n]*"
     r"|\|[^\n]*\n[ \t]*\|(?=[^\n]*-)[ \t|:-]+$|(\*\*|__)(?:(?!\2)[^\n])*(?<![.!])\2[ \t]*$)",
@@ -101,7 +101,7 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def numbers_of(text: str) -> dict[str, str]:
-    """Return the numbers of a text by value (`1000`), each as written (`1,000`)."""
+    """Map the value of each number in a text (`1000`) to the number as written (`1,000`)."""
     found = {}
     for written in _NUMBER.findall(text):
         found[f"{float(re.sub(r'[^0-9.]', '', written)):.12g}"] = written

@@ -94,7 +94,7 @@ def extract_answer(
     failure: str = "",  # Why the answer was not written by the model, if one was called
     language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
-    """Return an answer made of sentences from the passages, or one that only lists passages."""
+    """Return an answer made of sentences from the passages, or listing them, and its last event."""
     if sources.unknown_identifiers:
         # Sentences that resemble a question about an unknown identifier are off topic.
         text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."

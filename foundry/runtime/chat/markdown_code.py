@@ -28,7 +28,7 @@ Spans = list[tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class _Fence:
-    """An open fence: the prefix of each of its lines, and where its block may end."""
+    """An open code fence: its mark, the quotation prefix of its lines, and its indent."""
 
     mark: str
     quote: str

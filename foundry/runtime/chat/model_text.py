@@ -13,7 +13,7 @@ from .markdown_code import LINE_END, MAX_LINE, CodeTracker
 from .text import MARKS
 
 MAX_HELD_CHARACTERS = 2_000
-MAX_PASSAGE_NUMBER = 20  # The limit of a request
+MAX_PASSAGE_NUMBER = 20  # The most passages that a request can ask for
 
 _SPACE = r"(?<![ \t])[ \t]+|"
 _DASH = "\u2010-\u2015-"

@@ -185,7 +185,7 @@ def openai_routes(answer: Answer, model_name: str) -> APIRouter:
 
 
 async def answer_openai_failure(request: Request, failure: Exception) -> Response:
-    """Return the response to a failed request; under /v1 in OpenAI's format, without status 422."""
+    """Return the response to a failed request; below /v1 in OpenAI's format, with 400 for 422."""
     if not request.scope["path"].startswith("/v1/"):
         return await answer_failure(request, failure)
     problem = describe_failure(request, failure)
@@ -216,7 +216,7 @@ def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
 async def _collect(
     answer: AsyncGenerator[ChatEvent, None], head: dict[str, Any], asked: int
 ) -> dict[str, Any]:
-    """Return the complete answer. Raises HTTPException: 502 if cut, 503 if the server stops."""
+    """Return the complete answer. Raises HTTPException 502 if it breaks off, 503 at shutdown."""
     text = ""
     async with stopping.in_time(), aclosing(answer) as events:
         async for event in events:

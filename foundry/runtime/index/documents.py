@@ -70,7 +70,7 @@ class Documents:
     lines: Records
     chunk_lines: Records
     first_chunks: NDArray[np.uint64]
-    read_sources: Callable[[], list[SourceSummary]]
+    sources: Callable[[], list[SourceSummary]]  # With their numbers of documents and chunks
     link_ends: NDArray[np.uint64]  # (m + 1,) offsets into `linked`
     linked: NDArray[np.uint32]  # Numbers of linked documents
 
@@ -128,10 +128,6 @@ class Documents:
             if any(chunk.id == chunk_id for chunk in found):
                 return place
         return None
-
-    def sources(self) -> list[SourceSummary]:
-        """Return all sources, with their numbers of documents and chunks."""
-        return self.read_sources()
 
 
 def _read_sources(report: Path) -> list[SourceSummary]:

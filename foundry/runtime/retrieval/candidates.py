@@ -103,7 +103,7 @@ class Candidates:
         return order
 
     def levels(self) -> Numbers:
-        """Return, for each candidate, the position in DEPTHS at which a lane finds it."""
+        """Return the position in DEPTHS (m,) at which a lane first finds each candidate."""
         ranks = np.stack([self.semantic_ranks, self.keyword_ranks])
         # Chunks added by a stage have no rank and belong to the first depth.
         found = ranks.min(axis=0, where=ranks > 0, initial=np.iinfo(np.int64).max)

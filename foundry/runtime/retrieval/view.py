@@ -155,7 +155,7 @@ def _documents_within(
         lines=VisibleRecords(documents.lines, selection.documents, selection.document_places),
         chunk_lines=chunk_lines,
         first_chunks=first_chunks,
-        read_sources=summaries.copy,
+        sources=summaries.copy,
         link_ends=np.append(link_ends[:1], link_ends[1:][selection.documents]),
         linked=linked,
     )

@@ -8,7 +8,6 @@ assignment per line. Callers with another token, or none, get the rule `access_d
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -35,15 +34,6 @@ _HINT = "write rule=sha256, with a rule from settings.json and the SHA-256 of on
 
 # None allows everything, as for commands that the server's owner runs.
 _rule: ContextVar[str | None] = ContextVar("rule", default=None)
-
-
-@contextmanager
-def _seeing(rule: str | None) -> Iterator[None]:
-    reset = _rule.set(rule)
-    try:
-        yield
-    finally:
-        _rule.reset(reset)
 
 
 @dataclass(slots=True)
@@ -122,8 +112,11 @@ class ByRights:
         rule = self._rights.rule_of(scope) if scope["type"] == "http" else None
         if rule is not None and scope["path"] == "/metrics":
             raise HTTPException(403, "This token has no access to the metrics.")
-        with _seeing(rule):
+        reset = _rule.set(rule)
+        try:
             await self._app(scope, receive, send)
+        finally:
+            _rule.reset(reset)
 
 
 def _entries() -> Iterator[tuple[str, str]]:

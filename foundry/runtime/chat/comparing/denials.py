@@ -61,7 +61,7 @@ class Denials:
                 and all(self._is_flipped(clause, other) for other in near)
             ):
                 flipped.append(share)
-        # "If A, then B" implies that without B there is no A.
+        # "If A, then B" means the same as "without B, no A": two negations cancel each other.
         if len(flipped) % 2 == 0:
             return 0.0
         return max(0.0, (max(flipped) - ALIGNED) / (1 - ALIGNED))

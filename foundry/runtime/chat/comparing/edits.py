@@ -19,7 +19,7 @@ MAX_WORDS, MAX_TELLING = 4, 2
 
 
 class Edits(NamedTuple):
-    """The changes between two sentences, with their weights."""
+    """The largest weight of each kind of change between two sentences."""
 
     number: float = 0.0
     opposite: float = 0.0
@@ -37,7 +37,7 @@ class _Change(NamedTuple):
 
 
 def find_edits(ours: Sequence[Token], theirs: Sequence[Token], known: frozenset[str]) -> Edits:
-    """Return the changes between two sentences; `known` are the stems of all passages."""
+    """Weigh the changes between two sentences; `known` are the stems of all passages."""
     number = opposite = word = 0.0
     swapped: list[tuple[set[str], set[str]]] = []
     words, others = ({one.text for one in tokens} for tokens in (ours, theirs))

@@ -26,7 +26,7 @@ from .words import Token, base_form, read_tokens, stems_of
 
 # Minimum weights of a term in no chunk and of any other term, and the weight of a number
 RARE, COMMON, NUMBER = 3.0, 0.3, 3.0
-WORDY = 0.03  # Subtracted for each word of a passage's sentence
+WORDY = 0.03  # Subtracted from a sentence's similarity for each of its words
 SURELY, HELD = 0.75, 0.2
 UNFOUNDED = 0.5  # Paraphrases may lack this share of the words
 MIN_TERMS = 3  # "Indeed." makes no statement
@@ -198,7 +198,7 @@ class Evidence:
     def _other_number(
         self, quantities: Sequence[Quantity], places: Sequence[_Place], shares: Sequence[float]
     ) -> float:
-        """Return the similarity of the sentence that has another number in the same place."""
+        """Return how surely the most similar sentence has a different number of the same kind."""
         found = 0.0
         for one in quantities:
             others = [other for other in quantities if other is not one]
@@ -224,7 +224,7 @@ class Evidence:
         return term_weights(self._index, [stem]).get(stem)
 
     def _weigh(self, stems: Iterable[str]) -> dict[str, float]:
-        """Return the rarity of each stem; stems in no chunk get the mean of the others."""
+        """Return the rarity of each stem; stems in no chunk get the mean, and at least RARE."""
         weights = {stem: self._weight(stem) for stem in stems}
         known = [weight for weight in weights.values() if weight is not None]
         usual = max(RARE, sum(known) / len(known) if known else RARE)
@@ -240,7 +240,7 @@ def _most_similar(
     weights: Mapping[str, float],
     shares: Sequence[float],
 ) -> int:
-    """Return the position of the place with most of a sentence's words and numbers."""
+    """Return the position of the place that shares most words and numbers with a sentence."""
     values = [f"#{one.value}" for one in tokens if one.value]
     total = sum(weights.values()) + NUMBER * len(values) or 1.0
     scores = []
@@ -252,7 +252,7 @@ def _most_similar(
 
 
 def _unfounded(weights: Mapping[str, float], known: frozenset[str]) -> float:
-    """Return the share of a sentence's words that no passage has."""
+    """Return 0 if the passages have half of a sentence's words by weight, 1 if they have none."""
     if len(weights) < MIN_TERMS:
         return 0.0
     lacking = 1 - share_of(weights, known)

@@ -97,7 +97,7 @@ def says_opposite(question: str, text: str) -> bool:
 
 
 def find_lacking(question: str, said: str) -> str | None:
-    """Return the requirement of the question that none of the quoted sentences meets."""
+    """Return a requirement of the question that no quoted sentence meets; None if all are met."""
     said = _CITATION.sub("", said)
     if _asks_for_denial(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
         return '"not"'

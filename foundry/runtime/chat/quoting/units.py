@@ -94,7 +94,7 @@ class Unit:
 
 
 def read_units(text: str, asked_above: str = "") -> list[Unit]:
-    """Return the units of a passage, in order; a question in `asked_above` is its heading."""
+    """Return the units of a passage, in order; `asked_above` is the heading, if a question."""
     reader = _Reader(asked_above if _QUESTION.search(asked_above) else "")
     reader.read(read_blocks(text), None)
     return reader.units
@@ -288,7 +288,7 @@ def _is_label(text: str, following: Block | None) -> bool:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the text of each unit of a passage, cut to MAX_UNIT."""
+    """Yield the texts of units, cut to MAX_UNIT; short ones and introductions are skipped."""
     for unit in read_units(text):
         said = shorten(unit.words, MAX_UNIT)
         if len(said) >= MIN_SENTENCE and not unit.members:

@@ -17,7 +17,7 @@ from ..candidates import stage
 from ..journal import Journal
 
 STAGE = "languages"
-MIN_WORDS = 2  # Frequent words of the other language
+MIN_WORDS = 2  # Minimum number of frequent words of the other language
 BUILT_IN_MODEL = "static-en"  # Other models may be multilingual.
 
 _WORD = re.compile(r"[^\W\d_]+")

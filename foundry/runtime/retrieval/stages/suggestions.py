@@ -21,7 +21,7 @@ from ..candidates import stage
 
 FOLDER = "suggestions"  # In the folder of an index
 MAX_WORDS, MAX_HEADINGS = 4, 6
-MAX_RANKED = 256  # Number of positions in headings from which the best are selected
+MAX_RANKED = 256  # Maximum number of positions in headings from which the best are selected
 
 _AFTER_ALL = "\U0010ffff"
 

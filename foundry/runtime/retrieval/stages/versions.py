@@ -135,7 +135,7 @@ def _naming(versions: Sequence[Hit], hit: Hit) -> Hit:
 
 
 def _find_series(folders: Sequence[str]) -> dict[str, str]:
-    """Return the parent folder of each folder's series, longest folders first.
+    """Map each folder, longest first, to the parent folder of its series.
 
     A folder that contains others belongs to their series. Folders without siblings form one series.
     """

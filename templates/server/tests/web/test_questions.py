@@ -311,7 +311,7 @@ def test_a_thumb_is_lost_with_its_folder_and_kept_in_the_next(log: QuestionLog, 
 
 
 def test_a_thumb_is_lost_with_the_right_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
-    # The folder must not be below folders that only the test user may enter.
+    # Another user needs access to all folders above this one.
     folder = Path(mkdtemp())
     try:
         if (pid := os.fork()) == 0:
@@ -332,7 +332,7 @@ def test_a_thumb_is_lost_with_the_right_to_write(monkeypatch: pytest.MonkeyPatch
 def _lose_the_right(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INDEX_DIR", raising=False)
     monkeypatch.setenv(VARIABLE, str(file))
-    # The server may be below a folder that this user must not enter.
+    # The server may be below a folder to which this user has no access.
     (closed := file.parent / "closed").mkdir(mode=0)
     monkeypatch.setattr(questions, "__file__", str(closed / "notes" / "web" / "questions.py"))
     log = QuestionLog.open()
