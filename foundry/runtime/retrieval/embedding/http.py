@@ -13,7 +13,7 @@ from typing import Any
 import httpx2
 
 from ...settings import API_KEY
-from .replies import EmbeddingFailure, bad_reply
+from .replies import EmbeddingFailure, bad_reply, name_dimensions
 
 MAX_REPLY_BYTES = 256 * 1024 * 1024
 """More than the largest valid reply: 2,048 texts with 4,096 numbers each."""
@@ -35,14 +35,19 @@ logging.getLogger("httpx2").setLevel(logging.WARNING)
 class EmbeddingService:
     """Posts JSON to an embedding service; threads can share one.
 
-    Attributes:
-        base_url: Address of the service, without a trailing slash.
-        model: Its name in the service, for messages.
+    Args:
+        base_url: Address of the service, such as `https://api.openai.com/v1`.
+        model: Its name in the service.
+        api_key: Sent as a bearer token; None if the service needs none.
+        dimensions: Number to request; None for the model's default.
     """
 
-    def __init__(self, base_url: str, model: str, api_key: str | None) -> None:
+    def __init__(
+        self, base_url: str, model: str, *, api_key: str | None, dimensions: int | None
+    ) -> None:
         self.base_url = base_url.rstrip("/")
         self.model = model
+        self.dimensions = dimensions
         self._api_key = api_key
         headers = {"accept": "application/json"}
         if api_key:
@@ -87,7 +92,7 @@ class EmbeddingService:
                 is_temporary=True,
             ) from None
         if response.status_code != 200:
-            raise self._refusal(response, content)
+            raise name_dimensions(self._refusal(response, content), self.dimensions)
         return self._parse(content)
 
     def close(self) -> None:
@@ -129,7 +134,8 @@ class EmbeddingService:
         if not isinstance(reply, dict):
             raise bad_reply(f"{self.base_url}: the reply is not a JSON object")
         if reply.get("error"):
-            raise bad_reply(f"{self.base_url}: {self._shown(find_message(content))}")
+            failure = bad_reply(f"{self.base_url}: {self._shown(find_message(content))}")
+            raise name_dimensions(failure, self.dimensions)
         return reply
 
     def _refusal(self, response: httpx2.Response, content: bytes) -> EmbeddingFailure:

@@ -14,25 +14,11 @@ from numpy.typing import NDArray
 from ...index.layout import IndexFiles
 from .http import EmbeddingService
 from .live import LiveQueryEncoder, ask_service
-from .replies import EmbeddingFailure, bad_reply, name_dimensions, read_vectors
+from .replies import bad_reply, read_vectors
 
 
-class OpenAIEmbeddings:
-    """Embeds over HTTP; threads can share one.
-
-    Args:
-        base_url: Such as `https://api.openai.com/v1`.
-        model: Its name in the service.
-        api_key: Sent as a bearer token; None if the service needs none.
-        dimensions: Number to request; None for the model's default.
-    """
-
-    def __init__(
-        self, base_url: str, model: str, *, api_key: str | None, dimensions: int | None
-    ) -> None:
-        self._service = EmbeddingService(base_url, model, api_key)
-        self._model = model
-        self._dimensions = dimensions
+class OpenAIEmbeddings(EmbeddingService):
+    """Embeds with a service that has OpenAI's API; threads can share one."""
 
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float
@@ -49,21 +35,14 @@ class OpenAIEmbeddings:
         """
         del side
         body: dict[str, object] = {
-            "model": self._model,
+            "model": self.model,
             "input": list(texts),
             "encoding_format": "float",
         }
-        if self._dimensions is not None:
-            body["dimensions"] = self._dimensions
-        try:
-            reply = self._service.post("/embeddings", body, timeout=timeout)
-        except EmbeddingFailure as failure:
-            raise name_dimensions(failure, self._dimensions) from None
-        return read_vectors(find_rows(reply, len(texts)), len(texts), self._dimensions)
-
-    def close(self) -> None:
-        """Close idle connections."""
-        self._service.close()
+        if self.dimensions is not None:
+            body["dimensions"] = self.dimensions
+        reply = self.post("/embeddings", body, timeout=timeout)
+        return read_vectors(find_rows(reply, len(texts)), len(texts), self.dimensions)
 
 
 def find_rows(reply: dict[str, Any], count: int) -> list[Any]:
