@@ -115,7 +115,7 @@ def test_index_that_proves_damaged_answers_nothing(
 
 @contextmanager
 def serving(*options: str, **variables: str) -> Iterator[str]:
-    """Run the server like its owner, on a free port; yields its address."""
+    """Run the server as its owner would, on a free port; yields its address."""
     command = [sys.executable, "-m", "workshop", "serve", "--port", "0", *options]
     root = Path(__file__).parent.parent
     with subprocess.Popen(
@@ -138,7 +138,7 @@ def test_workers_answer_and_stop_together(callers_headers: dict[str, str]) -> No
             asked = urllib.request.Request(f"{address}/search?q=a", headers=callers_headers)
             with urllib.request.urlopen(asked) as answer:
                 assert answer.status == 200
-        # Metrics and log count a request a moment after its response was sent.
+        # A request is counted and logged a moment after its response was sent.
         counted = 'http_requests_total{method="GET",route="/search",status="200"} 8.0'
         for _ in range(1000):
             asked = urllib.request.Request(f"{address}/metrics", headers=callers_headers)

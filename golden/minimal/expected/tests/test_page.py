@@ -125,7 +125,7 @@ def test_lists_for_agents(client: TestClient, monkeypatch: pytest.MonkeyPatch) -
 
 
 def plain(text: str) -> str:
-    """Return a text on one line, without markup."""
+    """Return a text on one line, with escapes for Markdown characters."""
     return re.sub(r"([\\`*_\[\]<>#|])", r"\\\1", " ".join(text.split()))
 
 

@@ -1,4 +1,4 @@
-"""The command line: options of each command, output, and an exit code for each kind of error."""
+"""The command line: the parser, the commands `serve` and `verify`, and the exit codes."""
 
 import argparse
 import io
@@ -28,7 +28,7 @@ Search = Callable[..., "SearchResponse"]
 Serve = Callable[[argparse.Namespace], None]
 Answer = tuple[object, str, int]  # A command's JSON, text and exit code
 AddCommand = Callable[[Any], None]
-"""Adds a command to subparsers; its default `serve` or `answer` is the function to run."""
+"""Adds a command to subparsers, with its function as the default of `serve` or `answer`."""
 
 
 def run(
@@ -91,7 +91,7 @@ def _parser(
     add("--port", type=int, help="port to bind, 0 for any free port (PORT or settings.json)")
     no_auth = "accept requests without a token from everyone who can reach the address"
     add("--insecure-no-auth", action="store_true", help=no_auth)
-    finish = "seconds for running requests after SIGTERM; chats end earlier (%(default)s)"
+    finish = "seconds that requests may still run after SIGTERM; chats end earlier (%(default)s)"
     add("--grace", type=_read_seconds, default=GRACE_SECONDS, metavar="SECONDS", help=finish)
 
     for add_command in more:
@@ -123,8 +123,7 @@ def _verify(_chosen: argparse.Namespace, search: Search) -> Answer:
     findings = index.verify()
     # A damaged index is not searched.
     for item in () if findings else index.manifest.known_items:
-        # The largest top_k is used, because stages may rank newer or closer chunks above a known
-        # item.
+        # Stages may rank newer or closer chunks above a known item, so ask for many.
         chunk = index.find_chunk(item.chunk_id)
         if not chunk or not ask(item.query, MAX_TOP_K).covers(chunk):
             findings.append(f"the query {item.query!r} does not find {item.chunk_id}")

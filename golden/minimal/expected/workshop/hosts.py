@@ -1,6 +1,6 @@
 """Canonical forms of hosts, which are names or addresses.
 
-A dual-stack socket reports 10.0.0.1 as `::ffff:10.0.0.1`.
+A dual-stack socket reports 10.0.0.1 as `::ffff:10.0.0.1`, so such mapped addresses become IPv4.
 """
 
 import ipaddress
@@ -14,10 +14,7 @@ HOSTS_HINT = "write names like docs.example.com or docs.example.com:8443"
 
 @lru_cache(maxsize=1024)
 def plain_host(written: str) -> str:
-    """Return the canonical form of a host: mapped addresses become IPv4; names are unchanged.
-
-    An IPv6 address gets brackets, and loses its zone.
-    """
+    """Return the canonical form of a host: IPv6 in brackets, without zone; names are unchanged."""
     has_brackets = written.startswith("[") and written.endswith("]")
     try:
         address = plain_address(written[1:-1] if has_brackets else written)
@@ -27,7 +24,7 @@ def plain_host(written: str) -> str:
 
 
 def plain_host_and_port(written: str) -> str:
-    """Return the canonical form of a host that matches HOST, with its port."""
+    """Return a host, and its port if any, in canonical form; unchanged unless it matches HOST."""
     found = HOST.fullmatch(written)
     return written if found is None else plain_host(found["name"]) + written[found.end("name") :]
 

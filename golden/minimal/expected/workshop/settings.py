@@ -43,7 +43,7 @@ class Limits:
         """Raise ValueError for limits with which the server could not answer."""
         if min(self.connections, self.searches, self.streams) < 1 or min(astuple(self)) < 0:
             raise ValueError(
-                "limits: connections, searches and streams must be at least 1, others 0"
+                "limits: connections, searches and streams must be at least 1, the others 0 or more"
             )
 
 
@@ -65,7 +65,7 @@ class Settings:
 
 @cache
 def settings(file: Path = SETTINGS_FILE) -> Settings:
-    """Read the settings once, from a file and the environment. Raises ConfigurationError."""
+    """Return the settings in a file and the environment; cached. Raises ConfigurationError."""
     with reading(file) as values:
         port = read_number("PORT", most=65535, whole=True)
         return Settings(
@@ -99,7 +99,7 @@ def _read_hosts(listed: Iterable[str], file: Path) -> frozenset[str]:
 
 @contextmanager
 def reading(file: Path = SETTINGS_FILE) -> Iterator[Any]:
-    """Read the JSON of an exported file; errors in the block become ConfigurationErrors."""
+    """Yield the parsed JSON of an exported file; errors in the block become ConfigurationErrors."""
     try:
         yield json.loads(read_file(file))
     except _UNUSABLE as error:
@@ -113,7 +113,10 @@ def read_variable(name: str) -> str | None:
 
 
 def read_address(name: str) -> str | None:
-    """Return the address of a service without a final slash. Raises ConfigurationError."""
+    """Return the address in a variable, without a final slash; None if it is unset or blank.
+
+    Raises ConfigurationError.
+    """
     written = read_variable(name)
     if written is not None and not ADDRESS.fullmatch(written):
         message = f"{name} must be an address like https://docs.example.com"

@@ -34,7 +34,7 @@ def add_search(commands: Any) -> None:
     late = "only modified on this date or later"
     add("--modified-after", action="append", metavar="DATE", help=late)
     add("--modified-before", action="append", metavar="DATE", help="only modified earlier")
-    fields = "only with this path, media_type or column of metadata; repeatable"
+    fields = "only with this path, media_type or metadata column; repeatable"
     add("--filter", action="append", metavar="FIELD=VALUE", help=fields)
     output = searching.add_mutually_exclusive_group()
     output.add_argument(
@@ -69,7 +69,10 @@ def printable(text: str) -> str:
 
 
 def format_response(response: SearchResponse, *, explain: bool = False, first: int = 1) -> str:
-    """Return a paragraph for each hit, numbered from `first`; `explain` adds score details."""
+    """Return notices, and a paragraph for each hit; `explain` adds score details.
+
+    Hits are numbered from `first`.
+    """
     paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
     paragraphs += [
         _describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, first)

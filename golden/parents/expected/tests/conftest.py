@@ -49,7 +49,7 @@ def client(new_client: Callable[[], TestClient]) -> Iterator[TestClient]:
 def limited(
     monkeypatch: pytest.MonkeyPatch, new_client: Callable[[], TestClient]
 ) -> Callable[..., TestClient]:
-    """Create a client of the application with other limits than in settings.json."""
+    """Create a client of the application with limits other than those in settings.json."""
 
     def make(**limits: int) -> TestClient:
         chosen = replace(settings(), limits=replace(settings().limits, **limits))

@@ -129,7 +129,7 @@ def test_a_probe_without_a_vector_is_all_zeros(tmp_path: Path) -> None:
 
 
 def test_an_index_for_another_encoder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(IndexUnusableError, match="its queries are embedded by a model") as caught:
+    with pytest.raises(IndexUnusableError, match="queries of this index need a model") as caught:
         open_encoder(written(tmp_path, query={"encoder": "same"}))
     assert caught.value.hint and "export the server again" in caught.value.hint
     files = written(tmp_path)

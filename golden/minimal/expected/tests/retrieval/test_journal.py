@@ -18,8 +18,8 @@ from workshop.retrieval.journal import (
     UNITS_OF_CHUNK,
     Journal,
     afford_terms,
-    describe_filters,
     early_budget,
+    format_filters,
 )
 
 
@@ -134,7 +134,7 @@ def test_what_stages_did_is_told_in_sentences() -> None:
 
 def test_filters_are_told_in_words() -> None:
     filters = {"modified_after": "2026-01-01", "tags": ["a", "b"]}
-    said = describe_filters(filters)
+    said = format_filters(filters)
     assert said == "modified after \u201c2026-01-01\u201d, tags \u201ca, b\u201d"
 
 

@@ -16,8 +16,8 @@ from workshop.index.protocols import LaneHits
 from workshop.index.tokens import Tokenizer
 from workshop.retrieval.identifiers import (
     MAX_PATTERN_INPUT,
-    find_unknown_identifiers,
     finds_identifier,
+    note_unknown_identifiers,
 )
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.keyword_lane import KeywordLane
@@ -62,7 +62,9 @@ INDEX = make_index(CHUNKS)
 
 def unknown(query: str, *patterns: str, index: Any = INDEX) -> tuple[str, ...]:
     _, tokens = TOKENIZER.tokenize_query(query)
-    return find_unknown_identifiers(index, query, tokens, [*map(re.compile, patterns)], Journal())
+    journal = Journal()
+    note_unknown_identifiers(index, query, tokens, [*map(re.compile, patterns)], journal)
+    return journal.unknown_identifiers
 
 
 @pytest.mark.parametrize(
@@ -180,7 +182,7 @@ def test_comparing_letters_first_changes_no_answer(
     named = [unknown(query, r"\w+[-_.:]+\w+", index=index) for query in queries]
     assert () in named and any(named)
     monkeypatch.setattr(
-        sys.modules[find_unknown_identifiers.__module__], "letters_of", lambda _: b""
+        sys.modules[note_unknown_identifiers.__module__], "letters_of", lambda _: b""
     )
     assert named == [unknown(query, r"\w+[-_.:]+\w+", index=index) for query in queries]
 
@@ -206,7 +208,8 @@ def test_what_it_costs_to_look_for_an_identifier(left: int, found: tuple[str, ..
     # The term is in one chunk, which is read.
     journal = Journal(units=2_000 + 1 + 1_000 + left)
     _, tokens = TOKENIZER.tokenize_query("--quick")
-    assert find_unknown_identifiers(INDEX, "--quick", tokens, (), journal) == found
+    note_unknown_identifiers(INDEX, "--quick", tokens, (), journal)
+    assert journal.unknown_identifiers == found
     assert (journal.units == 0) == ("budget" not in journal.stages) == bool(found)
 
 
@@ -258,8 +261,8 @@ def test_what_it_costs_to_look_for_a_name_with_a_beginning() -> None:
     for left, found in ((0, ("tools/destroy",)), (-1, ())):
         journal = Journal(units=2_000 + 2 + 1_000 + left)
         _, tokens = TOKENIZER.tokenize_query("tools/destroy")
-        named = find_unknown_identifiers(PATHS, "tools/destroy", tokens, (), journal)
-        assert named == found
+        note_unknown_identifiers(PATHS, "tools/destroy", tokens, (), journal)
+        assert journal.unknown_identifiers == found
         assert (journal.units == 0) == bool(found)
     assert unknown("tools/destroy" + " " * MAX_PATTERN_INPUT, index=PATHS) == ()
     notes = [(f"Note {number}", "Of tools/list, destroy tools.") for number in range(51)]

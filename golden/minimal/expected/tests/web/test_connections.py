@@ -108,7 +108,7 @@ def test_a_connection_serves_one_request_after_the_other(monkeypatch: pytest.Mon
         async with served(Application()) as (_, connect):
             reader, writer = await connect(REQUEST + BIG)
             assert [await status(reader), await status(reader)] == [200, 200]
-            # A connection may be idle for longer than a head may take.
+            # An idle connection is not cut off by the timeout for heads.
             await asyncio.sleep(0.3)
             writer.write(REQUEST)
             assert await status(reader) == 200

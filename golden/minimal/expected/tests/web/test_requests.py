@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from workshop.web.requests import RequestModel, SearchParameters, SearchRequest
+from workshop.web.requests import RequestModel, SearchBody, SearchParameters
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +19,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("sent", "top_k"), [(1, 1), (100, 100), (3.0, 3), (100.0, 100)])
 def test_a_whole_number_of_results_may_be_asked_for(sent: float, top_k: int) -> None:
-    arguments = SearchRequest.model_validate({"query": " seal ", "top_k": sent})
+    arguments = SearchBody.model_validate({"query": " seal ", "top_k": sent})
     assert (arguments.query, arguments.top_k) == ("seal", top_k)
     assert type(arguments.top_k) is int
 
@@ -27,7 +27,7 @@ def test_a_whole_number_of_results_may_be_asked_for(sent: float, top_k: int) -> 
 @pytest.mark.parametrize("sent", [0, 101, 3.5, 100.5, "3", True, None, [3], 1e300])
 def test_another_number_of_results_is_refused(sent: Any) -> None:
     with pytest.raises(ValidationError, match="top_k"):
-        SearchRequest.model_validate({"query": "seal", "top_k": sent})
+        SearchBody.model_validate({"query": "seal", "top_k": sent})
 
 
 @pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_another_number_of_results_is_refused(sent: Any) -> None:
 )
 def test_a_query_is_a_text_of_at_most_2000_characters(query: Any, is_one: bool) -> None:
     try:
-        assert SearchRequest.model_validate({"query": query}).top_k == 10
+        assert SearchBody.model_validate({"query": query}).top_k == 10
         assert SearchParameters.model_validate({"q": query}).top_k == 10
     except ValidationError:
         assert not is_one
@@ -55,7 +55,7 @@ def test_a_query_string_asks_for_what_a_body_does() -> None:
     wanted["group"] = None
     wanted["prefix"] = False
     assert arguments == wanted
-    assert dict(SearchRequest.model_validate(arguments)) == arguments
+    assert dict(SearchBody.model_validate(arguments)) == arguments
     for more in ({"mode": "psychic"}, {"colour": "red"}, {"top_k": "101"}, {"top_k": "0"}):
         with pytest.raises(ValidationError):
             SearchParameters.model_validate({"q": "seal", **more})
@@ -64,17 +64,17 @@ def test_a_query_string_asks_for_what_a_body_does() -> None:
 @pytest.mark.parametrize(
     ("model", "name", "meant"),
     [
-        *((SearchRequest, name, "top_k") for name in ("limit", "k", "n", "size", "topk", "top_K")),
-        (SearchRequest, "q", "query"),
+        *((SearchBody, name, "top_k") for name in ("limit", "k", "n", "size", "topk", "top_K")),
+        (SearchBody, "q", "query"),
         (SearchParameters, "query", "q"),
-        (SearchRequest, "Mode", "mode"),
-        (SearchRequest, "colour", None),
+        (SearchBody, "Mode", "mode"),
+        (SearchBody, "colour", None),
     ],
 )
 def test_for_an_unknown_field_the_nearest_is_named(
     model: type[RequestModel], name: str, meant: str | None
 ) -> None:
-    required = {"query": "seal"} if model is SearchRequest else {"q": "seal"}
+    required = {"query": "seal"} if model is SearchBody else {"q": "seal"}
     with pytest.raises(ValidationError) as caught:
         model.model_validate({**required, "top_k": 101, name: 3})
     top_k, unknown = caught.value.errors()
@@ -86,7 +86,7 @@ def test_for_an_unknown_field_the_nearest_is_named(
 
 def test_the_schema_has_the_bounds() -> None:
     query, top_k = (
-        SearchRequest.model_json_schema()["properties"][name] for name in ("query", "top_k")
+        SearchBody.model_json_schema()["properties"][name] for name in ("query", "top_k")
     )
     assert (query["minLength"], query["maxLength"]) == (1, 2000)
     assert (top_k["minimum"], top_k["maximum"], top_k["default"]) == (1, 100, 10)

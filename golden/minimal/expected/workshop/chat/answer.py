@@ -70,9 +70,7 @@ def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
     passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
-        whole = hit.text
-        if hit.passage is not None:
-            whole = hit.passage.text
+        whole = hit.text if hit.passage is None else hit.passage.text
         if left < min(MIN_PASSAGE_CHARACTERS, len(whole)):
             break
         source = SourceOfAnswer(

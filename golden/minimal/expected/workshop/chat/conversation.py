@@ -1,4 +1,4 @@
-"""Reads conversations, and classifies messages as questions, follow-ups or thanks, without a model.
+"""Classifies messages as questions, follow-ups or thanks, and builds queries for follow-ups.
 
 A message is a follow-up if it has no content word ("why?"), if a pronoun has no earlier clause to
 refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or if it continues ("and if
@@ -22,7 +22,7 @@ Kind = Literal["question", "follow_up", "acknowledgement"]
 DEFAULT_CHAT_TOP_K = 6
 MAX_WORDS = 24  # A longer message is not a follow-up.
 MAX_ADDED_WORDS = 2
-MAX_FOLLOW_UPS = 4  # The newest headings that contribute to the query
+MAX_FOLLOW_UPS = 4  # Only so many of them, the newest, are added to the query.
 MAX_HEADING_CHARACTERS = 120
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
@@ -127,7 +127,7 @@ ENGLISH = LanguageWords(
 
 
 def kind_of(turns: Sequence[Turn], index: Index, language: LanguageWords = ENGLISH) -> Kind:
-    """Return the kind of the last turn, which is always a question if there is no earlier one."""
+    """Return the kind of the last turn; the user's first turn is always a question."""
     text = turns[-1].content.lower()
     words = _WORD.findall(text)
     is_short = 0 < len(words) <= MAX_WORDS and len(text) <= MAX_QUERY_LENGTH

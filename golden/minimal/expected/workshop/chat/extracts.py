@@ -45,7 +45,7 @@ _REQUEST = re.compile(
     r"\W*(?:(?:can|could|would) you|describe|explain|give|list|make|please|show|summari[sz]e"
     r"|tell)\b"
 )
-# A word of asking that is a subject here: "create a table", but not "a list of all pumps"
+# A word such as "table" that is the subject here: "create a table", but not "a table of all pumps"
 _THING = re.compile(r"\b(?:an?|between|each|every|my|the) (\w+)\b(?! (?:about|for|of|to)\b)")
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
@@ -94,7 +94,7 @@ def extract_answer(
     failure: str = "",  # Why the answer was not written by the model, if one was called
     language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
-    """Return an answer made of sentences from the passages, or one that only lists passages."""
+    """Return an answer made of sentences from the passages, or listing them, and its last event."""
     if sources.unknown_identifiers:
         # Sentences that resemble a question about an unknown identifier are off topic.
         text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
@@ -149,7 +149,7 @@ def extract(
 ) -> tuple[list[tuple[NumberedPassage, Quote]], float]:
     """Return quotations of the best sentences that each add something new, in text order.
 
-    Also returns the largest share of the question's terms, by rarity, in one of them.
+    Also returns the largest share of the question, weighted by rarity, that one of them covers.
     """
 
     @cache  # Items of a list share their lead-in, and units of a section share its headings.
@@ -208,7 +208,7 @@ def extract(
 
 
 def _terms_asked(question: str, index: Index) -> Iterator[str]:
-    """Yield the terms of a question, without `isn't`, signs, and closed forms in no chunk."""
+    """Yield the terms of a question, without `isn't` and signs; compounds in no chunk are split."""
     for token in index.tokenizer.tokenize(question):
         if token.text[-2:].lower() == "'t" or token.is_sign:
             continue

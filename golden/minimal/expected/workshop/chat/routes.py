@@ -16,7 +16,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from ..index.reader import current_index
-from ..json_text import escape
+from ..json_text import escape_unsafe
 from ..retrieval.journal import MAX_QUERY_LENGTH
 from ..web.filtered import FilterValues
 from ..web.requests import WHOLE, RequestModel
@@ -177,4 +177,4 @@ async def _encode(events: AsyncGenerator[ChatEvent, None]) -> AsyncGenerator[byt
 
 def format_event(data: object, name: str | None = None) -> bytes:
     """Return a server-sent event with JSON as its data, on one line."""
-    return format_sse_event(event=name, data_str=escape(to_json(data).decode()))
+    return format_sse_event(event=name, data_str=escape_unsafe(to_json(data).decode()))

@@ -8,7 +8,7 @@ from ..index.records import GOES_ON
 MIN_SENTENCE = 20  # Minimum length in characters
 
 _CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
-# After a full stop and a space, a Chinese or Japanese full stop, a paragraph or an item.
+# Full stops with the space after them, Chinese and Japanese full stops, ends of paragraphs, items
 _END = re.compile(
     rf"(?P<stop>(?<=[.!?\u2026\u061f\u0964\u0965\u06d4\u1362])[{_CLOSING}]*\s+)"
     rf"|(?<=[\u3002\uff01\uff1f\uff61])[{_CLOSING}]*\s*"
@@ -57,7 +57,7 @@ def find_sentence_ends(text: str, start: int, end: int) -> Iterator[int]:
 def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
     if match["stop"] is None or match[0].count("\n") > 1:
         return False
-    # A mark between spaces is a character of a list: `# . ! [`. French has a space before `!`.
+    # A mark between spaces is one of several characters: `# . ! [`. French has a space before `!`.
     if text[match.start() - 2 : match.start() - 1].isspace() and (
         text[match.start() - 1] == "." or not text[match.end()].isalpha()
     ):
@@ -104,7 +104,7 @@ def keep_plain(text: str) -> str:
 
 
 def _mark_words(text: str) -> str | None:
-    """Make each word that may be changed code; None if code is a part of such a word."""
+    """Turn words that Markdown may change into code; return None if one of them contains code."""
     kept, at = "", 0
     for word in _WORD.finditer(_blank_spans(text)):
         if not _MAY_CHANGE.search(word[0]):

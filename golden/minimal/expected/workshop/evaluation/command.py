@@ -1,6 +1,6 @@
 """The command `eval`: asks questions with known answers, and fails if a mean is too low.
 
-A mean is too low if it is below its minimum, or falls too far below the recorded one.
+That is, if it is below a minimum, or too far below the mean recorded at export.
 """
 
 import argparse
@@ -49,7 +49,7 @@ def read_questions(file: Path) -> QuestionSet:
 
 
 def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]]:
-    """Return what a report was compared with, or why it was not, and a line per fallen mean."""
+    """Return what a report was compared with, or why not, and a line for each fallen mean."""
     if not FIGURES.exists():
         return "not compared: no figures were recorded when this server was exported", []
     with reading(FIGURES) as recorded:
@@ -98,7 +98,7 @@ def add_eval(commands: Any) -> None:
         type=Path,
         default=QUESTIONS,
         metavar="FILE",
-        help="a file of questions to ask instead",
+        help="a file of questions (those exported with this server)",
     )
     add("--mode", action="append", choices=MODES, help="only in this mode; repeatable (all)")
     minimum = "fail if the first mode's mean is lower; repeatable"

@@ -23,7 +23,7 @@ Grades = Mapping[str, float]
 
 
 def measure(ranked: Sequence[str], grades: Grades) -> dict[str, float]:
-    """Return every metric, 0 to 1, for ranked document ids, each once."""
+    """Return every metric, 0 to 1, for ranked, distinct document ids."""
     gains = [max(0.0, grades.get(name, 0.0)) for name in ranked[:10]]
     best = sorted((grade for grade in grades.values() if grade > 0), reverse=True)
     first = next((rank for rank, gain in enumerate(gains, 1) if gain), math.inf)

@@ -70,7 +70,7 @@ class Documents:
     lines: Records
     chunk_lines: Records
     first_chunks: NDArray[np.uint64]
-    read_sources: Callable[[], list[SourceSummary]]
+    sources: Callable[[], list[SourceSummary]]  # With their numbers of documents and chunks
     link_ends: NDArray[np.uint64]  # (m + 1,) offsets into `linked`
     linked: NDArray[np.uint32]  # Numbers of linked documents
 
@@ -82,7 +82,7 @@ class Documents:
         paths = layout.documents, layout.document_offsets, layout.document_ids
         return cls(
             index.open_lines(*paths, count),
-            # The parts are copied: a reference to the index would keep a replaced index in memory.
+            # Parts are passed, since a reference to the index would keep a replaced one in memory.
             index.chunk_lines,
             open_array(layout.document_chunks, np.uint64, (count + 1,)),
             cache(partial(_read_sources, layout.report)),
@@ -97,7 +97,7 @@ class Documents:
         return self.lines.each(DocumentRecord, rows)
 
     def find(self, document_id: str) -> DocumentRecord | None:
-        """Return the document with this id, or the one with such a copy; None if there is none."""
+        """Return the document with this id, or with a copy of this id; None if there is none."""
         found = self.each(self.lines.numbers(document_id))
         named = (one for one in found if document_id in {at.document_id for at in one.places()})
         return next(named, None)
@@ -128,10 +128,6 @@ class Documents:
             if any(chunk.id == chunk_id for chunk in found):
                 return place
         return None
-
-    def sources(self) -> list[SourceSummary]:
-        """Return all sources, with their numbers of documents and chunks."""
-        return self.read_sources()
 
 
 def _read_sources(report: Path) -> list[SourceSummary]:

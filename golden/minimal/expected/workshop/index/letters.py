@@ -11,7 +11,7 @@ _WITHOUT = str.maketrans(
 )
 # The multiplication sign between numbers: `M8\u00d725`, `1920 x 1080`.
 _TIMES = re.compile("(?<=[0-9])(?:\u00d7| [x\u00d7] )(?=[0-9])")
-# The sign for a millionth, which people also type as a letter: `25 \u03bcm`, `25 um`.
+# The sign for micro, which people also type as a `u`: `25 \u03bcm`, `25 um`.
 _MICRO = re.compile(r"(?<![^\W\d_])\u03bc(?=[A-Za-z])")
 _ACCENTS = re.compile("(?<=[A-Za-z])[\u0300-\u036f]+")
 _LETTERS = str.maketrans(

@@ -13,9 +13,9 @@ _MARKS = (
     "\u0900-\u0963\u0966-\u0df4\u0f71-\u0f84\u1dc0-\u1dff\u200c\u200d\u20d0-\u20f0"
 )
 
-# Words that a letter follows as a number, always or often, even if the letter is a stop word (`part
-# I`). After the words of the second list, a letter is only a number if the sentence does not go on
-# as in `the part I know` or `in part a success`; `part I of the act` counts.
+# Words after which a letter is a number, always or often, even if it is a stop word (`part I`).
+# After the words of the second list, it is not if the sentence goes on as in `the part I know` or
+# `in part a success`; it is in `part I of the act`.
 _LETTERED = "annex appendix hepatitis subpart subsection vitamin".split()
 _OFTEN_LETTERED = (
     "article attachment block category chapter class clause column division exhibit figure form"

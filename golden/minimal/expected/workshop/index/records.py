@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
-GOES_ON = "\u2026"  # The end of a title that was cut from the text.
+GOES_ON = "\u2026"  # Stands for omitted text; also ends a title that was cut from the text.
 
 if TYPE_CHECKING:
     from typing import TypedDict

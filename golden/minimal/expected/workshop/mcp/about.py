@@ -2,7 +2,7 @@
 
 from ..settings import settings
 
-LIST_TTL_MS = 300_000  # Clients may cache the list of tools, since only another server changes it.
+LIST_TTL_MS = 300_000  # How long clients may cache the tools, whose filters depend on the index
 
 
 def server_info(version: str) -> dict[str, str]:
@@ -13,7 +13,7 @@ def server_info(version: str) -> dict[str, str]:
 
 
 def instructions() -> str:
-    """Return instructions for models: how to use the tools and what they return."""
+    """Return instructions for models on how to use the tools and their results."""
     chosen = settings()
     about = f"{chosen.title}: {chosen.description}" if chosen.description else chosen.title
     return (

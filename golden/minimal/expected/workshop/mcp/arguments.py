@@ -49,7 +49,7 @@ def _is_text(described: Mapping[str, Any]) -> bool:
 
 
 def _is_plain(name: str, value: Any, described: Mapping[str, Any]) -> bool:
-    """Return whether a value is certainly valid without parsing."""
+    """Return whether a value is certainly valid as it is, so that pydantic is not needed."""
     if name == "filters":
         return isinstance(value, dict)
     match described:

@@ -35,8 +35,8 @@ def refuse(said: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": said}], "isError": True}
 
 
-def answer_failure(error: Exception) -> dict[str, Any]:
-    """Return the refusal for an error of a call. Raises MessageError for errors of the server."""
+def refuse_invalid(error: Exception) -> dict[str, Any]:
+    """Return the refusal of an invalid call. Raises MessageError for any other error."""
     if isinstance(error, RefusedCallError):
         return refuse(str(error))
     if isinstance(error, InvalidRequestError):

@@ -5,7 +5,7 @@ search.
 """
 
 import hashlib
-import json
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -69,11 +69,11 @@ def read_tools() -> dict[str, Any]:
 def list_tools(known: Filterable) -> list[dict[str, Any]]:
     """Return the list of tools for an index with these filters."""
     title = settings().title
-    listed: list[dict[str, Any]] = json.loads(json.dumps([*read_tools().values()]))
-    for tool in listed:
+    tools = deepcopy([*read_tools().values()])
+    for tool in tools:
         tool["description"] = tool["description"].replace("{title}", title)
         tool["title"] = tool["annotations"]["title"] = tool["title"].replace("{title}", title)
         match tool:
             case {"inputSchema": {"properties": {"filters": {"anyOf": [filters, *_]}}}}:
                 describe_filters(filters, known)
-    return listed
+    return tools

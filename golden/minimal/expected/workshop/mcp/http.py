@@ -17,7 +17,7 @@ from .messages import MessageError, check_version, parse_message
 
 
 def mcp_routes(search: AsyncSearch, version: str) -> list[Route]:
-    """Return the endpoint for all protocol versions; without sessions, GET gets 405."""
+    """Return the routes of the endpoint; GET gets 405, since there are no sessions."""
     endpoint = McpEndpoint(search, version)
     # Both paths are served, since a redirect would be built from the Host header.
     return [McpRoute(path, endpoint, methods=["POST"]) for path in ("/mcp", "/mcp/")]

@@ -1,4 +1,4 @@
-"""JSON-RPC messages as text: parsed strictly, and answered with an error if invalid."""
+"""Parses JSON-RPC messages strictly, and creates the errors that reply to them."""
 
 import json
 import logging

@@ -13,7 +13,7 @@ from ..web.filtered import filterable
 from ..web.requests import AsyncSearch
 from ..web.stopping import stopping
 from .about import LIST_TTL_MS, instructions, server_info
-from .calls import answer_failure, read_call, refuse, tell
+from .calls import read_call, refuse, refuse_invalid, tell
 from .descriptions import list_tools, read_tools
 from .messages import MessageError
 
@@ -46,7 +46,7 @@ def create_server(search: AsyncSearch, version: str) -> Server[Any]:
         except HTTPException as error:
             return refuse(error.detail)
         except Exception as error:
-            return answer_failure(error)
+            return refuse_invalid(error)
 
     info = server_info(version)
     server: Server[Any] = Server(

@@ -1,9 +1,10 @@
 """The protocol over one connection: the response to each request, in either protocol era.
 
 A client of the handshake era begins with `initialize`; a newer one sends its version and
-capabilities with every request. The first request decides which era the connection uses. The SDK,
-with which a test compares this module, takes longer to import than the rest of the server, and an
-assistant starts a server for each session.
+capabilities with every request. The first request decides which era the connection uses.
+
+The SDK is not used here: it takes longer to import than the rest of the server, and an assistant
+starts a server for each session. A test compares this module with the SDK.
 """
 
 import os
@@ -100,14 +101,14 @@ class Session:
             case "tools/list":
                 return {"tools": list_tools(_filterable())}
         # Imported late, since it also imports the index.
-        from .calls import answer_failure, read_call, tell
+        from .calls import read_call, refuse_invalid, tell
 
         try:
             tool, arguments = read_call(params["name"], params.get("arguments"))
             assert self.search is not None
             return tell(tool.answer(self.search(**arguments) if tool.searches else arguments))
         except Exception as error:
-            return answer_failure(error)
+            return refuse_invalid(error)
 
     def _shaped(self, method: str, result: Result) -> Result:
         if not self._is_stateless:

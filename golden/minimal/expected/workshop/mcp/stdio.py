@@ -19,8 +19,8 @@ from .session import INSTANT, Result, Session
 if TYPE_CHECKING:
     from ..retrieval.results import SearchResponse
 
-FINISHING_SECONDS = 10.0  # Seconds for finishing requests after standard input has ended
-LISTING_SECONDS = 0.2  # Seconds for clients to ask for the tools before loading begins
+FINISHING_SECONDS = 10.0  # Maximum wait for running requests after standard input has ended
+LISTING_SECONDS = 0.2  # Maximum wait for a client to list the tools before loading begins
 MAX_CALLS = 40  # Concurrent calls; further ones are not read from the input.
 
 
@@ -52,7 +52,7 @@ def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: st
 
 
 class _Request:
-    """A request that is being answered."""
+    """A request being answered; compared by identity, since a client may reuse its id."""
 
     def __init__(self, identifier: str | int) -> None:
         self.id = identifier

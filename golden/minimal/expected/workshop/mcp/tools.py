@@ -32,7 +32,7 @@ class FoundPassage(Hit):
 
 @dataclass(frozen=True, slots=True)
 class FoundPassages(SearchResponse):
-    """The hits, best first; `match` is `none` if there is hardly any evidence that they answer.
+    """The hits, best first; `match` is `none` if hardly anything suggests that they answer.
 
     `unknown_identifiers` are those that no document contains; `stages` reports what stages changed;
     `notice` warns that the documents may not answer, unless the match is strong.

@@ -1,6 +1,6 @@
 "use strict";
 
-// Parses Markdown blocks, nested to any depth.
+// Parses Markdown blocks, nested up to MAX_DEPTH levels.
 
 // A fence may have any indent, because readers remove the list items and tabs around code.
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([\w+#.-]*)/;

@@ -141,7 +141,7 @@ function showTurn(turn) {
   show(turn);
 }
 
-/** Show a turn in the next frame, as chunks arrive faster than frames, unless its conversation has ended. */
+/** Show a turn in the next frame, unless its conversation has ended: chunks arrive faster than frames. */
 function showSoon(turn) {
   const view = views.get(turn);
   if (view) view.frame ||= requestAnimationFrame(() => views.has(turn) && show(turn));

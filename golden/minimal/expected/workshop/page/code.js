@@ -61,7 +61,7 @@ const FAMILY_OF = new Map(
 );
 const patterns = new Map();
 
-/** A pattern for the tokens of a language to colour, with a group for each kind. */
+/** A pattern for the tokens of a language that are coloured, with a group for each kind. */
 function patternOfFamily({ literals, words }) {
   const known = WORDS[words].trim().split(/\s+/).join("|");
   const [comments, texts] = [[], []];
@@ -77,7 +77,7 @@ function patternOfFamily({ literals, words }) {
   return new RegExp(parts.join("|"), words === "sql" ? "gi" : "g");
 }
 
-/** The lines of a diff: added and removed. */
+/** The lines of a diff as nodes; added and removed ones are coloured. */
 const comparedNodes = (text) =>
   text.split(/(?<=\n)/).map((line) => {
     const kind = { "+": "added", "-": "gone", "@": "comment" }[line[0]];

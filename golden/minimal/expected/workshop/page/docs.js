@@ -16,7 +16,7 @@ function operationNode(method, path, operation) {
       element("span", { class: "muted" }, (operation.description ?? operation.summary ?? "").split("\n")[0]),
     ),
   );
-  // Fields are created when they are opened, so that a long document appears quickly.
+  // Fields are created when the endpoint is opened, so that a long document appears quickly.
   node.addEventListener("toggle", () => {
     if (node.open && node.children.length === 1) {
       node.append(

@@ -4,7 +4,7 @@
 
 const REASONS = {
   default: "their scores were combined",
-  requested: "this way to search was asked for",
+  requested: "you chose this mode",
   identifier: "the query is an identifier, so words alone decide",
   no_vectors: "there is nothing to compare by meaning, so words alone decide",
   embedder_unavailable: "meaning cannot be compared now, so words alone decide",
@@ -12,7 +12,7 @@ const REASONS = {
 const MODES = { hybrid: "By meaning and words", semantic: "By meaning", keyword: "By words" };
 
 const quote = (text) => `“${text}”`;
-const listed = (values) => values.map(quote).join(", ");
+const quoteAll = (values) => values.map(quote).join(", ");
 
 /** A sentence that explains why the first result comes first. */
 function firstInWords([hit]) {
@@ -56,7 +56,7 @@ const noticesOf = ({ degraded, match, reason, results, stages, unknown_identifie
     ...Object.values(stages).map(({ notice }) => notice),
     results.length && HEDGES[match] ? `${HEDGES[match]}; these passages are the closest.` : null,
     unknown.length
-      ? `${listed(unknown)} ${unknown.length === 1 ? "occurs" : "occur"} nowhere in these documents.` : null,
+      ? `${quoteAll(unknown)} ${unknown.length === 1 ? "occurs" : "occur"} nowhere in these documents.` : null,
     degraded ? `Found by words alone: ${REASONS[reason] ?? reason}.` : null,
   ].filter(Boolean);
 

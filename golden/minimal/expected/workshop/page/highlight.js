@@ -35,7 +35,7 @@ function foundWords({ snippet, highlights, title, section }) {
   return found.map((word) => word.toLowerCase());
 }
 
-/** A pattern that matches whole words and whole numbers, and runs without spaces anywhere. */
+/** A pattern that matches whole words and numbers; in scripts without spaces, words match anywhere. */
 function patternOf(words) {
   const escaped = (word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const spaceless = ["Han", "Hiragana", "Katakana", "Hangul", "Thai", "Lao", "Khmer", "Myanmar"];

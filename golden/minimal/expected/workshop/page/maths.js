@@ -15,6 +15,7 @@ function mathElement(name, attributes, ...children) {
 
 const rowNode = (nodes) => (nodes.length === 1 ? nodes[0] : mathElement("mrow", {}, ...nodes));
 const operator = (text, attributes = {}) => mathElement("mo", attributes, text);
+const fence = (text) => operator(text, { fence: "true", stretchy: "true" });
 
 /** A letter or digit in another font. */
 function inFont(character, font) {
@@ -198,7 +199,6 @@ class Formula {
   }
 
   fenced(font) {
-    const fence = (text) => operator(text, { fence: "true", stretchy: "true" });
     const nodes = [fence(this.delimiter())];
     while (this.peek() !== "\\right") {
       nodes.push(...this.nodes(["\\right", "\\middle"], font));
@@ -227,7 +227,6 @@ class Formula {
     const table = mathElement("mtable", { class: kind }, ...rows.map((row) => mathElement("mtr", {}, ...row)));
     const [open, close] = [...TABLES[name]];
     if (!open) return table;
-    const fence = (text) => operator(text, { fence: "true", stretchy: "true" });
     return mathElement("mrow", {}, fence(open), table, ...(close ? [fence(close)] : []));
   }
 

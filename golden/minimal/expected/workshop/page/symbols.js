@@ -2,15 +2,15 @@
 
 // The TeX commands: symbols, functions, spaces, fonts and tables.
 
-const listed = (text) => Object.fromEntries(text.trim().split(/\s+/).map((pair) => [pair.slice(0, -1), pair.at(-1)]));
+const pairsOf = (text) => Object.fromEntries(text.trim().split(/\s+/).map((pair) => [pair.slice(0, -1), pair.at(-1)]));
 
-const LETTERS = listed(`
+const LETTERS = pairsOf(`
   alphaα betaβ gammaγ deltaδ epsilonϵ varepsilonε zetaζ etaη thetaθ varthetaϑ iotaι kappaκ lambdaλ muμ nuν xiξ
   piπ varpiϖ rhoρ varrhoϱ sigmaσ varsigmaς tauτ upsilonυ phiϕ varphiφ chiχ psiψ omegaω GammaΓ DeltaΔ ThetaΘ
   LambdaΛ XiΞ PiΠ SigmaΣ UpsilonΥ PhiΦ PsiΨ OmegaΩ ellℓ hbarℏ Reℜ Imℑ alephℵ partial∂ nabla∇ infty∞ emptyset∅
   varnothing∅ imathı jmathȷ wp℘ top⊤ bot⊥ angle∠ triangle△ prime′ degree° checkmark✓ dagger† ddagger‡ S§ P¶
 `);
-const OPERATORS = listed(`
+const OPERATORS = pairsOf(`
   times× cdot· div÷ pm± mp∓ ast∗ star⋆ circ∘ bullet• oplus⊕ ominus⊖ otimes⊗ odot⊙ cup∪ cap∩ wedge∧ land∧ vee∨ lor∨
   neg¬ lnot¬ setminus∖ in∈ notin∉ ni∋ subset⊂ supset⊃ subseteq⊆ supseteq⊇ subsetneq⊊ leq≤ le≤ geq≥ ge≥ neq≠ ne≠ ll≪ gg≫
   approx≈ sim∼ simeq≃ cong≅ equiv≡ propto∝ prec≺ succ≻ preceq⪯ succeq⪰ parallel∥ perp⊥ mid∣ models⊨ vdash⊢
@@ -20,14 +20,14 @@ const OPERATORS = listed(`
   colon: langle⟨ rangle⟩ lceil⌈ rceil⌉ lfloor⌊ rfloor⌋ lvert| rvert| vert| lVert‖ rVert‖ Vert‖ backslash\\ |‖ {{ }}
   triangleq≜ coloneqq≔ therefore∴ because∵ bigcirc◯ square□ Box□ blacksquare■ lesssim≲ gtrsim≳ upuparrows⇈ asymp≍ doteq≐ amalg⨿
 `);
-const LARGE = listed(`
+const LARGE = pairsOf(`
   sum∑ prod∏ coprod∐ int∫ iint∬ iiint∭ oint∮ bigcup⋃ bigcap⋂ bigoplus⨁ bigotimes⨂ bigvee⋁ bigwedge⋀ bigsqcup⨆
 `);
 const NAMES = new Set(`sin cos tan cot sec csc sinh cosh tanh coth arcsin arccos arctan log ln lg exp det dim ker deg
   arg hom gcd Pr max min sup inf lim limsup liminf argmax argmin`.split(/\s+/));
 const UNDER = new Set("max min sup inf lim limsup liminf argmax argmin det gcd Pr".split(" "));
-const ACCENTS = listed("hat^ widehat^ bar¯ overline¯ vec→ overrightarrow→ tilde~ widetilde~ dot˙ ddot¨ check∨ breve˘ overbrace⏞");
-const BELOW = listed("underline_ underbrace⏟");
+const ACCENTS = pairsOf("hat^ widehat^ bar¯ overline¯ vec→ overrightarrow→ tilde~ widetilde~ dot˙ ddot¨ check∨ breve˘ overbrace⏞");
+const BELOW = pairsOf("underline_ underbrace⏟");
 const SPACES = { ",": 0.17, ":": 0.22, ">": 0.22, ";": 0.28, "!": -0.17, " ": 0.33, quad: 1, qquad: 2, enspace: 0.5, thinspace: 0.17, "~": 0.33 };
 const FONTS = {
   mathbb: "double-struck", mathcal: "script", mathscr: "script", mathfrak: "fraktur", mathbf: "bold", boldsymbol: "bold-italic",

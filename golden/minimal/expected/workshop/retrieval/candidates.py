@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..index.protocols import LaneHits, Numbers, Scores, Vector
 
-FIRST_DEPTH = 100  # Chunks that each lane returns for the first page of results.
+FIRST_DEPTH = 100  # Number of chunks that each lane returns for the first page of results.
 DEPTHS = (1, 2, 10)  # Multiples of FIRST_DEPTH for further pages.
 SCORE_DIGITS = 6  # Decimal places of scores: callers see the scores that results are ordered by.
 
@@ -87,7 +87,7 @@ class Candidates:
         )
 
     def of_lanes(self, first_depth: int) -> "Candidates":
-        """Return the candidates of a search whose first page reads lanes to this depth."""
+        """Return the same candidates, of a search that reads lanes this deep for its first page."""
         return replace(self, first_depth=first_depth)
 
     def best_places(self) -> Numbers:
@@ -103,7 +103,7 @@ class Candidates:
         return order
 
     def levels(self) -> Numbers:
-        """Return, for each candidate, the position in DEPTHS at which a lane finds it."""
+        """Return the position in DEPTHS (m,) at which a lane first finds each candidate."""
         ranks = np.stack([self.semantic_ranks, self.keyword_ranks])
         # Chunks added by a stage have no rank and belong to the first depth.
         found = ranks.min(axis=0, where=ranks > 0, initial=np.iinfo(np.int64).max)

@@ -92,8 +92,7 @@ class DenseLane:
         return distance_from(self.centre, self.spread, vector)
 
     def _prepare(self, vector: Vector) -> _Query:
-        # The last query is cached, because after a search the other lane's hits are scored for its
-        # vector.
+        # Cached, because the keyword lane's hits are then scored for the same vector.
         last = self._last
         if last is not None and last.vector is vector:
             return last
@@ -154,8 +153,8 @@ def _limit(distances: NDArray[np.unsignedinteger], count: int) -> int:
 
 def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np.unsignedinteger]:
     """Return the number (n,) of bits in which sketches (words, n) and `signs` (words,) differ."""
-    # Sums in bytes take two thirds of the time. A sum of 256 overflows to 0, which the exact
-    # cosines correct later.
+    # Summing in bytes takes two thirds of the time of wider integers. A sum of 256 overflows to 0,
+    # which the exact cosines correct later.
     distances = np.empty(sketch.shape[1], dtype=np.min_scalar_type(64 * len(sketch) - 1))
     size = WORDS_AT_ONCE // len(sketch)
     for start in range(0, len(distances), size):
@@ -166,7 +165,7 @@ def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np
 
 
 def order_halves(vector: Vector, centre: Vector) -> tuple[slice, slice]:
-    """Return the halves of a sketch's words; the one farther from `centre` (d,) comes first."""
+    """Return the halves of a sketch, first the one in which a vector is farther from `centre`."""
     half = -(-len(vector) // 64) // 2
     apart = np.square(vector - centre)
     halves = slice(half), slice(half, None)

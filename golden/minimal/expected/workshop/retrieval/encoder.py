@@ -140,7 +140,7 @@ def _cut_word(
     return Word(tuple(rows), letters, letters - missed, digits, covered_digits)
 
 
-# The versions of an index mostly have the same pieces.
+# A new version of an index usually has the same pieces.
 @lru_cache(maxsize=1)
 def _cutter(lines: bytes, language: str) -> PieceCutter:
     return PieceCutter(lines.decode().split("\n")[:-1], language)
@@ -195,8 +195,9 @@ def open_encoder(files: IndexFiles) -> PieceEncoder:
     """Open the encoder of an index and verify it with the probe text. Raises IndexUnusableError."""
     root, dense = files.layout.root, require_vectors(files)
     if dense["query"]["encoder"] == "same":
-        message = "its queries are embedded by a model, but this server uses a table"
-        raise IndexUnusableError(f"{root}: {message}", hint="export the server again for it")
+        message = "queries of this index need a model, but this server embeds them with a table"
+        hint = "export the server again for this index"
+        raise IndexUnusableError(f"{root}: {message}", hint=hint)
     encoder = PieceEncoder.open(files.layout.encoder)
     expected = np.array(dense["probe_vector"])
     found: NDArray[np.floating] | None = encoder.encode(dense["probe_text"])

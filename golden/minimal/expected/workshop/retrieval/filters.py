@@ -19,14 +19,14 @@ from ..index.layout import open_array
 from ..index.protocols import Mask
 from ..index.reader import Index, OpenedIndex
 from .filter_schemas import MAX_FILTER_VALUES
-from .journal import Journal, describe_filters, quote
+from .journal import Journal, format_filters, quote
 from .values import ValueTable, find_entries
 
 Filters: TypeAlias = Mapping[str, object]
 """Filter names with strings or lists of strings; None and empty lists filter nothing."""
 
 UNKNOWN_TIME = np.iinfo(np.int64).min  # A time that fails every date filter.
-MAX_TOLD_VALUES = 20  # Above this, error messages do not list the known values.
+MAX_TOLD_VALUES = 20  # Notices do not list the values of a filter that has more.
 
 # Filters that every index has; others are metadata columns.
 KNOWN_FIELDS = ("source", "tags", "path", "media_type", "modified_after", "modified_before")
@@ -176,7 +176,7 @@ def tell_of_filters(
         return
     columns, named = index.part(FilterColumns.open), parse_filters(filters)
     empty = [name for name in named if _lets_none(columns, name, named[name])]
-    said = ["No passage has " + describe_filters({name: named[name] for name in empty or named})]
+    said = ["No passage has " + format_filters({name: named[name] for name in empty or named})]
     for name in empty:
         if known := columns.known_values(name, MAX_TOLD_VALUES):
             said.append(f"known values of {name}: {quote(known)}")

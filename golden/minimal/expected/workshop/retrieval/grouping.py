@@ -21,7 +21,7 @@ LEAST_SHARE = 0.5  # Share of the best passage's score that a further passage mu
 
 
 def best_of_documents(candidates: Candidates, index: Index) -> Candidates:
-    """Return the best few candidates of each document."""
+    """Return the KEPT best candidates of each document."""
     order = candidates.best_places()
     documents = _documents_of(index, candidates.chunks)[order]
     together = np.argsort(documents, kind="stable")

@@ -29,11 +29,11 @@ from ..settings import SETTINGS_FILE, read_number, reading
 from .candidates import Candidates
 from .results import Match, grade, judge_terms
 
-# Evidence for a match is nearness, 0 to 1, plus coverage, 0 to 1, times this weight.
+# Evidence for a match is nearness (0 to 1) + COVERAGE_WEIGHT * coverage (0 to 1).
 COVERAGE_WEIGHT = 1.8
 STRONG, WEAK = 0.59, 0.1
-# Used if the query's distance from the chunks is known, which is usually below 5. The distance,
-# times its weight, is subtracted from the evidence.
+# Used if the query's distance from the chunks (usually below 5) is known. Its product with
+# DISTANCE_WEIGHT is subtracted from the evidence.
 FAR_COVERAGE_WEIGHT, DISTANCE_WEIGHT = 3.2, 0.12
 FAR_STRONG, FAR_WEAK = 0.62, -0.15
 NAME_GAIN = 0.8
@@ -151,7 +151,10 @@ def fuse_linear(
 
 
 def prefer_named(candidates: Candidates, index: Index, terms: Sequence[str]) -> Candidates:
-    """Raise scores by name: the best match gains `NAME_GAIN` of its distance to 1, others less."""
+    """Raise the scores of chunks whose headings the query names.
+
+    The best of them gains `NAME_GAIN` of its distance to 1, others less.
+    """
     names = [term for term in terms if term.startswith(HEADING_MARK)]
     found = index.keyword_lane.scores(names, candidates.chunks)
     shares = NAME_GAIN * found / (found.max(initial=0.0) or 1.0)

@@ -24,7 +24,7 @@ Patterns = Sequence[re.Pattern[str]]
 
 MAX_PATTERN_INPUT = 200  # Longer queries match no pattern, and no chunks are read for them.
 SEARCH_UNITS = 2_000  # Cost of finding the chunks that may contain an identifier.
-READ_CHUNKS = 50  # Maximum for all identifiers of a query together.
+READ_CHUNKS = 50  # Maximum number of chunks read for all identifiers of a query together.
 
 _OPTION = re.compile(r"(?:--?|/)[A-Za-z][\w:+.-]*")
 # Within a sentence, these are not identifiers: `2.5`, `10:30`, `24/7`, `2nd`, `90-day`; `e.g`,
@@ -77,24 +77,17 @@ def whole_terms(token: Token) -> tuple[str, ...]:
     return token.terms[:1] if token.is_identifier else token.spelt(as_one=False)
 
 
-def find_unknown_identifiers(
+def note_unknown_identifiers(
     index: Index, query: str, tokens: Sequence[Token], patterns: Patterns, journal: Journal
-) -> tuple[str, ...]:
-    """Return the identifiers of a query that the index lacks. Raises StoreError.
+) -> None:
+    """Note in the journal which identifiers of a query the index lacks. Raises StoreError.
 
     Identifiers that exceed the query's budget are skipped.
     """
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
     unknown = (one.text for one in found if not _is_known(index, one, each, journal))
-    return tuple(dict.fromkeys(unknown))
-
-
-def note_unknown_identifiers(
-    index: Index, query: str, tokens: Sequence[Token], patterns: Patterns, journal: Journal
-) -> None:
-    """Note in the journal which identifiers of a query the index lacks. Raises StoreError."""
-    journal.unknown_identifiers = find_unknown_identifiers(index, query, tokens, patterns, journal)
+    journal.unknown_identifiers = tuple(dict.fromkeys(unknown))
 
 
 def tokens_of(index: Index, query: str, journal: Journal) -> list[Token]:
@@ -116,7 +109,7 @@ def finds_identifier(
 
 
 class _Identifier(NamedTuple):
-    """An identifier as written in a query, with the terms that each text containing it has."""
+    """An identifier as written in a query, with the terms of every text that contains it."""
 
     text: str
     terms: tuple[str, ...]

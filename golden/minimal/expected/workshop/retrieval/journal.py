@@ -78,7 +78,7 @@ class Journal:
         return self.offset + self.top_k
 
     def answer_by_keywords(self) -> None:
-        """Record that keywords answer, with the reason if semantic search was requested."""
+        """Record that only keywords are searched for, and why."""
         reasons: dict[Mode, Reason] = {"keyword": "requested", "semantic": "no_vectors"}
         self.mode, self.reason = "keyword", reasons.get(self.mode, "default")
 
@@ -128,8 +128,8 @@ def quote(texts: Iterable[str]) -> str:
     return ", ".join(f"\u201c{text}\u201d" for text in texts)
 
 
-def describe_filters(filters: Mapping[str, Any]) -> str:
-    """Describe filters and their values in words."""
+def format_filters(filters: Mapping[str, Any]) -> str:
+    """Return filters and their values as part of a sentence."""
     values = (
         (name, [value] if isinstance(value, str) else value) for name, value in filters.items()
     )
@@ -156,8 +156,7 @@ def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[s
     cost = {t: TERM_UNITS + min(times, 2) * frequency(t) for t, times in Counter(terms).items()}
     journal.units += 2 * half_budget(index) - early_budget(index, journal.query)
     for term in sorted(cost, key=lambda term: (cost[term], term)):
-        # The clock is read here, which every query reaches; reading it in `spend` would take most
-        # of the time.
+        # Not `spend`: reading the clock for each term would take most of the time.
         if cost[term] > journal.units:
             journal.stop("terms")
             break

@@ -23,9 +23,9 @@ from ..index.protocols import LaneHits, Mask, Numbers, Posting, Scores
 from ..index.remembering import remember
 from .candidates import best, stage, threshold
 
-KEPT_BYTES = 64  # Per chunk, for the arrays of a search for a term that every chunk contains.
+KEPT_BYTES = 64  # Size of a search's arrays, per chunk, if every chunk contains the term.
 MOST_KEPT_BYTES = 24 * 2**20  # glibc ignores blocks above 32 MiB.
-RARE_PART = 8  # Rare terms have under an eighth of the query's postings each, a quarter together.
+RARE_PART = 8  # Rare terms have under 1/8 of the query's postings each, and under 1/4 together.
 MANY_POSTINGS = 4_000  # If an eighth of the postings is at most this many, all are summed.
 FULL_PART = 8  # If postings exceed an eighth of all chunks, a dense array is faster.
 

@@ -20,7 +20,7 @@ from .results import Span
 
 FindWords: TypeAlias = Callable[[str], list[Span]]  # In order and without overlaps
 
-MAX_NEEDLE = 4  # Letters to search for; the word may be written in two parts.
+MAX_NEEDLE = 4  # Maximum letters to search for; the rest may follow a space or a hyphen.
 LONG_RUN = 4  # From this length on, substrings of a run of Han may be words.
 LONG_STRETCH = 4  # Length of substrings that may be words in other scripts without spaces.
 

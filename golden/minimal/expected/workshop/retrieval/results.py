@@ -89,7 +89,7 @@ class Hit(ChunkRecord):
 class SearchResponse(Record):
     """The response to one query: its hits, best first, ties in index order.
 
-    `match` grades the best hit; it is `none` if there is hardly any evidence that it answers.
+    `match` grades the best hit; it is `none` if hardly anything suggests that it answers.
     `unknown_identifiers` occur in no document. `stages` reports what stages changed, skipped, or
     failed to do.
     """
@@ -161,7 +161,7 @@ def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
-    """Return the inverse document frequency of each term, as in BM25, except heading terms."""
+    """Return the inverse document frequency of each term, as in BM25, without heading terms."""
     plain = (term for term in sorted(set(terms)) if not term.startswith(HEADING_MARK))
     return {term: _weight(index, index.keyword_lane.frequency(term)) for term in plain}
 

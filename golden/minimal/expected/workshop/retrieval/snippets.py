@@ -14,7 +14,6 @@ from itertools import accumulate
 
 from ..index.records import GOES_ON
 from ..index.tokens import Tokenizer
-from .lists import LIST
 from .marks import FindWords, word_finder
 from .markup import strip_comments, strip_marks
 from .results import Highlights, Hit, SearchResponse
@@ -42,6 +41,13 @@ _LINE = re.compile(
     r"(?P<rule>[-=*_|:+][-=*_|:+ \t]*+(?=\n|\Z)|import [^\n]*['\"];?(?=\n|\Z))"
     r"|\#{1,6}[ \t]+(?P<heading>[^\n]*)|\|(?P<row>[^\n]*)"
     r"|[> \t]*+(?P<item>[-*+][ \t]+(?:\[[ xX]\][ \t]+)?)?)"
+)
+# A list with its lead-in, such as "No person may sell it unless:", without which an item misleads.
+_MARKS = r"[-*+\u2022]", r"\d{1,3}[.)]", r"\(\w{1,5}\)"
+_ITEMS = "|".join(rf"(?:(?:{mark})?[ \t]+\S[^\n]*+(?:\n[^\n]+)*+\n*+)++" for mark in _MARKS)
+_LIST = re.compile(
+    rf"(?:\A|\n)(?P<stem>(?:(?!\#|[ \t]*(?:{_MARKS[0]}|{_MARKS[1]})[ \t])[^\n]++\n){{1,3}}?)"
+    rf"(?<=[:\u2014a-z*_]\n)\s*+(?P<items>{_ITEMS})"
 )
 _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\])")
 
@@ -128,7 +134,7 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
     start = begun if begun > 2 else text.find(" ", start - 40, start) + 1 or start
     a, b = next((span for span in reversed(tables) if span[1] <= start), (0, 0))
     is_row = text[start] == "|" and "\n\n" not in text[b:start]
-    if stem := [one["stem"] for one in LIST.finditer(text, 0, start) if one.end() == start]:
+    if stem := [one["stem"] for one in _LIST.finditer(text, 0, start) if one.end() == start]:
         return start, f"{stem[0].rpartition('. ')[2][-MAX_CHARACTERS // 2 :]}{GOES_ON}\n"
     return start, f"{text[a:b]}{GOES_ON}\n" if is_row else ""
 

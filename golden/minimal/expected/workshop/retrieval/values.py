@@ -97,7 +97,7 @@ class ValueTable:
 def find_entries(
     starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the positions of the `entries` (e,) that are in `wanted`, and the list of each.
+    """Return the positions of the `entries` (e,) in `wanted`, and the number of each one's list.
 
     The entries of several lists are concatenated: list i begins at `starts[i] - starts[0]`.
     """

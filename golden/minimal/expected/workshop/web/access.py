@@ -36,16 +36,19 @@ def read_tokens() -> tuple[bytes, ...]:
 
 
 def token_digest(scope: Scope) -> bytes:
-    """Return the SHA-256 of the bearer token; of empty bytes unless there is exactly one."""
+    """Return the SHA-256 of the bearer token, or of b"" if there is none or several headers."""
     values = values_of(scope, b"authorization")
     scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
     return sha256(token.strip() if scheme.lower() == b"bearer" else b"").digest()
 
 
 def token_check(
-    is_open: Callable[[Scope], bool] = lambda _scope: False,  # Paths that need no token.
+    is_open: Callable[[Scope], bool] = lambda _scope: False,  # Whether a request needs no token
 ) -> Check | None:
-    """Return a check that raises HTTPException 401 without a valid token; None if none are set."""
+    """Return a check that raises HTTPException 401 without a valid token.
+
+    None if API_TOKENS is not set.
+    """
     known = read_tokens()
 
     def check(scope: Scope) -> None:
@@ -62,10 +65,10 @@ def token_check(
 
 
 def rate_checks(limits: Limits) -> Mapping[str, Check]:
-    """Return checks, by kind of work, that raise HTTPException 429 for callers above their rate.
+    """Return checks, by kind of slot, that raise HTTPException 429 for callers above their rate.
 
-    A caller is a valid token, or else an address; behind a proxy, all callers without a token share
-    the proxy's address. Searches and MCP calls count together.
+    A caller is identified by a valid token, or else by address; behind a proxy, all callers without
+    a token share the proxy's address. Searches and MCP calls count together.
     """
     has_tokens = bool(read_tokens())
 
@@ -98,7 +101,7 @@ class RateLimit:
         self._buckets: OrderedDict[bytes, tuple[float, float]] = OrderedDict()
 
     def take(self, caller: bytes) -> float:
-        """Take a request from the caller's bucket; return the seconds to wait if it is empty."""
+        """Take a request from the caller's bucket; return 0, or the seconds until there is one."""
         now = self._clock()
         left, since = self._buckets.pop(caller, (self._capacity, now))
         left = min(self._capacity, left + (now - since) * self._capacity / 60)

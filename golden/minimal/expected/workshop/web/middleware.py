@@ -68,7 +68,7 @@ class Middleware:
     max_body_bytes: int
     answer_failure: Callable[[Request, Exception], Awaitable[Response]] = answer_failure
     observe: Observe = lambda _scope, _request_id: nullcontext(Outcome())
-    # Slots for POST requests by path, `chat` or `mcp`; all other requests take a `search` slot.
+    # Kind of slot for POST requests, `chat` or `mcp`, by path; others take a `search` slot.
     queues: Mapping[str, str] = field(default_factory=dict)
     check_token: Check | None = None
     check_rates: Mapping[str, Check] = field(default_factory=dict)  # By kind of slot

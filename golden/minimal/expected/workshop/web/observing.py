@@ -45,13 +45,8 @@ _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SE
 
 REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Duration of requests.", "route")
-# The parts of a response that counters and logs use.
-TOLD = [
-    "mode",
-    "reason",
-    "degraded",
-    "match",
-]
+# The fields of a response that counters and logs use.
+TOLD = ["mode", "reason", "degraded", "match"]
 SEARCHES = _counter("searches", "Searches.", *TOLD)
 STAGE_SECONDS = _histogram(
     "search_stage_seconds", "Duration of searches and their stages.", "stage"
@@ -79,7 +74,10 @@ _found: ContextVar[dict[str, object] | None] = ContextVar("found", default=None)
 
 
 def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
-    """Count and time a search and its stages; log its result, and its query if LOG_QUERIES is 1."""
+    """Wrap a search so that it is counted, timed by stage, and logged.
+
+    Its query is logged only if LOG_QUERIES is 1.
+    """
     log_queries = os.environ.get("LOG_QUERIES") == "1"
     observers.append(lambda name, seconds: STAGE_SECONDS(name).observe(seconds))
 

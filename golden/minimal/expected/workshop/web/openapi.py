@@ -22,7 +22,7 @@ class Application(FastAPI):
     """An application whose document describes streams, problems, and tokens."""
 
     def __init__(self, *, asks_for_tokens: bool = False, **options: Any) -> None:
-        """Pass options to FastAPI; with `asks_for_tokens`, paths other than health checks need one.
+        """Pass options to FastAPI; `asks_for_tokens` documents tokens for all but health checks.
 
         Requests are traced only if `telemetry` is on.
         """
@@ -31,7 +31,7 @@ class Application(FastAPI):
         self._version = ""
 
     def openapi(self) -> dict[str, Any]:
-        """Return the document, generated on first use of each index, whose values it lists."""
+        """Return the document; generated again for each new index, whose values it lists."""
         version = served.whole().version
         if self.openapi_schema is None or self._version != version:
             self.openapi_schema, self._version = None, version

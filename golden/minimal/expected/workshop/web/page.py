@@ -46,7 +46,7 @@ MAX_TAGS = 1_000
 MAX_EXAMPLES = 4
 MAX_VALUES = 50  # A filter with more values gets a text field instead of a list.
 MAX_LISTED = 1_000
-MAX_LINKED = 500  # Linked documents to return
+MAX_LINKED = 500  # Maximum number of linked documents in a response
 PIECES_PER_BLOCK = 64  # Each block of a streamed document takes one call in the thread pool.
 
 MARKDOWN = "text/markdown"
@@ -84,16 +84,12 @@ class Page:
 
         def put_in(reference: re.Match[str]) -> str:
             kind = reference.lastgroup or ""
-            content = (FOLDER / reference[kind]).read_text("utf-8")
+            content = read_page_file(reference[kind])
             digest = b64encode(sha256(content.encode()).digest()).decode()
             hashes[kind].append(f"'sha256-{digest}'")
             return f"<{kind}>{content}</{kind}>"
 
-        try:
-            body = _REFERENCE.sub(put_in, (FOLDER / name).read_text("utf-8"))
-        except (OSError, ValueError) as error:
-            problem = f"page/{name} is unreadable: {error}"
-            raise ConfigurationError(problem, hint="restore it from a trusted copy") from None
+        body = _REFERENCE.sub(put_in, read_page_file(name))
         allowed = {kind: " ".join(hashes[kind]) for kind in ("script", "style")}
         allowed["fetched"] = " blob:" if name == DOCUMENT else ""
         return cls(body.encode(), _POLICY.format(**allowed), name != "search.html")
@@ -104,6 +100,15 @@ class Page:
         if self.is_kept:
             headers["Cache-Control"] = "no-cache"
         return Response(self.body, headers=headers, media_type="text/html")
+
+
+def read_page_file(name: str) -> str:
+    """Return a file of `page/`. Raises ConfigurationError if it is unreadable."""
+    try:
+        return (FOLDER / name).read_text("utf-8")
+    except (OSError, ValueError) as error:
+        problem = f"page/{name} is unreadable: {error}"
+        raise ConfigurationError(problem, hint="restore it from a trusted copy") from None
 
 
 class PassageParameters(PageParameters):
@@ -165,7 +170,7 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
         manifest, filters = index.manifest, index.part(FilterColumns.open)
         newest = filters.newest_date()
         examples = [item.query for item in manifest.known_items[:MAX_EXAMPLES]]
-        # A caller who cannot see the known items must not see their queries either.
+        # Only callers who see known items see the owner's examples, which may quote documents.
         if examples and chosen.examples:
             examples = [*chosen.examples]
         return JsonResponse(
@@ -210,7 +215,7 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
 
 
 def is_page(scope: Scope) -> bool:
-    """Return whether to respond with a page: under /d/, if HTML but not Markdown is accepted."""
+    """Return whether the response is a page; below /d/, if HTML is accepted and Markdown is not."""
     accepted = ",".join(Headers(scope=scope).getlist("accept")).lower()
     is_browser = "text/html" in accepted and MARKDOWN not in accepted
     is_document = scope["path"].startswith("/d/") and is_browser
@@ -245,5 +250,5 @@ def _overview(index: Index) -> Iterator[str]:
 
 
 def _line(text: str) -> str:
-    """Return a text on one line, without markup."""
+    """Return a text on one line, with escapes for Markdown characters."""
     return _SPECIAL.sub(r"\\\1", " ".join(text.split()))

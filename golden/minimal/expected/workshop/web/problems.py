@@ -58,12 +58,11 @@ PROBLEM_RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 async def answer_failure(request: Request, error: Exception) -> Response:
-    """Return the problem document for a request that failed, or a page if a browser finds nothing.
+    """Return the response to a failed request: a problem document, or a page.
 
-    A browser also gets a page if it uses a host name that is not allowed.
+    Browsers get a page for an outdated link (404) or a host name that is not allowed (421).
     """
     problem = describe_failure(request, error)
-    # People who follow an outdated link, or use a host name that is not allowed, get a page.
     if problem.status in (404, 421) and "text/html" in request.headers.get("accept", ""):
         way = _way_to_search(request) if problem.status == 404 else None
         return HTMLResponse(_write_page(problem, way), problem.status)

@@ -25,7 +25,7 @@ _encode = json.JSONEncoder(default=str, separators=(",", ":")).encode
 
 @contextmanager
 def loading() -> Iterator[None]:
-    """Load modules and an index, in the main thread of a command.
+    """Run a block that loads modules or an index, in the main thread of a command.
 
     SIGINT ends the process, since a KeyboardInterrupt during an import may turn into another error.
     The garbage collector ignores loaded objects, so that forked workers keep sharing their memory.
@@ -96,7 +96,11 @@ def configure_logging() -> None:
 
 
 def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.AddressFamily, str]:
-    """Return family and IP address of a host. Raises ServerError if it must not be used."""
+    """Return the family and IP address of a host.
+
+    Raises ServerError if it is not an address of this machine, or if other machines can reach it
+    although the server `is_open` to nobody without a token.
+    """
     if not 0 <= port <= 65535:
         raise ConfigurationError(f"port {port} does not exist", hint="choose one from 0 to 65535")
     try:
@@ -116,13 +120,13 @@ def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.Addr
 
 
 def listen(family: socket.AddressFamily, address: str, port: int) -> socket.socket:
-    """Return a listening socket. Raises ServerError if the port is in use."""
+    """Return a listening socket. Raises ServerError, for example if the port is in use."""
     both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
     try:
         listener = socket.create_server((address, port), family=family, dualstack_ipv6=both)
     except OSError as error:
         problem = f"cannot listen on {address} port {port}: {os.strerror(error.errno or 0)}"
-        hint = "stop what uses the port, or choose another one with --port"
+        hint = "stop the program that uses the port, or choose another port with --port"
         raise ServerError(problem, hint=hint) from None
     # Accepted connections inherit this option. Without it, every second response on a connection
     # waits for 40 ms.

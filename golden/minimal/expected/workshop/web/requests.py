@@ -90,12 +90,12 @@ class SearchArguments(RequestModel):
     ] = None
     offset: Annotated[
         int,
-        Field(strict=True, ge=0, le=MAX_RESULTS - 1, description="Number of results to skip."),
+        Field(strict=True, ge=0, le=MAX_OFFSET, description="Number of results to skip."),
         WHOLE,
     ] = 0
 
 
-class SearchRequest(SearchArguments):
+class SearchBody(SearchArguments):
     """The body of POST /search."""
 
     group: Annotated[
@@ -144,7 +144,7 @@ class SearchParameters(RequestModel):
     snippets: bool = True
 
     def search_arguments(self) -> dict[str, Any]:
-        """Return the fields of the same request by POST. Raises InvalidRequestError."""
+        """Return the same search as the fields of a SearchBody. Raises InvalidRequestError."""
         fields = dict(self)
         named = {"source": fields.pop("source"), "tags": fields.pop("tag")}
         for name in ("modified_after", "modified_before"):

@@ -20,7 +20,7 @@ from ..index.records import Record
 from ..retrieval.filters import UNKNOWN_TIME, parse_time
 from ..retrieval.results import Hit, SearchResponse
 from ..retrieval.snippets import add_snippets
-from .requests import AsyncSearch, SearchParameters, SearchRequest
+from .requests import AsyncSearch, SearchBody, SearchParameters
 
 SWITCHES = frozenset({"facets"})
 VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # Polls of a new index by /readyz
@@ -116,7 +116,7 @@ def search_routes(search: AsyncSearch, switches: Collection[str] = ()) -> APIRou
         return JsonResponse(found)
 
     @routes.post("/search", response_model=SearchResponse)
-    async def search_by_body(request: SearchRequest) -> JsonResponse:
+    async def search_by_body(request: SearchBody) -> JsonResponse:
         """Rank passages for a query."""
         return await answer(dict(request))
 
@@ -168,9 +168,8 @@ def health_routes(
         if not (state.verified or os.environ.get("READY_UNVERIFIED") == "1"):
             detail = "Files of the index are being verified."
             raise HTTPException(503, detail, {"Retry-After": "1"})
-        problem = state.problem
         needed = {name: describe(index) for name, describe in parts.items()}
-        problems = [problem, *(described.get("detail") for described in needed.values())]
+        problems = [state.problem, *(described.get("detail") for described in needed.values())]
         problem = next(filter(None, problems), None)
         return JsonResponse(
             {

@@ -21,14 +21,7 @@ from ..index.reader import Served, load, served
 from ..index.records import count_of
 from ..settings import settings
 from .connections import MIN_CONNECTIONS, BoundedHttpProtocol, Connections, limit_connections
-from .process import (
-    PROXY_HINT,
-    STOP_SIGNALS,
-    configure_logging,
-    listen,
-    loading,
-    resolve,
-)
+from .process import PROXY_HINT, STOP_SIGNALS, configure_logging, listen, loading, resolve
 from .stopping import stopping
 
 DRAINING_SECONDS = 1.0
@@ -54,11 +47,11 @@ def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT, then finish the requests in progress.
 
-    Requests get `grace` seconds; longer streams end with an event that reports it. Port 0 means any
-    free port, None the port in the settings. `follow` verifies the index in a thread, and may
-    replace it with newer ones. Raises ServerError for a port in use, IndexUnusableError for an
-    unusable index, and ConfigurationError, for example for an address that others can reach without
-    a token, unless `insecure_no_auth`.
+    Requests get `grace` seconds; streams that would take longer end with an event that says so.
+    Port 0 means any free port, None the port in the settings. `follow` verifies the index in a
+    thread, and may replace it with newer ones. Raises ServerError for a port in use,
+    IndexUnusableError for an unusable index, and ConfigurationError, for example if other machines
+    can reach the address without a token, unless `insecure_no_auth`.
     """
     configure_logging()
     port = settings().port if port is None else port
@@ -72,10 +65,9 @@ def serve(
         place = f"[{address}]:{port}" if family == socket.AF_INET6 else f"{address}:{port}"
         documents = count_of(index.document_count, "document")
         chunks = count_of(index.chunk_count, "chunk")
-        # The line is printed once the handlers are set, because programs may stop a server as soon
-        # as they read it.
+        # Programs may stop the server as soon as they read the line below, before handlers are set.
         signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-        # The line is not a log message: people read it and programs wait for it, at any LOG_LEVEL.
+        # It is not a log message: people read it and programs wait for it, at any LOG_LEVEL.
         line = f"Serving {settings().title} on http://{place} ({documents}, {chunks})\n"
         # Standard error may be closed or full, and a buffer would be flushed again at exit.
         with suppress(AttributeError, OSError, ValueError):
@@ -135,7 +127,7 @@ class Server(uvicorn.Server):
         self.server_state = self._connections
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop within the grace period, first answering requests in DRAINING_SECONDS."""
+        """Stop within the grace period; requests that arrive in DRAINING_SECONDS are answered."""
         begun = time.monotonic()
         self.stops_at = begun + self._grace
         shared, until = self._connections, begun + min(DRAINING_SECONDS, self._grace / 2)

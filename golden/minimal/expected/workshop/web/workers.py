@@ -37,7 +37,10 @@ def _read_count(written: str) -> int:
 
 
 def share_counts(workers: int) -> None:
-    """Create a folder for the workers' metrics, before prometheus-client is imported."""
+    """Create a folder for the workers' metrics, before prometheus-client is imported.
+
+    Raises ServerError if that fails.
+    """
     if workers < 2 or COUNTS_VARIABLE in os.environ:
         return
     # Imported when needed, since every command imports this module for its options.

@@ -1,4 +1,4 @@
-"""What an answer must contain: one of two opposites, a negation, a superlative or a number."""
+"""Checks that an answer contains what its question asks for: a number, a time, a negation ..."""
 
 import re
 
@@ -9,7 +9,7 @@ _MONTHS = (
 )
 MONTHS = {word: str(month) for month, word in enumerate(_MONTHS, start=1)}
 
-# Function words, which say little about the subject.
+# Words so common that their opposites do not show that a text is about something else.
 _LOOSE = frozenset(
     "in out into from over under with without yes no may must shall all none front back first last"
     " less more read write least most".split()
@@ -97,7 +97,7 @@ def says_opposite(question: str, text: str) -> bool:
 
 
 def find_lacking(question: str, said: str) -> str | None:
-    """Return the requirement of the question that none of the quoted sentences meets."""
+    """Return a requirement of the question that no quoted sentence meets; None if all are met."""
     said = _CITATION.sub("", said)
     if _asks_for_denial(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
         return '"not"'

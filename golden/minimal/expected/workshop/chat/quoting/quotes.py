@@ -98,7 +98,10 @@ class _Quoting:
         return Quote(keep_plain(_cut(said)), rest + goes_on, f"{unit.above} {unit.question}")
 
     def _up_to_block(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
-        """Return the text from a sentence to the one in its paragraph with code or a list below."""
+        """Return the text of a sentence, and the unit with which the text ends.
+
+        Up to two sentences of its paragraph are added if the last has code or a list below.
+        """
         said = unit.text
         if not (unit.code or unit.members or unit.next):
             for place, other in enumerate(following[:2], start=1):
@@ -128,7 +131,7 @@ class _Quoting:
         yield from self._details(unit.details)
 
     def _details(self, details: Sequence[Unit]) -> Iterator[str]:
-        """Yield the sentences of an item that are wanted, or that hold a part of a step."""
+        """Yield the further sentences of an item that are wanted, or have code or a list below."""
         is_cut = False
         for unit in details:
             if unit not in self._wanted and not (unit.code or unit.members):

@@ -69,8 +69,8 @@ class Unit:
     # Blocks of code, each with its label
     code: list[tuple[str, Code]] = field(default_factory=list)
     members: "list[Unit]" = field(default_factory=list)  # Items or rows that the unit introduces
-    # The sentences or the formula below, if the unit ends with a colon or in that formula, but
-    # introduces no code, items or rows
+    # The sentences below, if the unit ends with a colon, or the formula in which it goes on; empty
+    # if it introduces code, items or rows
     next: "list[Unit]" = field(default_factory=list)
     before: "Unit | None" = None  # The unit to which a sentence refers back
     details: "list[Unit]" = field(default_factory=list)  # Further sentences of an item
@@ -94,7 +94,7 @@ class Unit:
 
 
 def read_units(text: str, asked_above: str = "") -> list[Unit]:
-    """Return the units of a passage, in order; a question in `asked_above` is its heading."""
+    """Return the units of a passage, in order; `asked_above` is the heading, if a question."""
     reader = _Reader(asked_above if _QUESTION.search(asked_above) else "")
     reader.read(read_blocks(text), None)
     return reader.units
@@ -288,7 +288,7 @@ def _is_label(text: str, following: Block | None) -> bool:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """Yield the text of each unit of a passage, cut to MAX_UNIT."""
+    """Yield the texts of units, cut to MAX_UNIT; short ones and introductions are skipped."""
     for unit in read_units(text):
         said = shorten(unit.words, MAX_UNIT)
         if len(said) >= MIN_SENTENCE and not unit.members:
