@@ -60,13 +60,12 @@ class QueryEncoder:
     """Embeds queries in the server; `figures` says which encoder was chosen, and why.
 
     `encode` returns unit vectors (n, dimensions) like the server's, or zero rows. `write` writes
-    the encoder's files to a new folder and returns their SHA-256; "" if the server calls the model
-    itself.
+    the encoder's files to a new folder; nothing if the server calls the model itself.
     """
 
     figures: QueryFigures
     encode: Callable[[Sequence[str]], Vectors]
-    write: Callable[[Path], str]
+    write: Callable[[Path], object]
 
 
 class Embedder(ABC):

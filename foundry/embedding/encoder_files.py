@@ -7,45 +7,46 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer as Buffer
+
 RARITY_POWER = 0.5
 """Exponent of the inverse document frequency, once that is scaled to at most 1."""
 
 
-def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str]) -> str:
-    """Write an encoder with these `pieces` (V,) to a folder, which may exist.
-
-    Returns the SHA-256 over names and contents of the files.
-    """
+def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str]) -> None:
+    """Write an encoder with these `pieces` (V,) to a folder, which may exist."""
     directory.mkdir(parents=True, exist_ok=True)
     layout = EncoderLayout(directory)
-    contents = {
-        layout.pieces: "\n".join([*pieces, ""]).encode(),
-        layout.table: _array_bytes(encoder.table),
-        layout.weights: _array_bytes(encoder.weights.astype(np.int32)),
+    contents: dict[Path, list[Buffer]] = {
+        layout.pieces: ["\n".join([*pieces, ""]).encode()],
+        layout.table: _array_parts(encoder.table),
+        layout.weights: _array_parts(encoder.weights.astype(np.int32)),
     }
     digest = hashlib.sha256()
-    for content in contents.values():
-        digest.update(content)
+    for path, parts in contents.items():
+        with path.open("wb") as file:
+            for part in parts:
+                file.write(part)
+                digest.update(part)
     description = replace(encoder.description, sha256=digest.hexdigest())
     described = json.dumps(asdict(description), indent=1, sort_keys=True)
-    contents[layout.description] = described.encode() + b"\n"
-    whole = hashlib.sha256()
-    for path, content in sorted(contents.items()):
-        path.write_bytes(content)
-        whole.update(path.name.encode() + b"\0" + hashlib.sha256(content).digest())
-    return whole.hexdigest()
+    layout.description.write_bytes(described.encode() + b"\n")
 
 
-def _array_bytes(array: NDArray[np.generic]) -> bytes:
-    file = BytesIO()
-    np.lib.format.write_array(file, array, version=(1, 0), allow_pickle=False)
-    return file.getvalue()
+def _array_parts(array: NDArray[np.generic]) -> list["Buffer"]:
+    """Return the header and the data of a NumPy file."""
+    header = BytesIO()
+    described = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(header, described)
+    return [header.getvalue(), np.ascontiguousarray(array).data]
 
 
 def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.float64]:
@@ -55,11 +56,12 @@ def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.f
     """
     largest = math.log(1 + 2 * (texts + 1))
     # Logarithms may differ in the last bit between machines; six digits do not.
-    factors = {
-        frequency: round(
+    different, places = np.unique(frequencies, return_inverse=True)
+    factors = [
+        round(
             (math.log(1 + (texts - frequency + 0.5) / (frequency + 0.5)) / largest) ** RARITY_POWER,
             6,
         )
-        for frequency in np.unique(frequencies).tolist()
-    }
-    return np.array([factors[frequency] for frequency in frequencies.tolist()])
+        for frequency in different.tolist()
+    ]
+    return np.array(factors)[places]

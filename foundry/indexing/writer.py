@@ -3,6 +3,7 @@
 Equal inputs give equal bytes: nothing depends on time, place, locale or hash order.
 """
 
+import hashlib
 import json
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from foundry.config.search import IndexOptions
 from foundry.documents.prepared import unpack
-from foundry.embedding.embedder import Embedder
+from foundry.embedding.embedder import Embedder, QueryEncoder
 from foundry.files import hash_file, sync_file
 from foundry.indexing.carried.carried import Carried
 from foundry.indexing.carried.numbers import DocumentNumber, PreviousDocument, Span
@@ -210,7 +211,7 @@ class IndexWriter:
         self._dense = DenseManifest(
             **asdict(embedder.contract),
             query=asdict(encoder.figures),
-            encoder_sha256=encoder.write(self._layout.encoder),
+            encoder_sha256=self._write_encoder(encoder),
             candidates=measured.candidates,
             recall_at_20=measured.recall,
             probe_text=samples[probe],
@@ -218,6 +219,22 @@ class IndexWriter:
             background=background_of(nearest.cosines[ours:].max(axis=1, initial=-1.0)),
             spread=self._written.spread if embedder.measures_distance else None,
         )
+
+    def _write_encoder(self, encoder: QueryEncoder) -> str:
+        """Write an encoder's files; return the SHA-256 over their names and contents.
+
+        "" if there are none, because the server calls the model itself.
+        """
+        folder = self._layout.encoder
+        encoder.write(folder)
+        if not folder.exists():
+            return ""
+        paths = sorted(folder.iterdir())
+        self._settle(*paths)
+        whole = hashlib.sha256()
+        for path in paths:
+            whole.update(path.name.encode() + b"\0" + bytes.fromhex(self._hashes[path].result()))
+        return whole.hexdigest()
 
     def finish(self, report: object, *, config_sha256: str) -> Manifest:
         """Write everything else, and the manifest last; return the manifest."""

@@ -226,8 +226,8 @@ def main() -> None:
     table, weights = quantise_rows(rows)
     description = EncoderDescription(NAME, table.shape[1], MINIMUM_COVERAGE, COMMON, sha256="")
     encoder = PieceEncoder(description, PieceCutter(pieces), table, weights.astype(np.float64))
-    digest = write_encoder(arguments.output, encoder, pieces)
-    say(f"{arguments.output}: {len(pieces)} pieces, sha256 {digest}")
+    write_encoder(arguments.output, encoder, pieces)
+    say(f"{arguments.output}: {len(pieces)} pieces")
 
 
 if __name__ == "__main__":

@@ -87,9 +87,9 @@ class DistilledQueries:
         """Embed texts like the server: unit vectors (n, d), or zero rows."""
         return encode_all(self._encoder, texts)
 
-    def write(self, directory: Path) -> str:
-        """Write the encoder's files to a new folder; return their SHA-256."""
-        return write_encoder(directory, self._encoder, self._pieces)
+    def write(self, directory: Path) -> None:
+        """Write the encoder's files to a new folder."""
+        write_encoder(directory, self._encoder, self._pieces)
 
 
 def distil_queries(

@@ -50,8 +50,8 @@ class EmbeddingModel:
     the model's own. If `sides_differ`, a text has different vectors as query and as document, apart
     from prefixes. `count_tokens` is exact for local models, and an upper estimate for services.
     `embed` makes one call and returns unit vectors (n, d) of prefixed texts; it raises
-    EmbeddingFailure. `write` writes what a server needs to embed queries to a new folder, and
-    returns its SHA-256, or "" if nothing is needed.
+    EmbeddingFailure. `write` writes what a server needs to embed queries to a new folder, if
+    it needs anything.
     """
 
     provider: str
@@ -65,7 +65,7 @@ class EmbeddingModel:
     count_tokens: Callable[[str], int]
     embed: Callable[[Sequence[str], Side], NDArray[np.float32]]
     close: Callable[[], object]
-    write: Callable[[Path], str] = lambda _folder: ""
+    write: Callable[[Path], object] = lambda _folder: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 Unsupported architectures are rejected by name before anything is embedded.
 """
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -104,11 +103,8 @@ def open_transformer(files: TransformerFiles) -> Transformer:
     return Transformer(files.shape, files.vocabulary, files.weights)
 
 
-def write_transformer(files: TransformerFiles, directory: Path) -> str:
-    """Write a transformer to a new folder, for `Transformer.open`.
-
-    Returns the SHA-256 over names and contents of the files.
-    """
+def write_transformer(files: TransformerFiles, directory: Path) -> None:
+    """Write a transformer to a new folder, for `Transformer.open`."""
     directory.mkdir(parents=True)
     layout = TransformerLayout(directory)
     layout.vocabulary.write_bytes("".join(f"{token}\n" for token in files.vocabulary).encode())
@@ -117,10 +113,6 @@ def write_transformer(files: TransformerFiles, directory: Path) -> str:
         np.lib.format.write_array(file, flat.astype("<f2"), version=(1, 0), allow_pickle=False)
     content = json.dumps(asdict(files.shape), indent=1, sort_keys=True)
     layout.description.write_bytes(content.encode() + b"\n")
-    digest = hashlib.sha256()
-    for path in sorted(directory.iterdir()):
-        digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
 
 
 def _read(folder: Path) -> TransformerFiles:
