@@ -14,20 +14,38 @@ from foundry.readers.decoding import declared_charset, decode
 from foundry.readers.formats.rtf.charsets import without_utf_8
 
 _MAILBOX = re.compile(rb"^From \S.*\d{4}.*\n", re.MULTILINE)
+_EMLX = re.compile(rb"(\d{1,10})[ \t]*\r?\n")
+_PARAMETER = re.compile(r"<param>[^<]*+</param>", re.IGNORECASE)
+_TAG = re.compile(r"<<|</?[A-Za-z][\w-]{0,60}>")
 # Other parts are attachments, or parts of a saved page that are not text.
 _READ = frozenset(("plain", "html", "enriched", "markdown", "rfc822-headers", "calendar"))
 
 
 def mail_texts(content: bytes) -> Iterator[str]:
     """Yield the text parts of a message or a mailbox, without attachments."""
+    content = unwrap_emlx(content)
     messages = _MAILBOX.split(content)[1:] if content.startswith(b"From ") else [content]
     for message in messages:
         for part in message_from_bytes(message).walk():
             is_text = part.get_content_maintype() == "text" and not _is_attached(part)
             if is_text and part.get_content_subtype() in _READ:
                 text = _decode(part)
-                is_page = part.get_content_subtype() == "html"
-                yield from html_texts(text) if is_page else [text]
+                if part.get_content_subtype() == "html":
+                    yield from html_texts(text)
+                else:
+                    is_enriched = part.get_content_subtype() == "enriched"
+                    yield plain_of_enriched(text) if is_enriched else text
+
+
+def unwrap_emlx(content: bytes) -> bytes:
+    """Return the message in a file of Apple Mail: its length, itself, a property list."""
+    length = _EMLX.match(content)
+    return content[length.end() :][: int(length[1])] if length else content
+
+
+def plain_of_enriched(text: str) -> str:
+    """Return the text of `text/enriched` without its commands (RFC 1896)."""
+    return _TAG.sub(lambda tag: "<" if tag[0] == "<<" else "", _PARAMETER.sub("", text))
 
 
 def _is_attached(part: Message) -> bool:

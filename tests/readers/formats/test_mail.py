@@ -144,6 +144,27 @@ def test_mailboxes_of_mailman_and_quoted_separators() -> None:
     assert "\n\nFrom the garden.\nFrom here on it rained" in document.reading.text
 
 
+def test_mailboxes_with_iso_dates_are_split() -> None:
+    box = b"From a@e.org 2024-05-03T10:00:00Z\nSubject: One\n\nPlums.\n\n"
+    box += b"From b@e.org 2024-05-04 10:00:00\nSubject: Two\n\nFigs.\n"
+    headings = read_whole(box, "list.mbox").reading.headings
+    assert [each.text for each in headings] == ["One", "Two"]
+
+
+def test_apple_mail_puts_a_length_before_and_properties_after_a_message() -> None:
+    message = HEAD + b"\nRipe plums.\n"
+    content = b"%d      \n" % len(message) + message + b"<?xml version='1.0'?><plist>flags</plist>"
+    document = read_whole(content, "1.emlx")
+    assert document.title == "Plums"
+    assert document.reading.text.endswith("\n\nRipe plums.")
+
+
+def test_enriched_text_is_read_without_its_commands() -> None:
+    enriched = b"<bold>Ripe</bold> <color><param>red</param>plums</color> at << 5 EUR"
+    kind = b"Content-Type: text/enriched\n\n"
+    assert body_of(HEAD + kind + enriched) == "Ripe plums at < 5 EUR"
+
+
 def test_invitations_say_what_when_and_where() -> None:
     event = (
         "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Plum\\, pruning\r\nDTSTART;TZID=X:20240503T1000"

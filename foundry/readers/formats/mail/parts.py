@@ -7,6 +7,7 @@ from email.header import decode_header, make_header
 from email.message import EmailMessage, Message, MIMEPart
 
 from foundry.documents.left_out import Omission
+from foundry.readers.accounting.messages import plain_of_enriched
 from foundry.readers.accounting.words import count_words
 from foundry.readers.composing import Composer
 from foundry.readers.contract import UnreadableError
@@ -169,7 +170,7 @@ def _add_text(composer: Composer, part: MIMEPart, kind: str, *, is_quoted: bool)
     elif kind == "text/calendar":
         composer.text(spell_calendar(text), is_block=True)
     else:
-        composer.text(text)
+        composer.text(plain_of_enriched(text) if kind == "text/enriched" else text)
 
 
 def text_of(part: Message) -> str:

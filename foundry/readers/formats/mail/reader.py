@@ -1,4 +1,4 @@
-"""Reads e-mail: single messages (.eml), and mailboxes (.mbox)."""
+"""Reads e-mail: single messages (.eml; .emlx of Apple Mail), and mailboxes (.mbox)."""
 
 import re
 from email import message_from_bytes
@@ -6,7 +6,7 @@ from email.message import EmailMessage
 
 from foundry.documents import Reading
 from foundry.documents.reasons import Reason
-from foundry.readers.accounting.messages import mail_texts
+from foundry.readers.accounting.messages import mail_texts, unwrap_emlx
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
@@ -18,7 +18,7 @@ _HEADER = re.compile(rb"(?:[!-9;-~]{1,80}:[^\n]*+\n)(?:[ \t][^\n]*+\n|[!-9;-~]{1
 # A separator line of mailboxes: an address, which Mailman obscures, and a date.
 _SEPARATOR = re.compile(
     rb"^From (?:\S+|\S+ (?:at|--at--) \S+|\"[^\"\n]*\"\S*|-) +\w{3},? +\w{3} .*\n"
-    rb"|^From \S+ +\w{3} \w{3} .*\n",
+    rb"|^From \S+ +(?:\w{3} \w{3} |\d{4}-\d\d-\d\d[T ]).*\n",
     re.MULTILINE,
 )
 
@@ -32,6 +32,7 @@ def read(content: bytes) -> Reading:
     does not begin like a message.
     """
     composer = Composer()
+    content = unwrap_emlx(content)
     if _SEPARATOR.match(content):
         messages = _split(content)
         for message in map(_parse, messages):
@@ -74,7 +75,7 @@ READERS = (
     FileReader(
         "mail/5",
         {},
-        {".eml": "message/rfc822", ".mbox": "application/mbox"},
+        {".eml": "message/rfc822", ".emlx": "message/rfc822", ".mbox": "application/mbox"},
         read,
         texts=mail_texts,
     ),

@@ -239,9 +239,11 @@ def _take_out_modules(edits: Edits) -> None:
 
 
 def _end_of_export(mask: str, start: int) -> int | None:
-    """Return the end of the line on which the last bracket is closed."""
+    """Return the end of the line on which the last bracket is closed, or of a part without any."""
     depth, limit = 0, start + MAX_EXPORT_CHARS
     for bracket in _BRACKET.finditer(mask, start, limit):
+        if depth == 0 and (blank := mask.find("\n\n", start, bracket.start())) >= 0:
+            return blank + 1
         depth += 1 if bracket[0] in "({[" else -1
         if depth <= 0:
             line_end = mask.find("\n", bracket.end(), limit)

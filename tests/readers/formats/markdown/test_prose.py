@@ -248,6 +248,11 @@ def test_what_a_module_exports_is_code() -> None:
     ]
 
 
+def test_an_export_without_brackets_ends_before_the_next_blank_line() -> None:
+    text = "export const version = '2'\n\n# Title {version}\n\nText\n"
+    assert [each.text for each in read_text(text, "a.mdx").headings] == ["Title {version}"]
+
+
 def test_lines_stay_where_they_were() -> None:
     text = "<div\n  class='x'>\n\n<!--\n\n-->\n[a]\n\n[a]: b.md\n\n# Heading\n"
     assert read_text(text).text.split("\n").index("# Heading") == 10
