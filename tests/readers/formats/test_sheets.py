@@ -8,11 +8,13 @@ from typing import Any
 
 import openpyxl
 import pytest
+import xlsxwriter
 from document_files import pack, read_document
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
 from openpyxl.comments import Comment
+from openpyxl.worksheet.datavalidation import DataValidation
 from openpyxl.worksheet.table import Table, TableColumn
 from PIL import Image
 
@@ -387,3 +389,64 @@ def test_a_formula_without_a_result_is_shown() -> None:
 def test_a_quoted_cell_may_follow_a_space() -> None:
     written = 'Name, Note\nPlum, "ripe, sweet"\n'
     assert read_csv(written) == table("| Name | Note |", "| Plum | ripe, sweet |")
+
+
+def test_prompts_beside_cells_are_read() -> None:
+    def fill(sheet: Any) -> None:
+        sheet["A1"] = "Fruit"
+        asked = DataValidation(promptTitle="Fruit", prompt="As written on the crate")
+        asked.add("A2:A9")
+        sheet.add_data_validation(asked)
+
+    assert text_of(book(fill)).endswith("\n\nFruit: As written on the crate")
+
+
+def test_descriptions_of_charts_and_pictures_in_cells_are_read() -> None:
+    picture, stored = io.BytesIO(), io.BytesIO()
+    Image.new("RGB", (3, 3)).save(picture, "PNG")
+    made = xlsxwriter.Workbook(stored)
+    sheet = made.add_worksheet()
+    sheet.write("A1", "Fruit")
+    sheet.write("A2", "Plum")
+    described = {"image_data": picture, "description": "A ripe plum"}
+    sheet.embed_image("B2", "a.png", described)
+    chart = made.add_chart({"type": "line"})
+    chart.add_series({"values": "=Sheet1!$A$1:$A$1"})
+    sheet.insert_chart("D9", chart, {"description": "Plums by month"})
+    made.close()
+    text = read_book(stored.getvalue()).reading.text
+    assert "Plum, ![A ripe plum]()" in text
+    assert "![Plums by month]()" in text
+    assert "#VALUE!" not in text
+
+
+def test_data_types_are_read_by_their_names() -> None:
+    rich = "http://schemas.microsoft.com/office/spreadsheetml/2017/richdata"
+    names = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    cell = '<c r="A1" t="e" vm="1"><v>#VALUE!</v></c>'
+    sheet = f'<worksheet xmlns="{names}"><sheetData><row r="1">{cell}</row></sheetData></worksheet>'
+    types = (
+        *(("worksheet", "worksheets/sheet1"), ("sheetMetadata", "metadata")),
+        *(("rdRichValue", "values"), ("rdRichValueStructure", "structures")),
+    )
+    related = "".join(
+        f'<Relationship Id="r{place}" Type="x/{kind}" Target="{target}.xml"/>'
+        for place, (kind, target) in enumerate(types)
+    )
+    ids = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+    content = pack(
+        {
+            "xl/workbook.xml": f'<workbook xmlns="{names}" xmlns:r="{ids}"><sheets>'
+            '<sheet name="Sheet" sheetId="1" r:id="r0"/></sheets></workbook>',
+            "xl/_rels/workbook.xml.rels": f"<Relationships>{related}</Relationships>",
+            "xl/worksheets/sheet1.xml": sheet,
+            "xl/metadata.xml": f'<metadata xmlns="{names}" xmlns:x="{rich}">'
+            '<futureMetadata name="XLRICHVALUE"><bk><x:rvb i="0"/></bk></futureMetadata>'
+            '<valueMetadata><bk><rc t="1" v="0"/></bk></valueMetadata></metadata>',
+            "xl/values.xml": f'<rvData xmlns="{rich}">'
+            '<rv s="0"><v>7</v><v>France</v></rv></rvData>',
+            "xl/structures.xml": f'<rvStructures xmlns="{rich}"><s t="_entity">'
+            '<k n="_Flags"/><k n="_DisplayString" t="s"/></s></rvStructures>',
+        }
+    )
+    assert text_of(content) == "France"

@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Callable
 from typing import Any
 
+import openpyxl
 import pptx
 import pytest
 from document_files import read_document
@@ -42,7 +43,7 @@ def deck(
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in source.namelist():
             method = zipfile.ZIP_STORED if "embeddings/" in name else zipfile.ZIP_DEFLATED
-            content = source.read(name).replace(*(change or {}).get(name, (b"\0", b"")))
+            content = source.read(name).replace(*(change or {}).get(name, (b"", b"")))
             archive.writestr(name, content, method)
     return written.getvalue()
 
@@ -186,3 +187,20 @@ def test_shows_and_templates(suffix: str, kind: str) -> None:
     change = {"[Content_Types].xml": (b"presentation.main+xml", f"{kind}.main+xml".encode())}
     content = deck(lambda _: None, change=change)
     assert read_deck(content, f"a.{suffix}").reading.text == "## Harvest"
+
+
+def test_embedded_workbooks_and_descriptions_of_tables_are_read() -> None:
+    def fill(slide: Any) -> None:
+        stored = io.BytesIO()
+        book = openpyxl.Workbook()
+        book.active.append(["Plum", "Persimmon"])
+        book.save(stored)
+        stored.seek(0)
+        slide.shapes.add_ole_object(stored, "Excel.Sheet.12", *PLACE[:2])
+        table = slide.shapes.add_table(1, 1, *PLACE)
+        table.table.cell(0, 0).text = "Cherry"
+        table._element.nvGraphicFramePr.cNvPr.set("descr", "Fruit of May")
+
+    text = text_of(fill)
+    assert "Plum, Persimmon" in text
+    assert "![Fruit of May]()\n\n| Cherry |" in text

@@ -3,6 +3,7 @@
 import io
 
 import docx as python_docx
+import openpyxl
 import pytest
 from document_files import WORD, docx, pack, paragraph, read_document
 from docx.enum.style import WD_STYLE_TYPE
@@ -444,3 +445,36 @@ def test_a_blank_bullet_is_none(sandbox: Sandbox) -> None:
     nums += '<w:lvlText w:val=" "/></w:lvl></w:abstractNum>'
     nums += '<w:num w:numId="2"><w:abstractNumId w:val="8"/></w:num>'
     assert text_of(numbered(body, ("decimal", "%1."), nums=nums), sandbox) == "1. one\n\nstill one"
+
+
+def test_embedded_workbooks_and_descriptions_of_tables_and_boxes_are_read(
+    sandbox: Sandbox,
+) -> None:
+    stored = io.BytesIO()
+    book = openpyxl.Workbook()
+    book.active.append(["Plum", "Persimmon"])
+    book.save(stored)
+    names = (
+        'xmlns:o="urn:schemas-microsoft-com:office:office" xmlns:v="urn:schemas-microsoft-com:vml"'
+    )
+    table = (
+        '<w:tbl><w:tblPr><w:tblCaption w:val="Fruit of May"/></w:tblPr>'
+        f"<w:tr><w:tc>{paragraph('Cherry')}</w:tc><w:tc>{paragraph('3')}</w:tc></w:tr></w:tbl>"
+    )
+    box = (
+        '<v:shape alt="A yellow note"><v:textbox><w:txbxContent>'
+        f"{paragraph('Ripe.')}</w:txbxContent></v:textbox></v:shape>"
+    )
+    body = (
+        f'{paragraph("Before")}<w:p {names} {R}><w:r><w:object><v:shape alt="Two fruits"/>'
+        f'<o:OLEObject r:id="x"/></w:object></w:r></w:p>{paragraph("After")}{table}'
+        f"<w:p {names}><w:r><w:pict>{box}</w:pict></w:r></w:p>"
+    )
+    target = "embeddings/book.xlsx"
+    more = {**relations("package", target), f"word/{target}": stored.getvalue()}
+    document = read_file(docx(body, **more), sandbox)
+    assert document.reading.text == (
+        "Before\n\n![Two fruits]()\n\nSheet:  \n\nPlum, Persimmon\n\nAfter\n\n"
+        "Fruit of May\n\n| Cherry | 3 |\n| --- | --- |\n\n![A yellow note]()\n\nRipe."
+    )
+    assert not document.reading.headings

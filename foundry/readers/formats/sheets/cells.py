@@ -1,7 +1,7 @@
 """Reads the cells of an Excel sheet (.xlsx) as displayed, streaming its XML."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from xml.parsers import expat
 
@@ -30,7 +30,8 @@ class Formats:
     """Data that cells refer to: shared texts, number formats by style, the first day of dates.
 
     `struck` has the styles with a line through the text. If `is_calculated` is false, the program
-    that saved the file wrote 0 as the result of each formula, or nothing.
+    that saved the file wrote 0 as the result of each formula, or nothing. `rich` are the texts of
+    rich values, which cells number from 1.
     """
 
     shared: list[str]
@@ -38,6 +39,7 @@ class Formats:
     is_1904: bool = False
     struck: frozenset[int] = frozenset()
     is_calculated: bool = True
+    rich: Sequence[str | None] = ()
 
 
 def read_sheet(content: bytes, formats: Formats, place: str, allowed: int) -> Sheet:
@@ -73,6 +75,7 @@ class _Handler:
         self._runs = ScriptedText()
         self._script = ""
         self._formula = ""
+        self._rich: str | None = None
         self._kind = "n"
         self._style = 0
         self._row: list[str] = []
@@ -114,6 +117,9 @@ class _Handler:
                 self._hidden_columns.append(range(int(low[:6]) - 1, int(high[:6])))
         elif name == "mergeCell":
             self.sheet.areas.append(attributes.get("ref", ""))
+        elif name == "dataValidation":
+            said = filter(None, (attributes.get(key) for key in ("promptTitle", "prompt")))
+            self.sheet.prompts.append(_unescaped(": ".join(said)))
         elif name == "hyperlink":
             target = next((value for key, value in attributes.items() if key.endswith(":id")), "")
             self.sheet.links[attributes.get("ref", "")] = target
@@ -129,6 +135,9 @@ class _Handler:
         written = attributes.get("s", "0")
         self._style = int(written) if written.isdecimal() else 0
         self._value = self._formula = ""
+        number, rich = attributes.get("vm", ""), self._formats.rich
+        is_rich = number.isdecimal() and 0 < int(number[:9]) <= len(rich)
+        self._rich = rich[int(number[:9]) - 1] if is_rich else None
 
     def text(self, text: str) -> None:
         if self._pieces is not None:
@@ -151,7 +160,9 @@ class _Handler:
         elif name == "is":
             self._value, self._runs, self._script = str(self._runs), ScriptedText(), ""
         elif name == "c":
-            if not self._value and self._formula:
+            if self._rich is not None:
+                self._kind, self._value = "str", self._rich
+            elif not self._value and self._formula:
                 self._kind, self._value = "str", f"={self._formula}"
             if self._value:
                 self._end_cell()
@@ -204,7 +215,7 @@ class _Handler:
         return self._text(texts[place]) if 0 <= place < len(texts) else ""
 
     def _text(self, text: str) -> str:
-        text = _ESCAPE.sub(_unescape, text).replace("\r\n", "\n")
+        text = _unescaped(text)
         code = self._code()
         return show_text(text, code) if "@" in code and code != "@" else text
 
@@ -241,6 +252,10 @@ def script_of(name: str, value: str | None) -> str:
     if name == "strike":
         return "" if value in {"0", "false"} else "struck"
     return {"superscript": "super", "subscript": "sub"}.get(value or "", "")
+
+
+def _unescaped(text: str) -> str:
+    return _ESCAPE.sub(_unescape, text).replace("\r\n", "\n")
 
 
 def _unescape(found: re.Match[str]) -> str:

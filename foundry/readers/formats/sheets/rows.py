@@ -13,7 +13,8 @@ class Sheet:
     """The visible rows of a sheet, by number from 1, with merged cells and links.
 
     `links` maps cells to relationship ids ("" for links inside the workbook); `tables` has the
-    areas of declared tables, with column names if no row has them.
+    areas of declared tables, with column names if no row has them; `prompts` are shown beside the
+    cell in which somebody writes.
     """
 
     rows: list[list[str]] = field(default_factory=list)
@@ -21,6 +22,7 @@ class Sheet:
     areas: list[str] = field(default_factory=list)
     links: dict[str, str] = field(default_factory=dict)
     tables: list[tuple[str, list[str]]] = field(default_factory=list)
+    prompts: list[str] = field(default_factory=list)
 
     def grid(self) -> Grid:
         """Return the cells, with enough empty rows to keep tables separate."""

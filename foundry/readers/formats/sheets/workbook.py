@@ -15,11 +15,13 @@ from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.grids import add_grid
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.number_formats import BUILT_IN
+from foundry.readers.formats.office.objects import add_object
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.packed import Package, describe
 from foundry.readers.formats.sheets.cells import MAX_CELLS, Formats, read_sheet, script_of
+from foundry.readers.formats.sheets.rich_values import rich_texts
 from foundry.readers.formats.sheets.rows import Sheet
 from foundry.readers.notes import leave_out, note_damage
 
@@ -83,12 +85,15 @@ def _add_sheet(composer: Composer, parts: Parts, part: str, name: str, sheet: Sh
     if sheet.rows or drawings:
         composer.heading(2, name)
         add_grid(composer, sheet.grid())
+        composer.text("\n".join(filter(None, dict.fromkeys(sheet.prompts))))
     for drawing in drawings:
         _add_drawing(composer, parts, drawing)
     for each in relations.values():
         if each.kind in {"comments", "threadedComment"}:
             root = parts.xml(each.target)
             leave_out(Omission.COMMENT, "" if root is None else texts_of(root), name)
+        elif each.kind == "package":
+            add_object(composer, parts, each)
 
 
 def _declared(parts: Parts, part: str) -> Iterator[tuple[str, list[str]]]:
@@ -112,10 +117,9 @@ def _add_drawing(composer: Composer, parts: Parts, part: str) -> None:
             "".join(t.text or "" for t in p.iter(f"{_A}t")) for p in anchor.iter(f"{_A}p")
         )
         composer.text("\n".join(filter(str.strip, paragraphs)))
-        if anchor.find(f"{_XDR}pic") is not None:
-            described = (each.get("descr", "") for each in anchor.iter(f"{_XDR}cNvPr"))
-            files = picture_files(anchor, relations)
-            composer.text(write_pictures("\n".join(filter(None, described)), files))
+        described = (each.get("descr", "") for each in anchor.iter(f"{_XDR}cNvPr"))
+        files = picture_files(anchor, relations) if anchor.find(f"{_XDR}pic") is not None else ()
+        composer.text(write_pictures("\n".join(filter(None, described)), files))
         add_embedded(composer, anchor, parts, relations)
 
 
@@ -142,7 +146,8 @@ def _formats(parts: Parts, book: Element) -> Formats:
     calculation = book.find(f"{_S}calcPr")
     # XlsxWriter and openpyxl ask for a calculation when the file is opened.
     is_calculated = calculation is None or calculation.get("fullCalcOnLoad") not in {"1", "true"}
-    return Formats(_shared(parts), used, is_1904, struck, is_calculated)
+    rich = rich_texts(parts)
+    return Formats(_shared(parts), used, is_1904, struck, is_calculated, rich)
 
 
 def _shared(parts: Parts) -> list[str]:

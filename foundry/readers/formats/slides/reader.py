@@ -13,6 +13,7 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.links import write_link
+from foundry.readers.formats.office.objects import add_object
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.packed import Package, describe
@@ -94,7 +95,9 @@ class _Slides:
         if properties is not None and properties.get("hidden") in {"1", "true"}:
             leave_out(Omission.HIDDEN, texts_of(shape), f"slide {self._number}")
             return
+        described = "" if properties is None else properties.get("descr") or ""
         if shape.tag == f"{P}graphicFrame":
+            self.composer.text(write_pictures(described, ()))
             self._add_graphic(shape, part)
             return
         kind = placeholder_kind(shape)
@@ -111,7 +114,7 @@ class _Slides:
             self.composer.text(write_link("\n".join(lines), url))
         elif properties is not None:
             files = picture_files(shape, self._parts.relations(part))
-            self.composer.text(write_pictures(properties.get("descr") or "", files))
+            self.composer.text(write_pictures(described, files))
 
     def _add_running(self, text: str) -> None:
         """Add a text that slides repeat, at its first occurrence."""
@@ -129,6 +132,10 @@ class _Slides:
             leave_out(Omission.ATTRIBUTE, (style.text or "") if style is not None else "")
             self.composer.table(table_rows(table, relations, part))
             return
+        embedded = next(frame.iter(f"{P}oleObj"), None)
+        if embedded is not None:
+            named = relations.get(embedded.get(f"{RELATIONSHIPS}id", ""))
+            add_object(self.composer, self._parts, named)
         add_embedded(self.composer, frame, self._parts, relations)
 
     def _add_static(self, part: str) -> None:

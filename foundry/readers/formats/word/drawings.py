@@ -10,6 +10,7 @@ from foundry.readers.formats.office.parts import ALTERNATIVES, Relation
 from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.word.names import BOX, VAL, W, is_on
 
+OBJECT = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _SHAPE = "{urn:schemas-microsoft-com:vml}shape"
 
 
@@ -38,7 +39,7 @@ def control_omission(element: Element) -> Omission | None:
 def find_boxes(parent: Element, part: str) -> Iterator[Element]:
     """Yield the text boxes, charts and diagrams in a drawing, except those inside a box."""
     for element in parent:
-        if element.tag == BOX or element.tag in EMBEDDED:
+        if element.tag == BOX or element.tag in EMBEDDED or element.tag == OBJECT:
             yield element
         elif element.tag == ALTERNATIVES:
             yield from find_boxes(choose(element, part), part)
@@ -46,9 +47,18 @@ def find_boxes(parent: Element, part: str) -> Iterator[Element]:
             yield from find_boxes(element, part)
 
 
-def write_drawing(drawing: Element, relations: Mapping[str, Relation]) -> str:
-    """Return the pictures of a drawing that are parts of the document, and its description."""
+def write_drawing(
+    drawing: Element, relations: Mapping[str, Relation], *, has_boxes: bool = False
+) -> str:
+    """Return the pictures of a drawing that are parts of the document, and its description.
+
+    Boxes are read separately, with the pictures in them.
+    """
     described = (each.get("descr") for each in drawing.iter(DESCRIBED))
     shapes = (each.get("alt") for each in drawing.iter(_SHAPE))
+    if has_boxes:
+        described = (each.get("descr") for each in drawing.iterfind(f"*/{DESCRIBED}"))
+        shapes = (each.get("alt") for each in drawing.iterfind(_SHAPE))
+        relations = {}
     description = next(filter(None, (*described, *shapes)), "")
     return write_pictures(description, picture_files(drawing, relations))

@@ -12,7 +12,13 @@ from foundry.readers.formats.office.parts import ALTERNATIVES, RELATIONSHIPS, Re
 from foundry.readers.formats.office.running import PAGE_NUMBER
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.symbols import from_private_use, symbol
-from foundry.readers.formats.word.drawings import Note, control_omission, find_boxes, write_drawing
+from foundry.readers.formats.word.drawings import (
+    OBJECT,
+    Note,
+    control_omission,
+    find_boxes,
+    write_drawing,
+)
 from foundry.readers.formats.word.fields import (
     CONTENTS,
     PAGES,
@@ -272,8 +278,9 @@ class Inline:
                 self._dropped.append((self._dropping[-1], texts_of(box)))
             return
         self._referred += boxes
-        if not boxes:
-            self._put(write_drawing(element, {} if self.is_running else self._relations))
+        relations = {} if self.is_running else self._relations
+        has_boxes = any(each.tag != OBJECT for each in boxes)
+        self._put(write_drawing(element, relations, has_boxes=has_boxes))
         if not self.is_running:
             for each in element.iter(f"{_VML}textpath"):
                 self._put(each.get("string", ""))

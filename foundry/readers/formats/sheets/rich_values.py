@@ -1,0 +1,54 @@
+"""Reads rich values of Excel: pictures in cells, and data types such as stocks and places.
+
+Such a cell contains an error, for older programs, and the number of its rich value.
+"""
+
+from collections.abc import Sequence
+from typing import TypeVar
+from xml.etree.ElementTree import Element
+
+from foundry.readers.formats.office.parts import Parts
+from foundry.readers.formats.pages.blocks import picture
+
+T = TypeVar("T")
+
+
+def rich_texts(parts: Parts) -> list[str | None]:
+    """Return the shown text of each numbered rich value; None for those of unknown structure."""
+    metadata = _children(parts, "sheetMetadata")
+    keys = [[key.get("n", "") for key in each] for each in _children(parts, "rdRichValueStructure")]
+    shown = [_shown(each, keys) for each in _children(parts, "rdRichValue")]
+    values = [
+        _item(shown, each.get("i"))
+        for group in metadata
+        if group.get("name") == "XLRICHVALUE"
+        for each in group.iter()
+        if _name(each) == "rvb"
+    ]
+    numbered = (group for group in metadata if _name(group) == "valueMetadata")
+    records = (each for group in numbered for each in group.iter() if _name(each) == "rc")
+    return [_item(values, each.get("v")) for each in records]
+
+
+def _children(parts: Parts, kind: str) -> list[Element]:
+    name = parts.related(parts.main, kind)
+    root = parts.xml(name) if name else None
+    return [] if root is None else list(root)
+
+
+def _shown(value: Element, keys: list[list[str]]) -> str | None:
+    """Return a data type's name, or the picture in a cell with its description."""
+    names = _item(keys, value.get("s")) or []
+    named = dict(zip(names, ((each.text or "") for each in value), strict=False))
+    if "_rvRel:LocalImageIdentifier" in named:
+        return picture(named.get("Text", ""), "") or ""
+    return named.get("_DisplayString")
+
+
+def _item(items: Sequence[T], number: str | None) -> T | None:
+    place = int(number) if number and number.isdecimal() and len(number) < 9 else len(items)
+    return items[place] if place < len(items) else None
+
+
+def _name(element: Element) -> str:
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
