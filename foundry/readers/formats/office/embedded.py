@@ -1,27 +1,101 @@
-"""Adds the charts and diagrams that a drawing refers to."""
+"""Adds what a drawing embeds: charts, diagrams, and Office files (OLE objects)."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from xml.etree.ElementTree import Element
 
+from foundry.documents import Reading
 from foundry.readers.composing import Composer
+from foundry.readers.contract import UnreadableError
 from foundry.readers.formats.office.alternatives import EMBEDDED
 from foundry.readers.formats.office.charts import add_chart
 from foundry.readers.formats.office.diagrams import diagram_lines
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, Relation
+from foundry.readers.notes import note_damage
+from foundry.readers.sniffing import document_kind
+
+OBJECT = "{urn:schemas-microsoft-com:office:office}OLEObject"
+_OBJECTS = {OBJECT, "{http://schemas.openxmlformats.org/presentationml/2006/main}oleObj"}
+_FILES = frozenset(("package", "oleObject"))
+_PICTURE = re.compile(r"!\[([^\[\]]*)\]\([^()\s]+\)")
 
 
 def add_embedded(
     composer: Composer, drawing: Element, parts: Parts, relations: Mapping[str, Relation]
 ) -> None:
-    """Add each chart and diagram in a drawing; `relations` are those of the drawing's part."""
-    for each in drawing.iter():
-        names = ("dm", "id") if each.tag in EMBEDDED else ()
-        found = (relations.get(each.get(f"{RELATIONSHIPS}{name}", "")) for name in names)
-        relation = next(filter(None, found), None)
-        root = parts.xml(relation.target) if relation and not relation.is_external else None
-        if relation is None or root is None:
+    """Add everything embedded in a drawing; `relations` are those of the drawing's part."""
+    for relation in dict.fromkeys(_embedded(drawing, relations)):
+        if relation.kind in _FILES:
+            add_object(composer, parts, relation)
+            continue
+        root = parts.xml(relation.target)
+        if root is None:
             continue
         if relation.kind == "diagramData":
             composer.text("\n".join(diagram_lines(root)))
         else:
             add_chart(composer, root)
+
+
+def _embedded(drawing: Element, relations: Mapping[str, Relation]) -> Iterator[Relation]:
+    """Yield the relation of each embedded part; alternatives may repeat one."""
+    for each in drawing.iter():
+        names = ("dm", "id") if each.tag in EMBEDDED else ("id",) if each.tag in _OBJECTS else ()
+        found = (relations.get(each.get(f"{RELATIONSHIPS}{name}", "")) for name in names)
+        relation = next(filter(None, found), None)
+        if relation and not relation.is_external:
+            yield relation
+
+
+def add_object(composer: Composer, parts: Parts, relation: Relation) -> None:
+    """Add the text of an embedded workbook, document or deck; its headings become lines.
+
+    Other objects, such as those of the equation editor, only have their picture and its
+    description.
+    """
+    content = parts.read(relation.target)
+    read = None if content is None else _reader_of(document_kind(content))
+    if read is None or content is None:
+        return
+    try:
+        reading = read(content)
+    except UnreadableError:
+        note_damage(relation.target)
+        return
+    composer.include(_without_outline(reading))
+
+
+def _reader_of(kind: str | None) -> Callable[[bytes], Reading] | None:
+    # Imported when needed: the readers of these formats import this module.
+    if kind == "Excel":
+        from foundry.readers.formats.sheets import workbook
+
+        return workbook.read
+    if kind == "Word":
+        from foundry.readers.formats.word import reader as word
+
+        return word.read
+    if kind == "PowerPoint":
+        from foundry.readers.formats.slides import reader as slides
+
+        return slides.read
+    return None
+
+
+def _without_outline(reading: Reading) -> Reading:
+    """Return a reading whose headings are lines, and whose pictures only have a description.
+
+    Both keep their length, so that offsets stay. Names of files belong to the outer document.
+    """
+    parts, position = [], 0
+    for each in reading.headings:
+        width = each.end - each.start
+        parts += [reading.text[position : each.start], f"{each.text}:".ljust(width)[:width]]
+        position = each.end
+    text = "".join([*parts, reading.text[position:]])
+    return replace(reading, text=_PICTURE.sub(_without_file, text), headings=())
+
+
+def _without_file(found: re.Match[str]) -> str:
+    return (f"![{found[1]}]()" if found[1] else "").ljust(len(found[0]))

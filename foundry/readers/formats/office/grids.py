@@ -1,4 +1,7 @@
-"""Splits sheets into visible parts: titles, tables next to each other, notes around them."""
+"""Splits sheets into visible parts: titles, tables next to each other, notes around them.
+
+Also parses references to cells, such as `$B$7`.
+"""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 from foundry.readers.composing import Composer
 from foundry.readers.formats.office.merging import Merged, unmerge
 
+_REFERENCE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})$")
 _NUMBER = re.compile(r"[-+\u2212(]?[^\w\s]?[-+\u2212]?\s?\d")
 MAX_TITLES = 20
 
@@ -244,3 +248,19 @@ def _cut(grid: Grid, lines: range, columns: range) -> Grid:
 
 def _is_number(text: str) -> bool:
     return _NUMBER.match(text) is not None
+
+
+def number_of_column(letters: str) -> int:
+    """Return a column's number from 0, given its letters; -1 if they are invalid."""
+    if not letters.isascii() or not letters.isalpha() or len(letters) > 3:
+        return -1
+    column = 0
+    for letter in letters.upper():
+        column = 26 * column + ord(letter) - 64
+    return column - 1
+
+
+def parse_reference(reference: str) -> tuple[int, int] | None:
+    """Return the row (from 1) and column (from 0) of a cell reference; None if it is invalid."""
+    found = _REFERENCE.match(reference)
+    return (int(found[2]), number_of_column(found[1])) if found else None

@@ -11,11 +11,10 @@ from foundry.documents.left_out import Omission
 from foundry.documents.reasons import Reason
 from foundry.readers.composing import Composer
 from foundry.readers.contract import UnreadableError
-from foundry.readers.formats.office.grids import DeclaredTable, Grid, add_grid
+from foundry.readers.formats.office.grids import DeclaredTable, Grid, add_grid, parse_reference
 from foundry.readers.formats.office.merging import Merged, unmerge
 from foundry.readers.formats.office.number_formats import show_number
 from foundry.readers.formats.office.parts import texts_of
-from foundry.readers.formats.office.references import parse_reference
 from foundry.readers.formats.opendocument.names import OFFICE, TABLE, number
 from foundry.readers.notes import leave_out
 

@@ -8,8 +8,8 @@ from xml.parsers import expat
 from foundry.documents.left_out import Omission
 from foundry.documents.reasons import Reason
 from foundry.readers.contract import UnreadableError
+from foundry.readers.formats.office.grids import number_of_column
 from foundry.readers.formats.office.number_formats import show_general, show_number, show_text
-from foundry.readers.formats.office.references import number_of_column
 from foundry.readers.formats.office.scripts import ScriptedText, struck
 from foundry.readers.formats.sheets.rows import Sheet
 from foundry.readers.notes import leave_out

@@ -3,9 +3,8 @@
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
-from foundry.readers.formats.office.grids import DeclaredTable, Grid
+from foundry.readers.formats.office.grids import DeclaredTable, Grid, parse_reference
 from foundry.readers.formats.office.merging import Merged
-from foundry.readers.formats.office.references import parse_reference
 
 
 @dataclass(slots=True)

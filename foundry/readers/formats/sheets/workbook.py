@@ -11,11 +11,10 @@ from foundry.documents.reasons import Reason
 from foundry.readers.accounting.office import sheet_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
-from foundry.readers.formats.office.embedded import add_embedded
+from foundry.readers.formats.office.embedded import add_embedded, add_object
 from foundry.readers.formats.office.grids import add_grid
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.number_formats import BUILT_IN
-from foundry.readers.formats.office.objects import add_object
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures

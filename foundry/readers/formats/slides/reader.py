@@ -13,7 +13,6 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.links import write_link
-from foundry.readers.formats.office.objects import add_object
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.packed import Package, describe
@@ -132,10 +131,6 @@ class _Slides:
             leave_out(Omission.ATTRIBUTE, (style.text or "") if style is not None else "")
             self.composer.table(table_rows(table, relations, part))
             return
-        embedded = next(frame.iter(f"{P}oleObj"), None)
-        if embedded is not None:
-            named = relations.get(embedded.get(f"{RELATIONSHIPS}id", ""))
-            add_object(self.composer, self._parts, named)
         add_embedded(self.composer, frame, self._parts, relations)
 
     def _add_static(self, part: str) -> None:

@@ -8,14 +8,13 @@ from foundry.readers.composing import Composer
 from foundry.readers.formats.office.alternatives import choose
 from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.merging import Merged, unmerge
-from foundry.readers.formats.office.objects import add_object
 from foundry.readers.formats.office.parts import (
     ALTERNATIVES,
     RELATIONSHIPS,
     Parts,
     texts_of,
 )
-from foundry.readers.formats.word.drawings import OBJECT, Note, control_omission
+from foundry.readers.formats.word.drawings import Note, control_omission
 from foundry.readers.formats.word.imported import include_part
 from foundry.readers.formats.word.inline import Inline
 from foundry.readers.formats.word.names import (
@@ -255,9 +254,6 @@ class Blocks:
                     composer.text(f"{each.label} {self._read_cell(note)}".strip())
             elif each.tag == BOX:
                 self.add(composer, each)
-            elif each.tag == OBJECT:
-                relations = self._parts.relations(self._part)
-                add_object(composer, self._parts, relations.get(each.get(f"{RELATIONSHIPS}id", "")))
             else:
                 add_embedded(composer, each, self._parts, self._parts.relations(self._part))
 

@@ -6,11 +6,11 @@ from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.alternatives import DESCRIBED, EMBEDDED, choose
+from foundry.readers.formats.office.embedded import OBJECT
 from foundry.readers.formats.office.parts import ALTERNATIVES, Relation
 from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
 from foundry.readers.formats.word.names import BOX, VAL, W, is_on
 
-OBJECT = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _SHAPE = "{urn:schemas-microsoft-com:vml}shape"
 
 

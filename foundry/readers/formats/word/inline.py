@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.alternatives import choose
+from foundry.readers.formats.office.embedded import OBJECT
 from foundry.readers.formats.office.equations import MATH, spell
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.numerals import numeral
@@ -13,7 +14,6 @@ from foundry.readers.formats.office.running import PAGE_NUMBER
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.symbols import from_private_use, symbol
 from foundry.readers.formats.word.drawings import (
-    OBJECT,
     Note,
     control_omission,
     find_boxes,
