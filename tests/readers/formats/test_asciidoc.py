@@ -249,12 +249,15 @@ def test_titles_stand_with_their_block() -> None:
     assert text_of("[%hardbreaks]\nRubies\nTopazes") == "Rubies  \nTopazes"
 
 
-def test_listings_have_titles_values_and_no_names_of_files() -> None:
+def test_listings_have_titles_values_and_links_to_included_files() -> None:
     source = (
         ':v: 3.1\n\n[source,xml,title="pom.xml",subs="attributes+"]\n----\n<a>{v}</a>\n----\n\n'
         "[source]\n----\n{v}\ninclude::example$a.rb[tag=b]\n----\n\n----\ninclude::c.rb[]\n----\n"
     )
-    assert text_of(source) == "pom.xml\n\n```xml\n<a>3.1</a>\n```\n\n```\n{v}\n```"
+    assert text_of(source) == (
+        "pom.xml\n\n```xml\n<a>3.1</a>\n```\n\n```\n{v}\n```\n\n"
+        "[example$a.rb](example$a.rb)\n\n[c.rb](c.rb)"
+    )
     assert any("c.rb" in each.text for each in read_text(source).reading.left_out)
 
 

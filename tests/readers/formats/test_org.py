@@ -104,3 +104,8 @@ def test_admonitions_and_pictures_of_org() -> None:
     document = read(RawDocument("s", "a.org", "a.org", source.encode()))
     assert isinstance(document, Document)
     assert document.reading.text == "> **Warning**\n>\n> Hot ![](a.png).\n>\n> - b\n\n![](./c.jpg)"
+
+
+def test_included_files_are_linked() -> None:
+    document = read_text('#+INCLUDE: "plums_a.org" :lines "5-10"\n')
+    assert document.reading.text == "[plums_a.org](plums_a.org)"

@@ -1,6 +1,6 @@
 """Reads AsciiDoc as Markdown, with sections as its outline.
 
-Included files are not read, and conditional text (`ifdef::`) is kept.
+Included files are linked, not read, and conditional text (`ifdef::`) is kept.
 """
 
 import re
@@ -16,7 +16,7 @@ from foundry.readers.formats.asciidoc.inline import fill_in, write_inline
 from foundry.readers.formats.asciidoc.sections import find_sections
 from foundry.readers.formats.asciidoc.tables import read_table
 from foundry.readers.formats.markdown.reader import strip_markup
-from foundry.readers.formats.pages.blocks import CLOSED, TAB, Block, panel
+from foundry.readers.formats.pages.blocks import CLOSED, TAB, Block, link, panel
 from foundry.readers.notes import leave_out
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")
@@ -147,8 +147,10 @@ class _Writer:
             leave_out(Omission.ATTRIBUTE, line.removesuffix(f"{condition[2]}]"))
             if condition[2]:
                 self._prose(condition[2])
-        elif _DIRECTIVE.match(line):
+        elif directive := _DIRECTIVE.match(line):
             leave_out(Omission.ATTRIBUTE, line)
+            if file := _link_to_file(directive):
+                self._prose(file)
         elif attribute := _ATTRIBUTE.match(line):
             self._define(attribute[1], (attribute[2] or "").strip())
         elif _BLOCK.match(line) and not line.startswith("[["):
@@ -267,8 +269,9 @@ class _Writer:
     def _listing(self, content: list[str], language: str) -> None:
         stated = _SOURCE.match(self._block.text)
         name = language or (stated[1] if stated else "")
-        for line in filter(_DIRECTIVE.match, content):
-            leave_out(Omission.ATTRIBUTE, line)
+        for directive in filter(None, map(_DIRECTIVE.match, content)):
+            leave_out(Omission.ATTRIBUTE, directive[0])
+            self._held.append(_link_to_file(directive))
         code = "\n".join(line for line in content if not _DIRECTIVE.match(line))
         if _FILLED.search(self._block.text):
             code = fill_in(code, self.attributes)
@@ -472,6 +475,12 @@ class _Writer:
     def _indentation(self, mark: str) -> str:
         """Return the indentation of a list: two spaces for each list around it."""
         return "  " * [each for each in self._lists if each != "::"].index(mark)
+
+
+def _link_to_file(directive: re.Match[str]) -> str:
+    """Return a link to an included file; "" for definitions of attributes."""
+    path = directive[2].partition("[")[0].strip()
+    return link(path, path) if directive[1] == "include" and "attributes" not in path else ""
 
 
 def read(text: str) -> Reading:

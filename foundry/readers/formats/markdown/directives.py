@@ -13,6 +13,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.attributes import remove_attributes
 from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.emoji import EMOJI
+from foundry.readers.formats.markdown.included import TEXT_FILE, link_included, link_to_file
 from foundry.readers.formats.markdown.names import ADMONITIONS, BOXES, PANELS
 from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
 from foundry.readers.notes import leave_out
@@ -30,14 +31,6 @@ COLONS = re.compile(
 )
 _CLASS = re.compile(r"\.(?:callout-)?([a-z]{3,20})(?![\w-])")
 _ALERT = re.compile(r"^([ \t>]*>[ \t]*)\[!(\w+)\](-)?\+?", re.MULTILINE)
-# Files that MkDocs, mdBook and VitePress put into a page; they are not read.
-_INCLUDE = re.compile(
-    r"^([ \t>]*)(?:\{\*[ \t][^{}\n]{1,300}\*\}|\{!>?[^{}\n]{1,300}!\}"
-    r"|--8<--[ \t]+[\"'][^\n]{1,300}|<<<[ \t]+@?[\w./~-]{1,300}[^\n]{0,100}"
-    r"|\{\{#(?:rustdoc_)?include[ \t][^{}\n]{1,300}\}\})[ \t]*$",
-    re.MULTILINE,
-)
-_INCLUDES = re.compile(r"\{\*|\{!|--8<--|<<<|\{\{#")
 SHORTCODE = re.compile(r"\{%([^{}\n]{0,1000}+)(?<=%)\}|\{\{[<%]([^{}\n]{0,1000}+)(?<=[>%])\}\}")
 """Tags of Liquid and Hugo."""
 _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
@@ -193,8 +186,7 @@ def remove_directives(edits: Edits) -> None:
     if "[!" in text:
         sign = f"{CLOSED_SIGN} "
         edits.replace_all(_ALERT, lambda m: f"{m[1]}{sign if m[3] else ''}{m[2].capitalize()}:")
-    if _INCLUDES.search(text):
-        edits.replace_all(_INCLUDE, lambda m: m[1])
+    link_included(edits)
     if "{" in text:
         edits.replace_all(
             SHORTCODE, lambda m: _apart(say_shortcode(part(m, 1) or part(m, 2)), m, text)
@@ -248,6 +240,8 @@ def say_shortcode(written: str) -> str:
         # Jekyll's `{% include note.html content="..." %}`
         part = _PART.match(rest)
         name = part[1] if part else name
+        if TEXT_FILE.match(rest):
+            return f"{link_to_file(rest.strip())} {said}".strip()
     if name in ADMONITIONS or name in BOXES:
         # GitBook's `{% hint style="warning" %}`, Hugo's `{{% hint warning %}}`
         style = _STYLE.search(rest.removeprefix(f"{name}.html"))

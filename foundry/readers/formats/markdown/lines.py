@@ -8,6 +8,7 @@ import re
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import FENCE, fence_after
+from foundry.readers.formats.markdown.included import link_to_file
 from foundry.readers.notes import leave_out
 
 _SLASHES = re.compile(r"([ \t>]*)/{3,}[ \t]*(?:([a-z][\w-]{0,30}+)[ \t]*(?:\|[ \t]*(.*))?)?$")
@@ -51,7 +52,8 @@ def rewrite_lines(text: str) -> str:
         is_option = margin is not None and line.startswith(f"{margin}    ")
         if number in snippets or is_option:
             leave_out(Omission.ATTRIBUTE, line)
-            lines[number] = ""
+            is_file = number in snippets and not _SNIPPETS.match(line)
+            lines[number] = link_to_file(line) if is_file else ""
             continue
         if line.strip():
             documented = _OBJECT.match(line)

@@ -10,6 +10,7 @@ from itertools import groupby
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
+from foundry.readers.formats.markdown.included import link_to_file
 from foundry.readers.formats.markdown.roles import write_roles
 from foundry.readers.formats.markdown.tables.rows import CODE, TableRows
 from foundry.readers.formats.pages.blocks import anchor_of, picture
@@ -38,7 +39,8 @@ _BREAK = re.compile(r"\+\+\+(?:[ \t].*)?$")
 _SEPARATOR = re.compile(r"[ \t>]*\^{3,}[ \t]*$")
 
 _NAVIGATION = frozenset("toctree tableofcontents contents bibliography index".split())
-_OUTSIDE = frozenset("include literalinclude raw".split())
+_INCLUDING = frozenset(("include", "literalinclude"))
+_OUTSIDE = _INCLUDING | {"raw"}
 _PROSE = frozenset(
     "image figure figure-md glossary epigraph pull-quote margin sidebar topic card grid grid-item"
     " grid-item-card card-carousel button-link button-ref tab-set-code table rubric"
@@ -147,6 +149,8 @@ class _Opener:
             leave_out(Omission.ATTRIBUTE, "" if is_said else rest)
             if short in {"image", "figure"} and (shown := picture("", rest)):
                 said, fence.picture, fence.line = shown, rest, len(self.lines)
+        elif short in _INCLUDING:
+            said = link_to_file(rest)
         elif kind in {"list-table", "csv-table"}:
             said = rest
         else:

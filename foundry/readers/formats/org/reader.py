@@ -1,6 +1,6 @@
 """Reads Org as Markdown, with headings as its outline.
 
-Included files are not read, and code is not run.
+Included files are linked, not read, and code is not run.
 """
 
 import re
@@ -22,6 +22,7 @@ _HEADING = re.compile(
     r"(\*{1,20})[ \t]+(?:(TODO|DONE|NEXT|WAIT(?:ING)?|HOLD|CANCELL?ED|STARTED|IN-PROGRESS)[ \t]+)?"
     r"(\[#[A-Z0-9]\][ \t]*)?(COMMENT[ \t]+)?(.*?)(?:[ \t]+(:[\w@#%:]{1,200}:))?[ \t]*$"
 )
+_PATH = re.compile(r"\"?([\w./~ -]{0,300}\w)")
 _KEYWORD = re.compile(r"[ \t]*#\+([A-Za-z_]{1,40}(?:\[[^\]]{0,100}\])?):[ \t]*(.*)$")
 _BLOCK = re.compile(r"[ \t]*#\+begin_(\w{1,30})[ \t]*(.*)$", re.IGNORECASE)
 _DYNAMIC = re.compile(r"[ \t]*#\+begin:[ \t]*(.*)$", re.IGNORECASE)
@@ -130,6 +131,8 @@ class _Writer:
         elif name == "macro":
             called, _, text = value.partition(" ")
             self._macros[called] = text
+        elif name == "include" and (path := _PATH.match(value)):
+            self._held += ["", f"[[file:{path[1]}][{path[1]}]]", ""]
         elif name in _SAID:
             self._held.append(value)
 

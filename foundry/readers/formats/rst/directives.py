@@ -14,6 +14,7 @@ from docutils.parsers.rst import Directive, directives
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.pages.blocks import TAB
 from foundry.readers.formats.rst.elements import description, panel
+from foundry.readers.formats.rst.included import TableInFile, link_to_file
 from foundry.readers.formats.rst.names import (
     ADMONITIONS,
     BUTTONS,
@@ -75,7 +76,8 @@ def find_directive(name: str, known: type[Directive] | None) -> type[Directive]:
         if known is None or own:
             return _Other
     options = _AnyOption(known.option_spec or {})
-    return type(known.__name__, (known,), {"option_spec": options})
+    bases = (TableInFile, known) if kind == "csv-table" else (known,)
+    return type(known.__name__, bases, {"option_spec": options})
 
 
 class _Lenient(Directive):
@@ -259,11 +261,8 @@ class _Other(_Lenient):
             found = [self.options[name] for name in ("caption", "name") if self.options.get(name)]
             leave_out(Omission.NAVIGATION, "\n".join([text, *map(str, found)]), place)
             return []
-        if self.kind in UNSEEN:
-            leave_out(Omission.HIDDEN, text, place)
-            return []
-        if self.kind in INDEXES:
-            leave_out(Omission.ATTRIBUTE, text, place)
+        if self.kind in UNSEEN | INDEXES:
+            leave_out(Omission.HIDDEN if self.kind in UNSEEN else Omission.ATTRIBUTE, text, place)
             return []
         if self.kind in {"only", "ifconfig"}:
             leave_out(Omission.MACRO, self.argument, place)
@@ -271,7 +270,8 @@ class _Other(_Lenient):
         if self.kind in SETTINGS | INCLUDED:
             leave_out(Omission.MACRO, self.argument, place)
             shown = self.shown_options()
-            return [*shown, *self.add_content(nodes.container()).children]
+            file = [link_to_file(self.argument)] if self.kind in INCLUDED else []
+            return [*shown, *file, *self.add_content(nodes.container()).children]
         if self.kind in {"container", "compound"}:
             leave_out(Omission.ATTRIBUTE, self.argument, place)
             return self.add_content(nodes.container()).children

@@ -147,3 +147,8 @@ def test_tables_of_csv() -> None:
 
 def test_captions_of_navigation_are_left_out() -> None:
     assert text_of("# T\n\n```{toctree}\n:caption: Guides\na\n```\n").split() == ["#", "T"]
+
+
+def test_included_files_are_linked() -> None:
+    source = "```{include} ../a_b.md\n```\n\n```{literalinclude} c.py\n:lines: 2\n```\n"
+    assert text_of(source).rstrip() == "[../a_b.md](../a_b.md)\n\n\n[c.py](c.py)"

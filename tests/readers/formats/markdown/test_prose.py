@@ -359,8 +359,14 @@ def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> No
     [
         ("H~2~O, CH~3~CH~2~OH and x~i~ of ~~old~~", "H2O, CH3CH2OH and x_i of ~~old~~"),
         ("<del>one</del><ins>two</ins>", "~~one~~ two"),
-        ("So:\n\n{* ../../docs_src/a.py hl[9] *}\n\n> {!> a.py!}", "So:\n\n\n\n>"),
-        ('So:\n\n--8<-- "a.md"\n\n<<< @/a.js{2}\n\n{{#include a.rs:2}}', "So:"),
+        (
+            "So:\n\n{* ../../docs_src/a.py hl[9] *}\n\n> {!> a.py!}",
+            "So:\n\n[../../docs_src/a.py](../../docs_src/a.py)\n\n> [a.py](a.py)",
+        ),
+        (
+            'So:\n\n--8<-- "a.md"\n\n<<< @/a.js{2}\n\n{{#include a.rs:2}}',
+            "So:\n\n[a.md](a.md)\n\n[/a.js](/a.js)\n\n[a.rs](a.rs)",
+        ),
         (
             "```py\n{!> a.py!}\n```\n\nSay {* this *}, 1 <<< 2.",
             "```py\n{!> a.py!}\n```\n\nSay {* this *}, 1 <<< 2.",
@@ -381,7 +387,10 @@ def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> No
         ('# Head <Badge type="info" text="new" />', "# Head new"),
         ('{% include note.html content="Never freeze." %}', "Note: Never freeze."),
         ('{% include alert.html type="danger" content="Hot." %}', "Danger: Hot."),
-        ('So{% include-markdown "../a.md" %}.\n\n{{% readfile "a.md" %}}', "So."),
+        (
+            'So{% include-markdown "../a.md" %}.\n\n{{% readfile "a.md" %}}',
+            "So[../a.md](../a.md).\n\n[a.md](a.md)",
+        ),
         ("See [it]({% link _posts/a.md %}).", "See [it](_posts/a.md)."),
         ('A {{< glossary_tooltip term_id="node-pool" >}} runs.', "A node pool runs."),
         ('{{< card title="A" subtitle="B" >}}', "A B"),
@@ -394,7 +403,7 @@ def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> No
             "::: shop.pumps.Pump\n    options:\n      a: b\n\nEnd.",
             "**shop.pumps.Pump**\n\n\n\nEnd.",
         ),
-        ("--8<--\na.md\n--8<--\nEnd.", "End."),
+        ("--8<--\na.md\n--8<--\nEnd.", "[a.md](a.md)\n\nEnd."),
         ("[a](b.md){target=_blank} `c`{.d} *e*{.f} [g]{.h} i.", "[a](b.md) `c` *e* g i."),
         ("10^6^ m, 19^th^, E=mc^2^ and a^b^c, 2^3^4", "10^6 m, 19th, E=mc^2 and a^b^c, 2^3^4"),
         ("word^[A note\nof [it](a.md).] not ^[a-z]", "word (A note\nof [it](a.md).) not ^[a-z]"),

@@ -259,3 +259,11 @@ def test_pictures_that_are_links_and_lines_across_are_shown() -> None:
 def test_metadata_is_not_shown() -> None:
     text = ".. meta::\n   :keywords: a, b\n   :description lang=en: c\n\nWords."
     assert body(text) == "Words."
+
+
+def test_files_that_a_page_includes_are_named_where_they_are_included() -> None:
+    text = ".. literalinclude:: src/plum.py\n   :caption: Picking\n\n.. include:: a/note.inc\n\n"
+    table = ".. csv-table:: Prices *now*\n   :file: prices.csv\n   :header-rows: 1\n"
+    assert body(text + table).split("\n\n") == [
+        *("Picking", "src/plum.py", "a/note.inc", "Prices *now*", "prices.csv")
+    ]
