@@ -15,7 +15,7 @@ from foundry.readers.formats.markdown.edits import Edits
 from foundry.readers.formats.markdown.emoji import EMOJI
 from foundry.readers.formats.markdown.included import TEXT_FILE, link_included, link_to_file
 from foundry.readers.formats.markdown.names import ADMONITIONS, BOXES, PANELS
-from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB
+from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB, link
 from foundry.readers.notes import leave_out
 
 _INDENTED = re.compile(
@@ -51,6 +51,8 @@ _INCLUDING = frozenset("include include_relative include-markdown includes readf
 _LINKING = frozenset(("link", "post_url", "ref", "relref"))
 _IDENTIFIED = frozenset(("tabs", "tabpane"))
 """Shortcodes whose unnamed values are ids."""
+_ADDRESSED = frozenset("embed file openapi openapi-operation swagger".split())
+"""GitBook's shortcodes for a page, a file or an operation of an API elsewhere."""
 _PART = re.compile(r"[ \t]*(?:[\"']?(?:[\w.-]{1,80}/)*([a-z]{1,20})\.html\b[\"']?)")
 _SPACED = {"seealso": "See also"}
 _WITHOUT_KIND = frozenset("admonition tabs tab-set code-group steps".split()) | PANELS.keys()
@@ -234,6 +236,13 @@ def say_shortcode(written: str) -> str:
         # Kubernetes shows the term with this id.
         found = _TERM.search(rest)
         return found[1].replace("-", " ") if found else ""
+    if name in _ADDRESSED:
+        named = {match[1]: match[2] or match[3] or "" for match in _VALUE.finditer(rest)}
+        called = f"{named.get('method', '').upper()} {named.get('path', '')}"
+        address = named.get("url") or named.get("src") or ""
+        return " ".join(
+            f"{called} {link(address, address) if address else ''} {_values(rest)}".split()
+        )
     said = rest.strip() if name == "kbd" and "=" not in rest else _values(written)
     if name in _INCLUDING or name in _IDENTIFIED:
         said = _values(rest, with_unnamed=False)

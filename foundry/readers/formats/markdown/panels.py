@@ -23,6 +23,12 @@ _CLOSING = re.compile(
     r"|\{(?:\{[<%]|%)-?\s*(?:/\s*|end)(?P<code>[\w-]+)[^{}]*\}\}?)[ \t]*$"
 )
 _SIGNS = ("<", "{%", "{{")
+_STRING = r"([\"'])([^\"'\n]{1,200})[\"']"
+# Older pages of Docusaurus name the tabs before them: `values={[{label: 'Linux', value: 'l'}]}`.
+_NAMED_TAB = re.compile(
+    rf"\{{\s*(?:label:\s*{_STRING},\s*value:\s*{_STRING}|value:\s*{_STRING},\s*label:\s*{_STRING})"
+    rf"|<TabItem\s+value={_STRING}\s*>"
+)
 
 
 @dataclass(slots=True)
@@ -47,6 +53,8 @@ def quote_panels(text: str, *, is_mdx: bool) -> str:
     """
     if not any(sign in text for sign in _SIGNS):
         return text
+    if "values={" in text:
+        text = _label_tabs(text)
     lines = text.split("\n")
     panels = {panel.begin: panel for panel in _find_panels(lines)}
     if not panels:
@@ -72,6 +80,22 @@ def quote_panels(text: str, *, is_mdx: bool) -> str:
                 line = f"{line[:place]}> {line[place:]}".rstrip()
         made.append(line)
     return "\n".join(made)
+
+
+def _label_tabs(text: str) -> str:
+    """Return a text in which tabs have the labels that were listed before them."""
+    labels = dict[str, str]()
+
+    def label(found: re.Match[str]) -> str:
+        if found[2]:
+            labels[found[4]] = found[2]
+        elif found[6]:
+            labels[found[6]] = found[8]
+        elif shown := labels.get(found[10]):
+            return f'<TabItem value="{found[10]}" label="{shown}">'
+        return found[0]
+
+    return _NAMED_TAB.sub(label, text)
 
 
 def _find_panels(lines: Sequence[str]) -> Iterator[_Panel]:

@@ -403,6 +403,13 @@ def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> No
             "::: shop.pumps.Pump\n    options:\n      a: b\n\nEnd.",
             "**shop.pumps.Pump**\n\n\n\nEnd.",
         ),
+        (
+            "<Tabs values={[{label: 'Red apple', value: 'a'}]}>\n<TabItem value=\"a\">\n\nRipe.\n\n"
+            "</TabItem>\n</Tabs>",
+            "> **[Red apple]**\n>\n> Ripe.\n>",
+        ),
+        ('{% swagger method="get" path="/plums" summary="List" %}', "GET /plums List"),
+        ('{% embed url="https://a.org/b" %}', "[https://a.org/b](https://a.org/b)"),
         ("--8<--\na.md\n--8<--\nEnd.", "[a.md](a.md)\n\nEnd."),
         ("[a](b.md){target=_blank} `c`{.d} *e*{.f} [g]{.h} i.", "[a](b.md) `c` *e* g i."),
         ("10^6^ m, 19^th^, E=mc^2^ and a^b^c, 2^3^4", "10^6 m, 19th, E=mc^2 and a^b^c, 2^3^4"),
