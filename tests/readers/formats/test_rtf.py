@@ -129,3 +129,9 @@ def test_styles_are_derived_from_headings() -> None:
     )
     document = read_rtf(body)
     assert document.reading.text == "## Derived\n\nText\n\nEnd."
+
+
+def test_pictures_are_read_by_their_descriptions() -> None:
+    described = r"{\*\picprop{\sp{\sn wzDescription}{\sv A ripe plum}}}\pngblip 8950"
+    source = r"Before {\*\shppict{\pict" + described + r"}}{\nonshppict{\pict"
+    assert text_of(source + described + r"}} after.\par") == "Before A ripe plum after."
