@@ -302,7 +302,7 @@ def test_interrupted_it_goes_on_where_it_ended(
     make_project: MakeProject, cluster: RunningCluster
 ) -> None:
     # The last document keeps the build running until it is interrupted.
-    project = make_project({**many(120), SLOW: slow_rst(60_000)})
+    project = make_project({**many(40), SLOW: slow_rst(60_000)})
     cluster.have_nodes(1)
     process = begin(cluster, project, "--jobs", "1")
     wait_until_some(project, process)
@@ -311,16 +311,16 @@ def test_interrupted_it_goes_on_where_it_ended(
     assert process.returncode == 130, said
     (project.root / SLOW).write_text("Read at once.", encoding="utf-8")
     done = prepared(project)
-    assert 0 < done <= 120
+    assert 0 < done <= 40
     changes = build(project)["changes"]
     # The interrupt may have come after a result was stored, and before its document was.
     assert changes["reused"] in (done - 1, done)
-    assert changes["read"] == 121 - changes["reused"]
+    assert changes["read"] == 41 - changes["reused"]
 
 
 @pytest.mark.slow
 def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCluster) -> None:
-    files = {**mixed_files(), **many(120), SLOW: slow_rst(5_000)}
+    files = {**mixed_files(), **many(40), SLOW: slow_rst(5_000)}
     project = make_project(files, config=CONFIG + TABLE)
     local = make_project(files, config=CONFIG + TABLE, name="local")
     count = build(local)["changes"]["read"]
