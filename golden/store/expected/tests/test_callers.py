@@ -41,7 +41,7 @@ def test_client_above_its_rate_is_told_to_wait(limited: Callable[..., TestClient
     assert client.get("/openapi.json").status_code == 429
     assert client.get("/healthz").status_code == 200
     unlimited = limited(requests_per_minute=0)
-    assert {unlimited.get("/search?q=a").status_code for _ in range(100)} == {200}
+    assert {unlimited.get("/search?q=a").status_code for _ in range(10)} == {200}
 
 
 def test_tokens_have_limits_of_their_own(
