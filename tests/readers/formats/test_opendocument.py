@@ -309,3 +309,23 @@ def test_formulas_are_found_by_any_name_and_counted() -> None:
     assert read_odf(packed).reading.text == "So speed^2."
     lost = odf("text", p(f"So {link.format('Other/')}."), **{"Formula-0/content.xml": mathml})
     assert "speed" in read_odf(lost).reading.unaccounted
+
+
+def test_form_controls_are_read_where_they_are_shown() -> None:
+    names = f'xmlns:form="{URN}:form:1.0"'
+    choices = '<form:option form:label="Plum" form:current-selected="true"/>'
+    controls = (
+        '<form:text form:id="a" form:current-value="Ann Fox"/>'
+        '<form:checkbox form:id="b" form:label="Ripe" form:current-state="checked"/>'
+        f'<form:listbox form:id="c">{choices}<form:option form:label="Fig"/></form:listbox>'
+        '<form:button form:id="d" form:label="Send"/>'
+    )
+    shown = "".join(p(f'Of: <draw:control draw:control="{name}"/>') for name in "abcd")
+    forms = f"<office:forms {names}><form:form>{controls}</form:form></office:forms>"
+    assert text_of(forms + shown) == "Of: Ann Fox\n\nOf: ☒ Ripe\n\nOf: Plum\n\nOf:"
+
+
+def test_shapes_and_groups_are_described() -> None:
+    shape = f"<draw:custom-shape><svg:title>A plum</svg:title>{p('Ripe')}</draw:custom-shape>"
+    group = f"<draw:g><svg:title>Fruit</svg:title>{shape}</draw:g>"
+    assert text_of(p(group)) == "![Fruit]()\n\n![A plum]()\n\nRipe"

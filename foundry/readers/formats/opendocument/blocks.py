@@ -96,8 +96,7 @@ class Blocks:
     def _shape(self, composer: Composer, element: Element) -> None:
         """Add the content of a shape or group; for a picture, its description."""
         if element.tag.startswith(DRAW):
-            described = describe_drawing(element) if element.tag == f"{DRAW}frame" else ""
-            composer.text(described)
+            composer.text("" if element.tag in _CHILDREN else describe_drawing(element))
         for child in in_reading_order(element) if element.tag == f"{DRAW}g" else element:
             self._add(composer, child)
         self._flush(composer)
@@ -281,6 +280,8 @@ class Blocks:
 
 
 _TITLES = ("title", "subtitle", "footer")
+_CHILDREN = frozenset(f"{DRAW}{name}" for name in ("text-box", "image", "object-ole", "page"))
+"""Parts of a frame or page, which describes them."""
 
 
 def _sheet_of(area: str) -> str:

@@ -9,6 +9,7 @@ from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.parts import texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.stored_pictures import write_pictures
+from foundry.readers.formats.opendocument.controls import CONTROL
 from foundry.readers.formats.opendocument.names import (
     DRAW,
     LINK,
@@ -134,7 +135,10 @@ class Inline:
             self._referred.append(Note(body, label))
 
     def _drawing(self, drawing: Element) -> None:
-        """Read a formula in place; boxes and other shapes follow the paragraph."""
+        """Read a formula or control in place; boxes and other shapes follow the paragraph."""
+        if drawing.tag == CONTROL:
+            self._line.put(" ".join(drawing.itertext()).strip())
+            return
         for each in drawing.iter(f"{DRAW}object"):
             inner = each.find(f"{MATHML}math")
             name = each.get(LINK, "").removeprefix("./").rstrip("/")
@@ -182,7 +186,10 @@ _BLOCKS = frozenset({f"{TEXT}p", f"{TEXT}h", f"{TEXT}list", f"{DRAW}object"})
 
 def describe_drawing(drawing: Element) -> str:
     """Return a picture with its description, or only the description of another shape."""
-    parts = (drawing.find(f".//{SVG}{name}") for name in ("title", "desc"))
+    # A group has other shapes, which have descriptions and pictures of their own.
+    is_group = drawing.tag == f"{DRAW}g"
+    path = "" if is_group else ".//"
+    parts = (drawing.find(f"{path}{SVG}{name}") for name in ("title", "desc"))
     texts = ("" if part is None else "".join(part.itertext()).strip() for part in parts)
-    files = [each.get(LINK) for each in drawing.iter(f"{DRAW}image")]
+    files = [] if is_group else [each.get(LINK) for each in drawing.iter(f"{DRAW}image")]
     return write_pictures("\n".join(dict.fromkeys(filter(None, texts))), files[:1])

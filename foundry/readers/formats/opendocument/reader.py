@@ -12,6 +12,7 @@ from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.running import PAGE_NUMBER, RunningLines
 from foundry.readers.formats.office.stored_pictures import drop_lone_pictures
 from foundry.readers.formats.opendocument.blocks import Blocks
+from foundry.readers.formats.opendocument.controls import place_controls
 from foundry.readers.formats.opendocument.names import OFFICE, STYLE, TEXT
 from foundry.readers.formats.opendocument.styles import Styles
 from foundry.readers.formats.packed import Package, describe, parse_xml
@@ -64,6 +65,7 @@ def _read(
     body = None if root is None else root.find(f"{OFFICE}body")
     if root is None or body is None:
         raise UnreadableError(Reason.DAMAGED, "the document has no body")
+    place_controls(body)
     known = Styles.of((styles, root))
     blocks = Blocks(known, load)
     composer = Composer()
