@@ -225,7 +225,8 @@ sys.addaudithook(note)
 try:
     main(["build", sys.argv[1], "--quiet"])
 except SystemExit as exit:
-    print("exit", exit.code, "opened", sorted(set(opened)), "scipy" in sys.modules)
+    large = {"scipy", "httpcore2"} & sys.modules.keys()
+    print("exit", exit.code, "opened", sorted(set(opened)), bool(large))
 """
 
 

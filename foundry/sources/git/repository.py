@@ -20,7 +20,6 @@ from functools import cached_property
 from pathlib import Path
 
 from foundry.errors import FoundryError
-from foundry.fetching.relay import THROUGH_RELAY
 from foundry.files import replace_file
 
 SLOWEST_BYTES_PER_SECOND = 1_000
@@ -103,6 +102,8 @@ class Remote:
         """Return the environment for git; `ssh` is the user's ssh command."""
         if self.relay_port is None:
             return {"GIT_ALLOW_PROTOCOL": "file"}
+        from foundry.fetching.relay import THROUGH_RELAY
+
         begin = shlex.join([sys.executable, "-I", "-S", str(THROUGH_RELAY), str(self.relay_port)])
         through = f"ProxyCommand={begin.replace('%', '%%')} %h %p"
         return {

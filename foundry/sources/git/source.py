@@ -12,7 +12,6 @@ from foundry.documents import RawDocument, Skipped
 from foundry.documents.reasons import Reason
 from foundry.errors import SourceError
 from foundry.fetching.addresses import ALLOWING, Policy
-from foundry.fetching.relay import Relay
 from foundry.progress import StartStep
 from foundry.runtime.index.names import indexed_name
 from foundry.sources.fetched import Delivery
@@ -123,6 +122,9 @@ def _place_copy(source: GitSource, folder: Path) -> Path:
 def _fetch(source: GitSource, folder: Path, policy: Policy) -> tuple[FetchedRepository, int]:
     if not is_repository_url(source.repository):
         return _copy(source, BareRepository(folder, Remote(source.repository, None)))
+    # Imported when needed: most projects have no repository, and the client of HTTP is large.
+    from foundry.fetching.relay import Relay
+
     with Relay(policy) as relay:
         try:
             return _copy(source, BareRepository(folder, Remote(source.repository, relay.port)))
