@@ -1,4 +1,4 @@
-"""All errors that Foundry raises on purpose.
+"""Errors with a message for the user.
 
 The command line prints message and hint, and exits with the error's `exit_code`.
 """
@@ -31,7 +31,7 @@ class FoundryError(Exception):
 
 
 class ConfigError(FoundryError):
-    """Problems in foundry.toml, all of them at once."""
+    """Every problem found in foundry.toml; `problems` has one text for each."""
 
     exit_code = 2
 
@@ -86,7 +86,7 @@ class LostWordsError(BuildError):
                     *listed,
                 ]
             ),
-            hint="exclude the listed documents, or allow more",
+            hint="exclude the listed documents, or raise max_unaccounted",
         )
 
 
@@ -99,7 +99,7 @@ class IndexUnusableError(FoundryError):
 
 
 class ForeignStateError(IndexUnusableError):
-    """The state of a project was not written by this installation."""
+    """A project's `.foundry` folder was written by another installation."""
 
 
 class StaleIndexError(IndexUnusableError):

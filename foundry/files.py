@@ -1,6 +1,6 @@
 """Durable files: hashed, synced to disk, replaced atomically, with fixed modes.
 
-This module also finds Foundry's templates, and the tables next to its modules.
+Also finds Foundry's templates, and TOML tables next to Python modules.
 """
 
 import hashlib
@@ -20,12 +20,12 @@ FOLDER_MODE = 0o755
 
 
 def templates_folder() -> Path:
-    """Return the folder of templates: in an installed package, or next to it in a checkout."""
+    """Return the folder of templates: inside the installed package, or at the top of a checkout."""
     return _PACKAGED_TEMPLATES if _PACKAGED_TEMPLATES.is_dir() else _CHECKED_OUT_TEMPLATES
 
 
 def read_beside(module: str, name: str) -> dict[str, Any]:
-    """Return the TOML file `name` that is next to a module, given the module's `__file__`."""
+    """Parse the TOML file `name` next to a module; `module` is the module's `__file__`."""
     # Imported when needed, like `ThreadPoolExecutor`: a query needs neither.
     import tomllib
 

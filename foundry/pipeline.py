@@ -41,7 +41,7 @@ def survey(project: Path, written: str) -> Survey:
 
 
 def init(project: Path, found: Survey, title: str, description: str, base_url: str | None) -> Path:
-    """Write a foundry.toml that is ready to build; return its path."""
+    """Write the foundry.toml of a new project; return its path."""
     from foundry.rendering.first_config import compose_config, write_config
 
     text = compose_config(
@@ -58,7 +58,10 @@ def init(project: Path, found: Survey, title: str, description: str, base_url: s
 
 
 def build(project: Path, reporter: Reporter, options: BuildOptions | None = None) -> BuildResult:
-    """Read what has changed and publish a new index; until then, the old version is used."""
+    """Read what has changed and publish a new version of the index.
+
+    If nothing has changed, or if the build fails, the published version remains in use.
+    """
     from foundry.building.lock import hold_lock
     from foundry.building.options import BuildOptions
     from foundry.building.run import build_index
@@ -73,9 +76,10 @@ def build(project: Path, reporter: Reporter, options: BuildOptions | None = None
 def watch(
     project: Path, reporter: Reporter, options: BuildOptions
 ) -> Iterator[BuildResult | Watched | FoundryError | ServerError | OSError]:
-    """Build now and after each change, until interrupted; yields results and failures alike.
+    """Build now and after each change, until interrupted.
 
-    A build that fails leaves the index as it was.
+    Yields what is watched, and the result or the error of each build. A failed build leaves the
+    index as it was.
     """
     from foundry.building.watch import build_after_changes
 
@@ -89,10 +93,10 @@ def serve(
 ]:
     """Build a project and serve it as its export would be served, until interrupted.
 
-    A folder, a file or a url without foundry.toml is served with the defaults. Yields the outcome
-    of each build, what is watched, and where the server listens; `say` is called with the server's
-    log lines, in a thread. Until the first build is done, a page at that address shows its
-    progress.
+    A file, a url, or a folder without a foundry.toml is served with the defaults. Yields the
+    outcome of each build, what is watched, and where the server listens. `say` is called with the
+    server's log lines, from another thread. Until the first build is done, a page at the server's
+    address shows its progress.
     """
     from foundry.building.options import BuildOptions
     from foundry.building.watch import share_one_heap
@@ -120,7 +124,7 @@ def serve(
 
 
 def query(project: Path, arguments: list[str], warn: Warn) -> str:
-    """Search with the server of an export, rendered into `.foundry/server`; return its output.
+    """Search with the same server as an export, rendered into `.foundry/server`; return its output.
 
     `arguments` are passed to its `search` command; `warn` is called if the index is out of date.
     """
@@ -143,7 +147,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
 def evaluate(
     project: Path, options: EvaluationOptions, reporter: Reporter, warn: Warn
 ) -> EvaluationResult:
-    """Evaluate the server of an export with questions whose answers are known; see `query`."""
+    """Evaluate the same server as `query` with questions whose answers are known."""
     from foundry.evaluation.run import evaluate_server
 
     index, design = _design_server(_load_config(project), warn)
@@ -159,7 +163,7 @@ def draft_questions(project: Path, file: Path) -> int:
 
 
 def collect_questions(project: Path, logs: Sequence[Path], draft: Path | None) -> AskedQuestions:
-    """Return the questions that a server's logs show as unanswered; write a draft on request."""
+    """Return the questions in a server's logs; write them to the file `draft`, if given."""
     from foundry.config.sources import QUESTIONS_NAME
     from foundry.evaluation.asked import collect_questions, write_asked
     from foundry.indexing.versions import built_index, open_index
@@ -275,7 +279,7 @@ def inspect(project: Path, selection: Selection, *, as_json: bool) -> Iterator[s
 
 
 def inspect_left_out(project: Path, pattern: str, *, as_json: bool) -> Iterator[str]:
-    """Yield the words that are not in the index, and why, of documents whose path matches."""
+    """Yield which words are not in the index, and why, for documents whose path matches."""
     from foundry.indexing.versions import built_index
     from foundry.inspection.left_out import find_left_out, show_left_out
     from foundry.runtime.json_text import format_json

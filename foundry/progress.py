@@ -182,7 +182,6 @@ class Bar(Lines):
 
     def _replace(self, bar: str, text: str) -> None:
         coloured = bar if "NO_COLOR" in os.environ else click.style(bar, fg="cyan")
-        # Through click, since some Windows terminals do not support colours.
         click.echo(f"\r{coloured}{text}", file=self._stream, nl=False)
 
 

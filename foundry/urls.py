@@ -23,7 +23,7 @@ _AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^:\[\]]*)(?::([0-9]*))?")
 _FORBIDDEN = re.compile("[\x00-\x20\x7f]")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*")
-# Characters that need no escape besides letters, digits and -._~ (RFC 3986, 3.3 and 3.4).
+# Characters that need no escape, in addition to letters, digits and -._~ (RFC 3986, 3.3 and 3.4).
 _PATH_SAFE = "!$&'()*+,;=:@/"
 _QUERY_SAFE = _PATH_SAFE + "?"
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
@@ -77,8 +77,8 @@ def parse_url(written: str) -> Url:
 
     The host is lower-cased and in ASCII (IDNA 2008 with the mapping of UTS 46). A default port, the
     fragment and an empty query are dropped, dot segments are resolved, and escapes are in capitals
-    and only where needed. Raises UrlError, also for a user name, a numeric host that is not a
-    dotted IPv4 address, control characters and spaces.
+    and only where needed. Raises UrlError, also if the url contains a user name, a numeric host
+    that is not a dotted IPv4 address, a control character or a space.
     """
     text = written.strip("\t\n\f\r ")
     if len(text) > MAX_CHARS:
@@ -152,7 +152,7 @@ def is_named(url: Url, hosts: Collection[tuple[str, int | None]]) -> bool:
 
 
 def parse_host_and_port(written: str) -> tuple[str, int | None]:
-    """Return a canonical host and the port after it, None without one. Raises UrlError."""
+    """Return a canonical host, and its port or None. Raises UrlError."""
     host, colon, port = written.rpartition(":")
     if not colon or port.endswith("]") or (":" in host and not host.endswith("]")):
         return parse_host(written), None
@@ -195,7 +195,7 @@ def _split_authority(authority: str, scheme: str) -> tuple[str, int]:
 
 
 def _escape(text: str, safe: str) -> str:
-    """Escape only the characters that need it, in capitals."""
+    """Escape only the characters that need it, with capital hex digits."""
     text = _ESCAPE.sub(lambda match: _spell_escape(match[1]), text)
     return quote(text, safe=f"{safe}%", errors="replace")
 

@@ -248,8 +248,8 @@ PROBLEMS = {
             "server.allowed_origins[0]: '*' allows pages from any site; list each origin",
             "server.allowed_origins[1]: 'null' allows pages from any site",
             "server.allowed_origins[2]: 'https://*.example' allows pages from any site",
-            "server.allowed_origins[3]: not an http or https url; write scheme and host",
-            "server.allowed_origins[4]: user name in the url; write scheme and host",
+            "server.allowed_origins[3]: not an http or https url; write scheme and host, such as https://docs.example.com",
+            "server.allowed_origins[4]: user name in the url; write scheme and host, such as https://docs.example.com",
             "server.allowed_origins[5]: 'https://X.example:443' is not an origin as browsers"
             " send it; write 'https://x.example'",
             "server.allowed_origins[6]: 'https://x.example/docs' is not an origin as browsers",

@@ -304,7 +304,7 @@ def test_edited_modules_that_are_gone_are_kept_and_their_code_is_named(
         f"notes/mcp/server.py: {gone}; its code is now in app.py, as answer(): move your edit"
         " there",
         f"notes/mcp/__init__.py: {gone}; delete it if you do not need it",
-        "requirements.txt: not merged; copy what you need from the generated .new next to it, then"
+        "requirements.txt: not merged; copy what you need from the new .new file next to it, then"
         " delete that",
     ):
         assert f"{line}\n" in result.output

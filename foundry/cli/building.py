@@ -113,8 +113,8 @@ def show_result(result: BuildResult, *, adopted: bool = False) -> None:
         click.echo(f"queries are embedded by {how} ({result.queries.reason})")
     if result.refused:
         click.echo(
-            f"{result.refused:,} chunks have no vector because the model refused them"
-            f" (listed in {file})"
+            f"{count_of(result.refused, 'chunk')} without a vector, because the model refused the"
+            f" text (listed in {file})"
         )
     click.echo(format_report(result.report, result.changes.seconds, file, adopted=adopted))
 

@@ -11,6 +11,7 @@ from foundry.cli.options import flag, json_option, print_json, project_argument,
 from foundry.errors import FoundryError
 from foundry.evaluation.options import TOLERANCE, EvaluationOptions
 from foundry.progress import Reporter
+from foundry.terminal import count_of
 
 _file = click.Path(path_type=Path, exists=True, dir_okay=False)
 
@@ -63,9 +64,9 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
             raise click.UsageError("--draft only writes questions; give it without other options")
         count = pipeline.draft_questions(project, draft)
         click.echo(
-            f"{draft} written: {count} headings, each with its document. Rephrase them as people"
-            " would ask, correct the relevant documents, and delete questions that nobody would"
-            f" ask; then: foundry eval {quote(str(project))} --questions {quote(str(draft))}"
+            f"{draft} written: {count_of(count, 'heading')}, each with its document. Rephrase them"
+            " as people would ask, correct the relevant documents, and delete questions that nobody"
+            f" would ask; then: foundry eval {quote(str(project))} --questions {quote(str(draft))}"
         )
         return
     options = EvaluationOptions(**chosen)
@@ -105,8 +106,8 @@ def questions(project: Path, logs: tuple[Path, ...], draft: Path | None, as_json
     """List the questions in a server's log, those asked most often first.
 
     Servers log questions without a strong match, and thumbs. Different spellings of a question are
-    counted together. Questions in questions.jsonl are left out. In a draft, documents with a
-    thumbs-up count as relevant; the rest is for you to fill in.
+    counted together. Questions in questions.jsonl are left out. A draft names documents with a
+    thumbs-up as relevant; add the others yourself.
     """
     found = pipeline.collect_questions(project, logs, draft)
     if found.bad:
@@ -118,6 +119,7 @@ def questions(project: Path, logs: tuple[Path, ...], draft: Path | None, as_json
     if draft is not None:
         empty = sum(not question.relevant for question in found.questions)
         click.echo(
-            f"{draft} written. {empty} have no relevant document yet: name some by path, or delete"
-            f" the line; then: foundry eval {quote(str(project))} --questions {quote(str(draft))}"
+            f"{draft} written, with {count_of(empty, 'question')} without a relevant document: name"
+            " one by path, or delete the line;"
+            f" then: foundry eval {quote(str(project))} --questions {quote(str(draft))}"
         )

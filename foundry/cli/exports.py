@@ -29,7 +29,7 @@ _trust = flag("--trust", "Run the project's own templates ([export] templates), 
 
 _SAID = {
     "conflicts": "conflict, marked in the file; keep the lines that you want, delete the markers",
-    "beside": "not merged; copy what you need from the generated .new next to it, then delete that",
+    "beside": "not merged; copy what you need from the new .new file next to it, then delete that",
     "merged": "merged",
     "kept": "kept as you edited it",
     "went": "kept, though no longer part of the export; its code is now {}: move your edit there",
@@ -206,8 +206,8 @@ def publish(project: Path, quiet: bool, as_json: bool, **chosen: Any) -> None:
     said = "loaded" if done.loaded else "was there already"
     click.echo(
         f"{done.engine}, {done.name}: index {done.version} {said}"
-        f" ({done.chunks:,} chunks, {done.postings:,} postings)"
+        f" ({count_of(done.chunks, 'chunk')}, {count_of(done.postings, 'posting')})"
     )
-    click.echo(f"recall@100 {done.recall:.4f}, scores differ by {done.difference:.1e} at most")
+    click.echo(f"recall@100 {done.recall:.4f}, scores differ by at most {done.difference:.1e}")
     if done.dropped:
         click.echo(f"dropped: {', '.join(done.dropped)}")

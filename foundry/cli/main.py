@@ -48,7 +48,7 @@ class _Boundary(click.Group):
     def get_command(
         self, ctx: click.Context, cmd_name: str  # noqa: ARG002
     ) -> click.Command | None:
-        """Return a command, and import its module."""
+        """Import the module of a command and return the command; None if there is none."""
         return load_command(cmd_name) if cmd_name in MODULES else None
 
     def format_commands(
@@ -65,7 +65,7 @@ class _Boundary(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         for stream in (sys.stdout, sys.stderr):
-            # File names may not be decodable, and a terminal may lack characters.
+            # File names may be undecodable, and the locale may not be UTF-8.
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(encoding="utf-8", errors="backslashreplace")
         try:
@@ -78,11 +78,8 @@ class _Boundary(click.Group):
             if isinstance(error, BrokenPipeError):
                 raise
             place = f"{error.filename}: " if error.filename else ""
-            complain(
-                "error",
-                f"{place}{error.strerror or error}",
-                "check the path, permissions and space",
-            )
+            hint = "check the path, its permissions and the free disk space"
+            complain("error", f"{place}{error.strerror or error}", hint)
             sys.exit(1)
         except KeyboardInterrupt:
             hint = "the previous index or export is still there"

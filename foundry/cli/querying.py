@@ -24,11 +24,18 @@ class _QueryCommand(click.Command):
 
 @click.command(cls=_QueryCommand, short_help="Search the index.")
 @click.argument("words", metavar="[PROJECT_DIR] QUERY", nargs=-1, required=True)
-@click.option("--top-k", type=click.IntRange(1, 100), default=10, show_default=True)
+@click.option(
+    "--top-k",
+    type=click.IntRange(1, 100),
+    default=10,
+    show_default=True,
+    help="Maximum number of results.",
+)
 @click.option(
     "--mode",
     type=click.Choice(["hybrid", "semantic", "keyword"]),
     show_default="hybrid",
+    help="Search by keywords, by meaning (semantic), or by both (hybrid).",
 )
 @click.option("--source", multiple=True, help="Only results from this source; may be repeated.")
 @click.option("--tag", multiple=True, help="Only results with this tag; may be repeated.")
@@ -45,7 +52,7 @@ class _QueryCommand(click.Command):
 @flag("--json", "Print the response of POST /search.", "as_json")
 @flag("--explain", "Explain the mode and each score.")
 def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -> None:
-    """Ask the built index a question, using the server code of an export."""
+    """Search the built index with the code of an exported server."""
     if as_json and explain:
         raise click.UsageError("--json already contains what --explain shows; give one of them")
     if len(words) == 1 and Path(words[0], "foundry.toml").is_file():

@@ -28,8 +28,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
 
 INSTEAD = {
     "sentence-transformers": (
-        'provider = "transformer" runs models of the BERT family from a folder, and only needs'
-        " numpy"
+        'provider = "transformer" runs models of the BERT family from a folder; it only needs numpy'
     )
 }
 """Alternatives to an extra; users must choose them, since the vectors differ slightly."""
@@ -72,7 +71,7 @@ def of_build(config: Config, engine: str) -> Iterator[str]:
 def of_server(config: Config, kind: str) -> Iterator[str]:
     """Yield the features that a server needs to run in Foundry.
 
-    `kind` is that of its query encoder.
+    `kind` is the kind of its query encoder.
     """
     if kind == "model":
         yield config.embedding.provider
@@ -83,7 +82,8 @@ def of_server(config: Config, kind: str) -> Iterator[str]:
 def of_figures(config: Config, kind: str) -> Iterator[str]:
     """Yield the features that an export's evaluation needs; see `asking.record_figures`.
 
-    If a model or a service embeds queries, only keyword search is evaluated, which needs none.
+    If a model or a service embeds queries, only keyword search is evaluated, and no extra is
+    required.
     """
     if kind not in {"model", "service"}:
         yield from config.stages

@@ -18,7 +18,7 @@ from foundry.runtime.hosts import HOST, HOSTS_HINT, plain_host
 from foundry.runtime.settings import ADDRESS
 
 DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
-"""Defaults other than 1200: pages are long, and a chunk with a parent is only used for finding."""
+"""Defaults other than 1,200: pages are long, and of a chunk with a parent, the parent is shown."""
 
 MINIMUM_MAX_TOKENS = 32
 
@@ -158,8 +158,8 @@ class EmbeddingSection(Table):
             if key in self.model_fields_set - {"provider"} and key not in allowed:
                 takes = (repr(name) for name, each in PROVIDERS.items() if key in each.keys)
                 problems.append(
-                    f"embedding.{key}: provider {self.provider!r} takes no such key;"
-                    f" {', '.join(takes)} do"
+                    f"embedding.{key}: provider {self.provider!r} has no such key; remove it, or"
+                    f" use provider {' or '.join(takes)}"
                 )
         if allowed and not self.model:
             problems.append(f"embedding.model: required for provider {self.provider!r}")
@@ -212,9 +212,7 @@ class ServerOptions(Table):
         return Callers.name in self.interfaces
 
     def find_problems(self) -> list[str]:
-        """Return keys of disabled interfaces, missing requirements of interfaces, and invalid
-        hosts.
-        """
+        """Return missing requirements, keys of disabled interfaces, and invalid hosts."""
         return [
             *(
                 f"server.{name}: needs {needed} = true; set that, or remove {name}"
@@ -257,7 +255,7 @@ class ExportSection(Table):
     templates: str | None = Field(default=None, min_length=1)
 
     def find_problems(self, name: str, project: Path, *, has_tokens: bool) -> list[str]:
-        """Return problems of a server with this name, with key paths."""
+        """Return problems, with key paths; `name` is the server's."""
         problems = [
             f"export.targets: {target!r} lets other machines reach the server, which needs"
             " server.callers = true; set that, or remove the target"
@@ -276,7 +274,7 @@ class ExportSection(Table):
         return problems
 
     def resolve(self, *, has_tokens: bool) -> Self:
-        """Return the section with targets: "docker" first if needed, no default without a token."""
+        """Return the section with "docker" first if needed, and without defaults if no tokens."""
         if not has_tokens and "targets" not in self.model_fields_set:
             return self.model_copy(update={"targets": ()})
         image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []

@@ -58,8 +58,8 @@ def check_pattern(pattern: str) -> None:
         tokens = [*_TOKEN.finditer(pattern)]
         if any(map(_is_final, tokens)) and any(map(_captures, tokens)):
             raise ValueError(
-                "Python fails on some groups beside `++` or `(?>...)`; write `(?:...)` instead of"
-                " `(...)`"
+                "Python mishandles some capturing groups in patterns with `++` or `(?>...)`; write"
+                " `(?:...)` instead of `(...)`"
             )
         # The whole input must match, so nothing follows the pattern.
         ways = _read(iter(tokens), "").ways(0, in_repeat=False)
@@ -135,8 +135,7 @@ class _Branch(_Part):
         if in_repeat and not is_told:
             raise ValueError(
                 "inside a repetition, alternatives begin with the same character, so the number of"
-                " ways"
-                " to try grows exponentially; move the common part before them, or use a set"
+                " ways to try grows exponentially; move the common part before them, or use a set"
             )
         ways = [option.ways(after, in_repeat=in_repeat) for option in self.options]
         return max(ways) if is_told else sum(ways)
@@ -179,8 +178,8 @@ class _Repeat(_Part):
     def ways(self, after: int, *, in_repeat: bool) -> int:
         if self.body.is_nullable and self.rounds > 0:
             raise ValueError(
-                "a repeated or optional part can be empty, so there are several ways to match"
-                " nothing"
+                "a repeated or optional part can be empty, so there are several ways to match it;"
+                " let it contain at least one character"
             )
         is_chosen = self.least < self.rounds and bool(self.first & after)
         if is_chosen and in_repeat:

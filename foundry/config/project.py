@@ -159,9 +159,8 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
     )
     if parsed.project.language not in LANGUAGES:
         problems.append(
-            f"project.language: there is no stemmer for {parsed.project.language!r}; write 'none'"
-            " to"
-            f" do without, or one of {', '.join(sorted(LANGUAGES - {'none'}))}"
+            f"project.language: there is no stemmer for {parsed.project.language!r}; write 'none',"
+            f" or one of {', '.join(sorted(LANGUAGES - {'none'}))}"
         )
     problems += parsed.chunking.find_problems()
     has_vectors = parsed.embedding.provider != "none"
@@ -188,8 +187,7 @@ def _find_contradictions(parsed: ConfigFile, project: Path) -> list[str]:
         where = "export.package" if parsed.export.package else "project.name"
         problems.append(
             f"{where}: {package!r} is a Python module or keyword, or a dependency of the server;"
-            " set"
-            " export.package to another name"
+            " set export.package to another name"
         )
     problems += config_sources.find_problems(parsed.sources, project, parsed.project.language)
     if parsed.project.language in LANGUAGES:

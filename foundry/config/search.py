@@ -210,8 +210,7 @@ def find_pinned_problems(answers: Sequence[PinnedAnswer], language: str) -> Iter
         if key is None:
             yield (
                 f"{place}.query: {answer.query!r} has no searchable word, or too many; write it as"
-                " people"
-                " ask"
+                " people ask"
             )
             continue
         if answer.document in documents[key]:

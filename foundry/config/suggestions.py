@@ -68,10 +68,11 @@ def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, ob
 def suggest_file(source: Path, project: Path) -> dict[str, object]:
     """Return the settings for a single file: its folder, including only that file.
 
-    Raises FoundryError if TOML cannot write its name.
+    Raises FoundryError if its name has a character that TOML does not allow.
     """
     if not source.name.isprintable():
-        raise FoundryError(f"{str(source)!r}: TOML cannot write this name", hint="rename the file")
+        hint = "rename the file"
+        raise FoundryError(f"{str(source)!r}: has a character that TOML does not allow", hint=hint)
     return {
         "type": "folder",
         "path": _path_from(project, source.parent),
@@ -81,15 +82,12 @@ def suggest_file(source: Path, project: Path) -> dict[str, object]:
 
 
 def _path_from(project: Path, source: Path) -> str:
-    """Return a relative path to a source that moves together with the project, else an absolute
-    one.
-    """
+    """Return a source's path: relative if it moves together with the project, else absolute."""
     source, project = source.resolve(), project.resolve()
     path = os.path.relpath(source, project) if _move_together(project, source) else str(source)
     if not path.isprintable():
-        raise FoundryError(
-            f"{path!r}: TOML cannot write this name", hint="rename the file or folder"
-        )
+        hint = "rename the file or folder"
+        raise FoundryError(f"{path!r}: has a character that TOML does not allow", hint=hint)
     return path
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from foundry.config.named_files import SYNONYMS_BYTES, NamedFileError, read_named_text
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.stages.synonyms import MAX_FORM_TERMS, form_key
+from foundry.terminal import count_of
 
 MAX_GROUPS = 20_000
 MAX_FORMS = 16
@@ -48,11 +49,11 @@ def read_synonyms(
         problems += [f"{path}:{number}: {problem}" for problem in found]
         groups.append(group)
         if len(groups) > MAX_GROUPS:
-            problems.append(f"{path}:{number}: has more than {MAX_GROUPS:,} groups")
+            problems.append(f"{path}:{number}: more than {MAX_GROUPS:,} groups; remove some")
             break
     if len(problems) > MAX_PROBLEMS:
-        rest = len(problems) - MAX_PROBLEMS
-        problems = [*problems[:MAX_PROBLEMS], f"{path}: and {rest} more problems"]
+        more = count_of(len(problems) - MAX_PROBLEMS, "other problem")
+        problems = [*problems[:MAX_PROBLEMS], f"{path}: and {more}"]
     return tuple(groups), problems
 
 

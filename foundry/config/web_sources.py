@@ -58,7 +58,7 @@ class WebSource(AnySource):
         name: The name in results and filters; by default made from the host.
         tags: Tags for all of its documents.
         markdown: Whether to read the Markdown version of a page if there is one.
-        min_coverage: The share of the urls found that must yield a page, or the build fails.
+        min_coverage: The build fails if a smaller share of the urls found yields a page.
         requests_per_second: The limit per host; a longer Crawl-delay in robots.txt is obeyed, up to
             10 seconds.
         timeout_seconds: The time limit for one request, from name lookup to last byte.

@@ -85,7 +85,7 @@ def find_problems(
     for number, rule in enumerate(rules):
         key = f"server.access_rules[{number}]"
         if rule.name in names[:number]:
-            yield f"{key}.name: {rule.name!r} is used twice"
+            yield f"{key}.name: {rule.name!r} is the name of another rule; rename one of them"
         for name, values in rule.filters.items():
             if name not in {*KNOWN_FIELDS, *columns}:
                 yield (
@@ -93,14 +93,13 @@ def find_problems(
                     f" known: {', '.join([*KNOWN_FIELDS, *sorted(columns)])}"
                 )
             elif not values:
-                yield f"{key}.filters.{name}: has no value, and would let everything through"
+                yield f"{key}.filters.{name}: has no value, so everything would pass; add one"
             elif name.startswith("modified_") and not _is_time(values):
                 yield f"{key}.filters.{name}: must be an ISO 8601 date, such as 2024-05-31"
     if not keeps_duplicates:
         yield (
             'build.duplicates: must be "keep" with server.access, since a document that represents'
-            " its"
-            " copies would reveal where they are"
+            " its copies would reveal where they are"
         )
     if not is_embedded:
         yield "store.engine: server.access needs the embedded index; remove the table"
@@ -108,8 +107,7 @@ def find_problems(
         if stage.tells_of_corpus:
             yield (
                 f"search.{stage.name}: would show words of documents that a token may not see;"
-                " remove"
-                " the table, or server.access"
+                " remove the table, or server.access"
             )
 
 
@@ -123,8 +121,7 @@ def find_statistics_problems(*, keeps_boilerplate: bool, provider: str) -> Itera
     if provider not in ("static", "none"):
         yield (
             f"embedding.provider: {provider!r} embeds texts together, and trains on all of them;"
-            " with"
-            ' server.access_statistics = "visible" it must be "static" or "none"'
+            ' with server.access_statistics = "visible" it must be "static" or "none"'
         )
 
 

@@ -62,7 +62,10 @@ def imports_of(argument: Argument) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A rendered argument: the assigned variable, and the values of options."""
+    """An argument to render, the variables that it is assigned to, and the values of options.
+
+    `asked` is the variable that ASKED stands for.
+    """
 
     targets: tuple[str, ...]
     value: Argument

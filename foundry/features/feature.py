@@ -74,7 +74,7 @@ class Feature:
         return {}
 
     def own_settings(self) -> Mapping[str, object]:
-        """Return the feature's section of settings.json, for free text."""
+        """Return the feature's section of settings.json, which may contain free text."""
         return {}
 
     def fill(self, text: str, **values: object) -> Snippet:

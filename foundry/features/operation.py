@@ -31,9 +31,9 @@ class Http(Feature):
     }
 
     def open(self, chosen: Collection[str]) -> Iterator[AppStep]:
-        """Yield checks of variables at start-up, rather than at the first search.
+        """Yield the steps that check environment variables when the server starts.
 
-        `chosen` is as in `Interface.open`.
+        Without them, the first search would fail. `chosen` is as in `Interface.open`.
         """
         if Callers.name not in chosen:
             yield AppStep(AppPlace.START, Call("web.no_tokens", "refuse_tokens"))
@@ -106,7 +106,7 @@ class QuestionLog(Interface):
     section = "question_log"
 
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
-        """Yield the step that opens the file, before the search, and the route for thumbs."""
+        """Yield the steps that open the log, keep questions in it, and add the thumbs' route."""
         del words
         counting = (Imported("web.observing", "count_question"),)
         counted = counting if Monitoring.name in chosen else ()

@@ -57,8 +57,7 @@ class Provider(Feature):
             return []
         return [
             f"embedding.api_key_env: {variable!r} is not sent to a base_url; put the service's key"
-            " into"
-            f" a variable whose name begins with EMBEDDING (default: {OTHER_KEY_VARIABLE})"
+            f" into a variable whose name begins with EMBEDDING (default: {OTHER_KEY_VARIABLE})"
         ]
 
 

@@ -62,7 +62,7 @@ def find_problems(origins: Sequence[str]) -> Iterator[str]:
             origin = parse_url(written).origin
         except UrlError as error:
             # The value is not quoted, because it may contain a password.
-            yield f"{key}: {error.reason}; write scheme and host"
+            yield f"{key}: {error.reason}; write scheme and host, such as https://docs.example.com"
             continue
         if written != origin:
             yield f"{key}: {written!r} is not an origin as browsers send it; write {origin!r}"

@@ -8,7 +8,7 @@ from foundry.features.calls import Call
 
 
 class SearchPlace(Enum):
-    """A place in `search_hybrid`, in order, with the names that steps can use.
+    """The places in `search_hybrid`, in order, with the names that steps can use.
 
     The value is the name of the place in templates, and the variables that a step assigns. All
     steps can use `index`, `journal`, `query`, ASKED, and `wanted`, the number of hits; from WIDEN
@@ -31,7 +31,7 @@ class SearchPlace(Enum):
     """Before the lanes: the allowed chunks; None allows all."""
 
     KNOW = ("know", ())
-    """After NARROW: identifiers in the journal that the index lacks."""
+    """After NARROW, to note in the journal which identifiers the index lacks."""
 
     EMBED = ("embed", ("vector",))
     """Once the query has a vector, with `searched`."""

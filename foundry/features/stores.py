@@ -10,10 +10,10 @@ from foundry.features.feature import PACKAGE_PATTERN, Feature, Table
 
 
 class Store(Feature):
-    """An engine.
+    """A store: the server's own files, or a search engine.
 
     Attributes:
-        title: Its name for people.
+        title: Its name in messages.
         variables: Environment variables of a server, the address first.
         mean_in_steps: Rows depend on the mean chunk length, so indexes for this engine round the
             mean.
@@ -36,7 +36,7 @@ HEALTH = AppStep(AppPlace.HEALTH, Imported("store.lanes", "describe_engine"), "e
 
 
 class Embedded(Store):
-    """Files of the server itself."""
+    """The server's own files."""
 
     name = "embedded"
 
@@ -125,9 +125,7 @@ class StoreSection(Table):
         if not has_vectors:
             return [
                 f"store.engine: {self.engine!r} needs vectors, but embedding.provider is 'none';"
-                " set"
-                " a"
-                f" provider, or engine = {Embedded.name!r}"
+                f" set a provider, or engine = {Embedded.name!r}"
             ]
         if self.has_records and not STORES[self.engine].takes_records:
             able = " or ".join(repr(name) for name, each in STORES.items() if each.takes_records)

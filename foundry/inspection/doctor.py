@@ -32,9 +32,9 @@ VARIABLES = (
     "EMBEDDING_BASE_URL EMBEDDING_MODEL HF_HOME HF_HUB_OFFLINE FASTEMBED_CACHE_PATH HTTP_PROXY"
     " HTTPS_PROXY NO_PROXY SSL_CERT_FILE SOURCE_DATE_EPOCH".split()
 )
-"""Environment variables of which the report shows whether they are set.
+"""Environment variables that the report shows as set or unset.
 
-The variable that has the key of the project's embedding service is shown as well.
+It also shows the variable with the key of the project's embedding service.
 """
 
 
@@ -55,7 +55,7 @@ class Finding:
 
 
 def summarise(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings, with each group joined on one line, except problems."""
+    """Return the findings, each group joined to one; problems stay separate."""
     told: dict[str, list[str]] = {}
     for each in findings:
         if each.group and not each.is_problem:
@@ -90,7 +90,8 @@ def _installation() -> Iterator[Finding]:
     yield Finding("foundry", foundry.__version__)
     python = f"{platform.python_version()} ({platform.python_implementation()})"
     bits = 64 if sys.maxsize > 2**32 else 32
-    yield Finding("python", f"{python}, {bits} bits", is_problem=bits < 64)
+    hint = None if bits == 64 else "install a 64-bit Python"
+    yield Finding("python", f"{python}, {bits} bits", is_problem=bits < 64, hint=hint)
     yield Finding("system", f"{platform.system()} {platform.release()} on {platform.machine()}")
     yield Finding("processors", str(os.cpu_count() or "unknown"))
     for requirement in _needed(_declared(), ""):
@@ -173,8 +174,10 @@ def _encoder() -> Iterator[Finding]:
     except (ServerError, OSError, ValueError) as error:
         yield Finding("built-in encoder", f"unusable: {error}", is_problem=True, hint=hint)
         return
-    works = vector is not None
-    yield Finding("built-in encoder", "works" if works else "embeds nothing", is_problem=not works)
+    if vector is None:
+        yield Finding("built-in encoder", "embeds nothing", is_problem=True, hint=hint)
+    else:
+        yield Finding("built-in encoder", "works")
 
 
 def _project(config: Config) -> Iterator[Finding]:

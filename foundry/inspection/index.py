@@ -25,7 +25,7 @@ from foundry.runtime.json_text import format_json
 from foundry.runtime.retrieval.stages.synonyms import FOLDER, SynonymsLayout
 
 MAX_CANDIDATES = 5
-"""Documents with the same path that an error lists."""
+"""Maximum number of documents with the same path that an error lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Selection:
 def inspect_index(index: OpenedIndex, selection: Selection, *, as_json: bool) -> Iterator[str]:
     """Yield the lines to print, one by one, so that an index can have any size.
 
-    Raises FoundryError for a document or chunk that does not exist.
+    Raises FoundryError if the index has no such source, document or chunk, or no synonyms.
     """
     inside = _Inside(index)
     if selection.synonyms:

@@ -28,8 +28,10 @@ from foundry.sources import folder, tables
 from foundry.sources.versions import recognise_versions
 
 FILES_READ = 40
+"""Maximum number of files that are read as samples."""
+
 FILES_PARSED = 4
-"""Number of files read by workers if fewer other files can be read; a PDF may take a second."""
+"""How many of them may need a parser, if there are fewer others; a PDF may take a second."""
 
 UNNAMED_OPENED = 1_000
 """Number of files with unknown extensions whose first bytes are checked for text."""

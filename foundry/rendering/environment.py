@@ -78,7 +78,10 @@ def read_own_templates(folder: Path, known: set[str]) -> Mapping[str, str]:
         name = path.relative_to(folder).as_posix()
         # `Path.resolve` would raise a different error for circular links.
         if not Path(os.path.realpath(path)).is_relative_to(root):
-            raise RenderError(f"{path}: is a link that leads out of the templates folder")
+            raise RenderError(
+                f"{path}: is a link that leads out of the templates folder",
+                hint="copy the file into the folder",
+            )
         if path.is_dir():
             continue
         if name not in known:

@@ -105,7 +105,10 @@ def _run(tool: str, arguments: Sequence[str], folder: Path) -> None:
             f"{tool} could not be run: {error}; nothing was written", hint=hint
         ) from None
     if process.returncode < 0:
-        raise RenderError(f"{tool} was killed by signal {-process.returncode}; nothing was written")
+        raise RenderError(
+            f"{tool} was killed by signal {-process.returncode}; nothing was written",
+            hint="try again; signal 9 usually means that memory was short",
+        )
     if process.returncode:
         said = said.strip().replace(str(folder), "")
         raise RenderError(

@@ -1,4 +1,4 @@
-"""Options of `foundry serve`, and what it and `foundry watch` report besides builds."""
+"""Options of `foundry serve`, and the events other than builds that serving and watching yield."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Makes the original files of served folders available, so that people on this machine can open
-them.
-"""
+"""Lets people on this machine open the original files of served folders."""
 
 import json
 import os
@@ -12,10 +10,10 @@ from foundry.runtime.hosts import plain_address
 
 
 def offer_files(config: Config, host: str) -> tuple[Config, dict[str, str]]:
-    """Return the configuration of a server whose documents' files can be opened, and its variables.
+    """Return a configuration that lets readers open files, and the server's further variables.
 
-    The configuration is unchanged if other machines can reach the server, or if the owner has named
-    the folders.
+    The configuration is unchanged if other machines can reach the server, if no source is a folder,
+    or if the owner has set `ORIGINALS`.
     """
     from foundry.runtime.web.process import resolve
     from foundry.runtime.web.source_files import VARIABLE

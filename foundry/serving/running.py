@@ -131,7 +131,8 @@ def run_python(
         )
     except subprocess.TimeoutExpired:
         raise FoundryError(
-            f"{package.parent}: the server did not answer within {time_limit:.0f} seconds"
+            f"{package.parent}: the server did not answer within {time_limit:.0f} seconds",
+            hint="try again when this machine is less busy",
         ) from None
 
 
@@ -148,7 +149,7 @@ def _interpret(folder: Path, code: str) -> list[str]:
 
 
 def environment_of(package: Path) -> dict[str, str]:
-    """Return the environment of a server."""
+    """Return those variables of this process that the server in `package` may have."""
     try:
         settings = json.loads((package / "settings.json").read_bytes())
         wanted = {*VARIABLES, str(settings["embedding"]["api_key_env"])}

@@ -29,7 +29,7 @@ body {{ font: 1.1rem system-ui, sans-serif; margin: 20vh auto; max-width: 30rem;
 <body>
 <main><h1>Building the index</h1><p role="status" id="state">{state}</p></main>
 <script>
-// Nothing answers for a moment before the server does, so reloading alone would end there.
+// For a moment before the server starts, nothing listens; a page that only reloads would stop then.
 setInterval(async () => {{
   try {{
     const answer = await fetch(location.href, {{ headers: {{ Accept: "application/json" }} }});

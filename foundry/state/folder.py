@@ -202,7 +202,7 @@ def _read_number(state: Path) -> bytes:
     """Return the random number of a state. Raises OSError if there is none."""
     number = read_file(state / ANCHOR, MAX_CODE_BYTES)
     if len(number) != 2 * NUMBER_BYTES:
-        raise OSError(errno.EINVAL, "holds no number", str(state / ANCHOR))
+        raise OSError(errno.EINVAL, "has no random number", str(state / ANCHOR))
     return number
 
 
@@ -213,7 +213,7 @@ def _place_of(state: Path) -> bytes:
 
 
 def _break_links(state: Path) -> None:
-    """Copy each file that has other hard links, so that changes to it do not affect these.
+    """Copy each file that has other hard links, so that changes to it do not change the others.
 
     Files of indexes and servers are never changed, so they may stay linked, and so may the lock.
     """

@@ -135,7 +135,7 @@ class KeyValueFile:
         self._run(lambda connection: connection.execute("DELETE FROM entries"))
 
     def commit(self) -> None:
-        """Commit all changes; otherwise they are rolled back."""
+        """Commit all changes; changes that are not committed before `close` are lost."""
         self._run(lambda connection: connection.commit())
 
     def close(self) -> None:

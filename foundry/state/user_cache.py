@@ -33,7 +33,7 @@ def cache_folder() -> Path:
 
 
 def is_adopted(project: Path) -> bool:
-    """Return whether Foundry created this project, for documents without one."""
+    """Return whether Foundry created this project, for documents that had none."""
     return project.resolve().parent == cache_folder().resolve()
 
 

@@ -43,8 +43,10 @@ class Agreement:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The result of publishing: whether the version was loaded, how well its answers agree with the
-    index, and which versions were dropped.
+    """The result of publishing.
+
+    `loaded` is False if the engine had the version already; `dropped` are versions that were
+    deleted.
     """
 
     loaded: bool
@@ -160,8 +162,10 @@ def _filter(content: Content, random: np.random.Generator, question: int) -> Res
 
 
 def random_filters(content: Content, random: np.random.Generator, kind: int) -> Filters:
-    """Return a filter of one `kind`: by a random chunk's source, beginning of path, tag or date, or
-    by the first known value of another column.
+    """Return a filter; the number `kind` selects the field.
+
+    Values of source, path (its beginning), tag and date are those of a random chunk; for other
+    columns, it is the first known value.
     """
     chunk = content.index.chunk(int(random.integers(len(content.scales))))
     found: list[tuple[str, str]] = [("source", chunk.source)]

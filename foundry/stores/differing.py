@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 ROWS_OF_BUCKET = 32
+"""Target number of rows in a bucket."""
+
 MOST_BITS = 16
-"""The target size of a bucket, and the largest number of buckets, as a power of 2."""
+"""Logarithm to base 2 of the maximum number of buckets."""
 
 
 @dataclass(frozen=True, slots=True)

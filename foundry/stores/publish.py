@@ -20,7 +20,8 @@ def publish_index(config: Config, reporter: Reporter, options: PublishOptions) -
     """Load the built index into the engine, compare its answers, and switch to it.
 
     The index's manifest is touched, so servers that follow the index folder reload. Raises
-    ConfigError if no engine is configured, IndexUnusableError, PublishError.
+    ConfigError if no engine is configured, IndexUnusableError if the index is damaged or does not
+    match foundry.toml, and PublishError if the engine refuses it or its answers differ.
     """
     store = config.store
     if store.is_embedded:

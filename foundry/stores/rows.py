@@ -5,6 +5,7 @@ and records if they are wanted. Its code is a 64-bit hash of all this. Publishin
 find the rows that the engine lacks; the probability that a changed row is missed is 2**-64.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -60,14 +61,18 @@ class Rows:
     @cached_property
     def keys(self) -> NDArray[np.int64]:
         """The 64-bit hash (n,) of each chunk's id. Raises IndexUnusableError if two are equal."""
-        return _distinct(self.content.edition.keys.by_number, "ids of chunks")
+        index = self.content.index
+        return _distinct(
+            self.content.edition.keys.by_number,
+            lambda number: f"chunk {index.chunk(number).id} of {index.chunk(number).path}",
+        )
 
     @cached_property
     def term_keys(self) -> NDArray[np.int64]:
         """The 64-bit hash (v,) of each term. Raises IndexUnusableError if two are equal."""
-        words = (word.decode("utf-8", "replace") for word in self.content.vocabulary)
-        keys = np.fromiter(map(signed_key, words), np.int64, len(self.content.vocabulary))
-        return _distinct(keys, "terms")
+        words = [word.decode("utf-8", "replace") for word in self.content.vocabulary]
+        keys = np.fromiter(map(signed_key, words), np.int64, len(words))
+        return _distinct(keys, lambda number: f"the term {words[number]!r}")
 
     @cached_property
     def codes(self) -> NDArray[np.int64]:
@@ -191,12 +196,14 @@ def _distinct_pairs(
     return distinct, pairs >> np.int64(32), pairs & np.int64(2**32 - 1)
 
 
-def _distinct(keys: NDArray[np.int64], what: str) -> NDArray[np.int64]:
+def _distinct(keys: NDArray[np.int64], name: Callable[[int], str]) -> NDArray[np.int64]:
     # Sorting takes an eighth of the time of `np.unique`, which hashes.
     ordered = np.sort(keys)
-    if (ordered[1:] == ordered[:-1]).any():
+    equal = np.flatnonzero(ordered[1:] == ordered[:-1])
+    if len(equal):
+        one, other = map(name, np.flatnonzero(keys == ordered[equal[0]])[:2].tolist())
         raise IndexUnusableError(
-            f"two {what} have the same 64-bit hash, so an engine cannot tell them apart",
+            f"{one} and {other} have the same 64-bit hash, so an engine cannot tell them apart",
             hint="edit a document that has one of them, or use the embedded index",
         )
     return keys

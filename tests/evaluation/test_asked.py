@@ -83,7 +83,7 @@ def test_questions_are_counted_and_the_most_frequent_come_first(project: Project
         "how tall             0      -         1",
         "3 questions",
     ]
-    assert f"{file} written. 1 have no relevant document yet" in said.stdout
+    assert f"{file} written, with 1 question without a relevant document" in said.stdout
     # An edited file is never overwritten, and its questions are not drafted again.
     again = project.run(*arguments, "--draft", str(file))
     assert (again.exit_code, "exists already" in again.stderr) == (1, True)

@@ -31,7 +31,7 @@ REFUSED = {
     ),
     "no_values": (
         KEEP + ACCESS.format("tags = []"),
-        "server.access_rules[0].filters.tags: has no value, and would let everything through",
+        "server.access_rules[0].filters.tags: has no value, so everything would pass; add one",
     ),
     "correction": (KEEP + ACCESS.format("") + "[search.correction]\n", "search.correction: "),
     "synonyms": (KEEP + ACCESS.format("") + "[search.synonyms]\n", "search.synonyms: "),
@@ -51,7 +51,7 @@ REFUSED = {
     ),
     "same_name": (
         KEEP + ACCESS.format("") + '[[server.access_rules]]\nname = "a"\nfilters = {}\n',
-        "server.access_rules[1].name: 'a' is used twice",
+        "server.access_rules[1].name: 'a' is the name of another rule; rename one of them",
     ),
     "default_alone": (KEEP + '[server]\naccess_default = "all"\n', "server.access_default"),
     "statistics_alone": (

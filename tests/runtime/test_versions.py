@@ -22,4 +22,4 @@ def test_a_project_shows_one_version(make_project: MakeProject) -> None:
     assert project.ask("replace the seal v1")["results"][0]["path"] == "v1/seal.md"
     twice = config.replace('"v1"', '"v1/", "v1"')
     refused = make_project(files, config=twice, name="twice").run("build")
-    assert "search.versions.folders[2]: 'v1' is there twice" in refused.stderr
+    assert "search.versions.folders[2]: 'v1' is listed twice" in refused.stderr

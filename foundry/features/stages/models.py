@@ -1,4 +1,4 @@
-"""Declares the stages that call a model, so that searches run in threads."""
+"""Declares the stages that call a model; searches with them run in threads."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Literal
@@ -164,7 +164,7 @@ class RerankService(Stage):
             )
 
     def own_settings(self) -> Mapping[str, object]:
-        """Return kind and address of the service."""
+        """Return the service's kind, address and model."""
         address = self.base_url or _ADDRESSES[self.service]
         return {"service": self.service, "base_url": address, "model": self.model}
 

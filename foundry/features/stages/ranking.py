@@ -101,7 +101,7 @@ class Recency(Stage):
         days = [tier.days for tier in self.tiers or ()]
         factors = [tier.factor for tier in self.tiers or ()]
         if any(a >= b for a, b in pairwise(days)) or any(a < b for a, b in pairwise(factors)):
-            yield ("search.recency.tiers: days must increase, and factors must not")
+            yield "search.recency.tiers: days must increase, and factors must not increase"
 
     @classmethod
     def document(cls) -> Iterator[tuple[str, str, str]]:
@@ -149,7 +149,7 @@ class Links(Stage):
 
 
 class Heuristics(Stage):
-    """[search.heuristics]: boosts results with names in the query, or of a source or tag in it."""
+    """[search.heuristics]: boosts results whose names, source or tags the query mentions."""
 
     name = "heuristics"
     summary = "favours results with the names, or of the kind, that the query mentions"

@@ -49,7 +49,10 @@ class MinimumScore(Stage):
         if not self.model_fields_set:
             yield "search.minimum_score: does nothing; set semantic, keyword or score"
         if self.semantic is not None and not surroundings.has_vectors:
-            yield "search.minimum_score.semantic: needs vectors, and embedding.provider is 'none'"
+            yield (
+                "search.minimum_score.semantic: needs vectors, and embedding.provider is 'none';"
+                " remove it"
+            )
 
     @classmethod
     def document_keys(cls) -> Iterator[str]:
@@ -110,7 +113,7 @@ class Versions(Stage):
     share: Share = 0.8
 
     def steps(self) -> Iterator[SearchStep]:
-        """Yield the step that chooses among hits; version names are not unknown identifiers."""
+        """Yield the steps that choose among hits, and drop versions from unknown identifiers."""
         module = "retrieval.stages.versions"
         folders = Call(module, "read_folders")
         yield SearchStep(SearchPlace.KNOW, Call(module, "forget_versions", ("journal", folders)))
@@ -132,7 +135,7 @@ class Versions(Stage):
         del surroundings
         for number, name in enumerate(self.paths):
             if name in self.paths[:number]:
-                yield f"search.versions.folders[{number}]: {name!r} is there twice"
+                yield f"search.versions.folders[{number}]: {name!r} is listed twice; remove one"
 
     def own_settings(self) -> Mapping[str, object]:
         """Return the folders."""

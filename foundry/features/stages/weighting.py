@@ -9,7 +9,7 @@ class WeightsByMatch(Stage):
     """[search.weights_by_match]: keywords weigh less if the match is not strong."""
 
     name = "weights_by_match"
-    summary = "keywords weigh less if no match is strong"
+    summary = "gives keywords less weight if no match is strong"
     description = (
         "if no match is strong and the query has no identifier, keywords get the weight"
         " `keyword_weight`, and meaning the rest. This helps with questions that are worded"
@@ -37,7 +37,7 @@ class AdaptiveWeights(Stage):
     """[search.adaptive_weights]: sets lane weights by the share of identifiers in the query."""
 
     name = "adaptive_weights"
-    summary = "keywords weigh more, the more identifiers a query has"
+    summary = "gives keywords more weight in queries with many identifiers"
     description = (
         "if more than `mostly` of a query's meaningful words belong to identifiers, the"
         " semantic weight is `mostly_semantic_weight`; if more than `partly` do,"

@@ -265,8 +265,7 @@ _HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
     (
         (errors.UndefinedColumn,),
         "the schema was created by a different version of Foundry: drop it (DROP SCHEMA ..."
-        " CASCADE),"
-        " then publish again",
+        " CASCADE), then publish again",
     ),
     ((errors.UndefinedTable,), AGAIN),
     ((psycopg.OperationalError,), "start it, or correct DATABASE_URL; then publish again"),

@@ -74,7 +74,7 @@ class Points:
         return numbers
 
     def make(self, chosen: NDArray[np.int64], number: int) -> Iterator[list[models.PointStruct]]:
-        """Yield batches of points for chunks (m,), ascending, that start with version `number`."""
+        """Yield batches of points for chunks (m,), ascending; version `number` is their first."""
         for block in batches(len(chosen), BLOCK_CHUNKS):
             chunks = chosen[block]
             terms, places, counts = self.rows.postings_of(chunks)
@@ -142,7 +142,7 @@ class Points:
 
 
 def assign_slots(keys: NDArray[np.int64], reassigned: Mapping[int, int]) -> dict[int, int]:
-    """Return other slots for terms whose own slot is taken, by key, given the `keys` (v,) of all.
+    """Return a slot, by key, for each term whose own slot is taken; `keys` (v,) are all keys.
 
     Terms in `reassigned` keep their slots unless these have been taken in the meantime.
     """
