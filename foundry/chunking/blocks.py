@@ -16,7 +16,7 @@ from foundry.documents import Document, Reading, Span
 ROWS_CHARS = 1_000
 """Maximum size of a part of a table: a search returns all rows of a chunk together."""
 REPEATED_SHARE = 0.6
-"""Larger headers are not repeated, since they would leave little room for rows."""
+"""Maximum share of a part that repeated lines take; larger headers and fences are not repeated."""
 
 _RULE = re.compile(r"[\s>]*(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]+$")
 _MARGIN = " \t>"
@@ -55,11 +55,12 @@ def _cut(
     room: int,
     choose: Callable[[int, list[str]], int],
 ) -> list[str]:
-    """Return parts of at most `room` characters each, with head and foot; longer lines are kept
-    whole. If head and foot exceed REPEATED_SHARE of `room`, the block is returned as one part.
+    """Return parts of at most `room` characters, each with head and foot.
 
-    `choose` is called with the number of lines that fit into a part, and with these lines and the
-    next one; it returns how many to take. Empty lines between parts are dropped.
+    Longer lines are kept whole. If head and foot exceed REPEATED_SHARE of `room`, the block is
+    returned as one part. `choose` is called with the number of lines that fit into a part, and with
+    these lines and the next one; it returns how many to take. Empty lines between parts are
+    dropped.
     """
     above = sum(len(line) + 1 for line in (*head, *foot))
     if above > REPEATED_SHARE * room:

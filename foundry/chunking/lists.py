@@ -1,4 +1,4 @@
-"""Keeps each list with its stem, the sentence before it: whole, or split with the stem repeated.
+"""Keeps each list together with its stem, the sentence before it; splits repeat the stem.
 
 In "No person may sell ... unless: (1) ...; (2) ...", an item alone would mean the opposite. Items
 begin with a Markdown list mark or, as in regulations, with `(a)`, `(1)`, `(i)` or `(A)`; the order

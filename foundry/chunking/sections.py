@@ -184,8 +184,9 @@ def join_siblings(sections: Sequence[Section], limit: int) -> Iterator[Sequence[
 
 
 def _joins_below(group: Sequence[Section], following: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the path of the section whose subsections a group can be joined with: its own path if
-    it is a single section and the next one is inside it, else the path above.
+    """Return the path of the section whose subsections a group can be joined with.
+
+    It is the path above the group, or its own path if it is one section that contains the next.
     """
     path = group[0].heading_path
     return path if len(group) == 1 and path == following[: len(path)] else path[:-1]

@@ -108,9 +108,7 @@ def split_evenly(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 _OUTERMOST = 1
-"""Minimum length of the heading path of sections that become one piece: not a whole module, whose
-path is empty.
-"""
+"""Minimum length of the path of sections that become one piece; that of a whole module is empty."""
 
 
 def split_definitions(document: Document, packer: Packer) -> Iterator[Piece]:

@@ -40,12 +40,13 @@ rankings are equal.
 
 @dataclass(frozen=True, slots=True)
 class QueryFigures:
-    """How queries are embedded: with the table that also embeds documents (`own`), with a table
-    distilled from the model (`distilled`), or with the model (`same`).
+    """How queries are embedded, why, and how well.
 
-    `agreement` is the mean cosine between the distilled table's vectors and the model's, and
-    `overlap_at_10` the overlap of their ten best chunks, corrected for chance; None if it was not
-    measured. `taught` is the number of texts that the model embedded for training.
+    `encoder` is `own` (the table that also embeds documents), `distilled` (a table distilled from
+    the model) or `same` (the model itself). `agreement` is the mean cosine between the distilled
+    table's vectors and the model's, and `overlap_at_10` the overlap of their ten best chunks,
+    corrected for chance; None if it was not measured. `taught` is the number of texts that the
+    model embedded for training.
     """
 
     encoder: str
@@ -80,7 +81,7 @@ class Embedder(ABC):
     @property
     @abstractmethod
     def contract(self) -> Contract:
-        """The contract for the manifest; complete once a text was embedded."""
+        """The contract for the manifest; complete once a text has been embedded."""
 
     @property
     @abstractmethod
@@ -94,7 +95,7 @@ class Embedder(ABC):
         texts: Sequence[str],
         progress: Callable[[int], object] = tell_nobody,
     ) -> Vectors:
-        """Return vectors (n, dimensions) of texts below their headings, of any length.
+        """Return the vectors (n, dimensions) of texts of any length, each with its heading.
 
         Texts that cannot be embedded have zero rows. `progress` is called with the number of
         further texts done.
@@ -104,7 +105,7 @@ class Embedder(ABC):
     def make_query_encoder(
         self, chunks: Callable[[], Iterable[ChunkRecord]], overlap: OverlapMeasure
     ) -> QueryEncoder:
-        """Return the encoder for queries; called once, after all documents were embedded.
+        """Return the encoder for queries; called once, after all documents have been embedded.
 
         If it changes the contract, documents must be embedded again. `chunks` returns all chunks of
         the index, in order, each time it is called; `overlap` compares an encoder's ranking with

@@ -1,4 +1,4 @@
-"""Embeds documents with a model, and queries with an encoder distilled from it, or the model.
+"""Embeds documents with a model, and queries with it or with an encoder distilled from it.
 
 In English, a chunk's vector is the model's vector concatenated with the built-in table's: together
 they find more than either alone (`benchmarks/results/embeddings.md`). The encoder learns to imitate
@@ -60,7 +60,7 @@ class ModelEmbedder(Embedder):
 
     @property
     def contract(self) -> Contract:
-        """The contract for the manifest; complete once a text was embedded."""
+        """The contract for the manifest; complete once a text has been embedded."""
         model = self._model.model
         alone = Contract(
             model.provider,
@@ -95,7 +95,7 @@ class ModelEmbedder(Embedder):
         texts: Sequence[str],
         progress: Callable[[int], object] = tell_nobody,
     ) -> Vectors:
-        """Return vectors (n, dimensions) of texts below their headings.
+        """Return the vectors (n, dimensions) of texts, each with its heading.
 
         A text has a zero row if the model refuses it and the table, if one is used, cannot embed
         it either.

@@ -9,7 +9,6 @@ these weights.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +28,7 @@ from foundry.embedding.encoder_files import rarity_factors, write_encoder
 from foundry.embedding.many_texts import encode_all, encode_texts
 from foundry.progress import tell_nobody
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter, PieceEncoder, Word
+from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter, PieceEncoder
 from foundry.runtime.retrieval.quantising import quantise
 
 MODEL = "static-en"
@@ -74,7 +73,10 @@ class StaticEmbedder(Embedder):
         texts: Sequence[str],
         progress: Callable[[int], object] = tell_nobody,
     ) -> Vectors:
-        """Embed texts below their headings: (n, dimensions), rounded as in an index."""
+        """Return the vectors (n, dimensions) of texts with their headings, rounded as in an index.
+
+        The texts are observed.
+        """
         vectors = self.embed_chunks(headings, texts)
         self.observe([vectors])
         progress(len(texts))
@@ -100,10 +102,6 @@ class StaticEmbedder(Embedder):
             pieces=pack(encoded.pieces[: encoded.offsets[len(texts)]]),
         )
 
-    @staticmethod
-    def _pieces_of(words: Iterable[Word]) -> set[int]:
-        return {*chain.from_iterable(word.rows for word in words)}
-
     def observe(self, documents: Sequence[ChunkVectors]) -> None:
         """Count the chunks with each piece, for the weights of queries."""
         self._texts += sum(len(vectors.scales) // 4 for vectors in documents)
@@ -115,7 +113,8 @@ class StaticEmbedder(Embedder):
         self.frequencies += frequencies
         self._texts += texts
         for text in gone:
-            self.frequencies[list(self._pieces_of(self._encoder.pieces.cut(text)))] -= 1
+            rows = {row for word in self._encoder.pieces.cut(text) for row in word.rows}
+            self.frequencies[list(rows)] -= 1
             self._texts -= 1
 
     def make_query_encoder(

@@ -21,11 +21,7 @@ _TEXT = "text "
 
 
 class VectorCache(KeyValueFile):
-    """One file of vectors.
-
-    Raises:
-        BuildError: When the file cannot be written.
-    """
+    """A file of vectors. Raises BuildError if it cannot be read or written."""
 
     def __init__(self, path: Path) -> None:
         # Embedding again may cost money, so a replaced file is kept for its owner.

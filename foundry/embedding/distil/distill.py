@@ -128,8 +128,9 @@ def train(
 
     `counts` float32 (n, V) are the pieces of texts that resemble future queries, `targets` (n, d)
     the teacher's unit vectors. Each epoch uses a text `repeats` (n,) times, or once by default. The
-    texts with the numbers `held_out`, drawn by default, only decide when to stop: the rows of the
-    epoch with their best cosine are returned, or the untrained rows if no epoch was better.
+    texts with the numbers `held_out` (by default, a random share) only decide when to stop: the
+    rows of the epoch with their best cosine are returned, or the untrained rows if no epoch was
+    better.
     """
     generator = np.random.default_rng(options.seed)
     usable = np.flatnonzero(np.diff(counts.indptr))
@@ -168,7 +169,10 @@ def train(
 def distillation_gradient(
     counts: "sparse.csr_matrix", targets: Matrix, rows: Matrix
 ) -> tuple[NDArray[np.intp], Matrix]:
-    """Return the numbers (t,) of the rows in a batch, and the gradient (t, d) of its 1 - cosine."""
+    """Return the numbers (t,) of the rows in a batch, and the gradient (t, d) of its mean loss.
+
+    The loss of a text is 1 - cosine.
+    """
     touched, columns = np.unique(counts.indices, return_inverse=True)
     local = sparse.csr_matrix(
         (counts.data, columns, counts.indptr), shape=(counts.shape[0], len(touched))

@@ -103,8 +103,7 @@ def distil_queries(
 
     `chunks` returns all chunks, grouped by document; it is called several times. `teach` returns
     the model's vectors of texts as queries, `teach_chunks` the known vectors of chunks; it is None
-    if queries are embedded differently from documents. `step` starts a step of work for the
-    training.
+    if queries are embedded differently from documents. `step` reports progress of the training.
 
     The same chunks, vectors and options give the same files on any x86-64 machine.
     """

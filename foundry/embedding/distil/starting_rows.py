@@ -57,8 +57,10 @@ def starting_rows(
 
 
 def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[np.intp]) -> Matrix:
-    """Return the mean target of the texts with each of the `pieces` (p,), minus the mean of all
-    targets, times the piece's rarity.
+    """Return a row (p, d) for each of the `pieces` (p,).
+
+    It is the mean target of the texts with this piece, minus the mean of all targets, times the
+    piece's rarity.
     """
     sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1).astype(np.float32)
     shares = (sparse.diags(1 / sizes) @ counts).tocsc()[:, pieces]

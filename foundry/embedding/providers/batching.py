@@ -172,8 +172,7 @@ class BatchedModel:
         ):
             raise BuildError(
                 f"{self.model.service or self.model.provider}: {self.model.model!r} has changed"
-                " since"
-                " its cached vectors were made: the vector of a known text is now different",
+                " since its cached vectors were made: the vector of a known text is now different",
                 hint="restore the former model, or delete .foundry/cache.sqlite to embed all texts"
                 " with this one",
             )
@@ -189,9 +188,8 @@ class BatchedModel:
         for vector in vectors:
             if vector is not None and len(vector) != self.dimensions:
                 raise BuildError(
-                    f"the cache holds {len(vector)}-dimensional vectors for the model"
-                    f" {self.model.model!r},"
-                    f" which now returns {self.dimensions} dimensions",
+                    f"the cache has {len(vector)}-dimensional vectors of the model"
+                    f" {self.model.model!r}, which now returns {self.dimensions} dimensions",
                     hint="delete .foundry/cache.sqlite to embed all texts again",
                 )
 

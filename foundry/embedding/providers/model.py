@@ -1,10 +1,10 @@
 """The interface of an embedding model, and the prefixes of published models."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,14 @@ class Prefixes:
     def of(self, side: Side) -> str:
         """Return the prefix of one side."""
         return self.document if side == "document" else self.query
+
+    @classmethod
+    def read(cls, prompts: Mapping[str, Any]) -> Self | None:
+        """Return the prompts of a Sentence Transformers model; None if it has none of the two."""
+        query = str(prompts.get("query") or "")
+        names = ("document", "passage", "corpus")
+        document = next((str(prompts[name]) for name in names if prompts.get(name)), "")
+        return cls(document, query) if query or document else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,6 @@ CALL_SECONDS = 120.0
 """Timeout of one call; small machines are slow on large batches."""
 
 OPENAI_HOST = "api.openai.com"
-DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 TWO_NETWORKS = frozenset({"Router", "Asym"})
 MODEL_SUFFIXES = frozenset(
     {".bin", ".json", ".model", ".onnx", ".onnx_data", ".pt", ".safetensors", ".txt", ".data"}
@@ -102,8 +101,6 @@ def _open_sentence_transformers(options: EmbeddingSection) -> EmbeddingModel:
     client = SentenceTransformersEmbeddings(options.model, install=install)
     network = client.network
     settings = getattr(network.transformers_model, "config", None)
-    query = network.prompts.get("query") or ""
-    document = next((text for name in DOCUMENT_PROMPTS if (text := network.prompts.get(name))), "")
 
     def count(text: str) -> int:
         # Warnings about long texts are off: long texts are counted in order to be split.
@@ -119,7 +116,7 @@ def _open_sentence_transformers(options: EmbeddingSection) -> EmbeddingModel:
             PROCESSOR_BATCH_TOKENS if network.device.type == "cpu" else ACCELERATOR_BATCH_TOKENS
         ),
         sides_differ=any(type(part).__name__ in TWO_NETWORKS for part in network),
-        prefixes=Prefixes(document, query) if query or document else None,
+        prefixes=Prefixes.read(network.prompts),
     )
 
 

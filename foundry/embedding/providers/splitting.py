@@ -30,8 +30,9 @@ def split_text(text: str, fits: Callable[[str], bool]) -> list[str]:
 
 
 def find_cut(text: str) -> int:
-    """Return where to halve a text of at least two characters: at white space near its middle, or
-    else at the middle.
+    """Return where to halve a text of at least two characters.
+
+    It is the white space nearest to the middle, or the middle if there is none near it.
     """
     middle = len(text) // 2
     reach = min(len(text) // 4, REACH_CHARS)

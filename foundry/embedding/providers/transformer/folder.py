@@ -40,7 +40,6 @@ POOLINGS: dict[str, Literal["mean", "cls"]] = {
     "pooling_mode_cls_token": "cls",
 }
 MODULES = ("Transformer", "Pooling", "Normalize")
-DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 MAX_SIZE = 1 << 20
 """Upper limit for sizes in a model's config.json, far above any model of this family."""
 
@@ -149,11 +148,7 @@ def _read(folder: Path) -> TransformerFiles:
     vocabulary += [f"[unused row {number}]" for number in range(known, shape.vocabulary)]
     weights = dict(_read_weights(Tensors(inner / WEIGHTS), shape, config))
     prompts = read_optional(folder / "config_sentence_transformers.json").get("prompts") or {}
-    query = str(prompts.get("query") or "")
-    document = next((str(prompts[key]) for key in DOCUMENT_PROMPTS if prompts.get(key)), "")
-    return TransformerFiles(
-        shape, vocabulary, weights, Prefixes(document, query) if query or document else None
-    )
+    return TransformerFiles(shape, vocabulary, weights, Prefixes.read(prompts))
 
 
 def _read_modules(folder: Path) -> tuple[Path, Literal["mean", "cls"]]:

@@ -46,7 +46,8 @@ class TransformerProcesses:
             worker.kill()
             raise BuildError(
                 f"an embedding process has ended: {error}",
-                hint="each takes at least 200 MB of memory; finished embeddings are kept",
+                hint="free memory and build again: each process takes at least 200 MB; finished"
+                " embeddings are kept",
             ) from None
         self._idle.append(worker)
         if isinstance(vectors, str):
