@@ -84,7 +84,7 @@ class AskedQuestions:
             for one in self.questions[:MAX_LISTED]
         ]
         said = count_of(len(self.questions), "question")
-        said += f", {self.known:,} more are in questions.jsonl" if self.known else ""
+        said += f", without {self.known:,} that questions.jsonl has already" if self.known else ""
         more = len(self.questions) - MAX_LISTED
         return "\n".join([format_table(rows), *([f"and {more:,} more"] if more > 0 else []), said])
 

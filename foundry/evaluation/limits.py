@@ -15,6 +15,7 @@ from foundry.evaluation.intervals import bootstrap
 from foundry.evaluation.results import CONFIGURED, Evaluation
 from foundry.runtime.evaluation.metrics import METRICS
 from foundry.runtime.evaluation.questions import MAX_FILE_BYTES
+from foundry.terminal import count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def compare(baseline: Baseline, now: Evaluation, tolerance: float) -> Comparison
     new = np.column_stack([now.systems[CONFIGURED][name][rows] for name in METRICS]).round(6)
     lines, failures = [], []
     if len(rows) < max(len(before), len(keys)):
-        lines.append(f"compared on the {len(rows):,} questions that the baseline has too")
+        lines.append(f"compared on {count_of(len(rows), 'question')} that the baseline has too")
     changes = zip(METRICS, old.mean(axis=0), new.mean(axis=0), bootstrap(new - old), strict=True)
     for name, was, is_now, found in changes:
         text = f"{name} {was:.4f} -> {is_now:.4f} ({is_now - was:+.4f})"

@@ -28,7 +28,7 @@ BEIR_HINT = (
 
 
 def read_questions(file: Path, *, inside: Path | None = None) -> QuestionSet:
-    """Read a file of questions, which must be `inside` a folder unless the command line names it.
+    """Read a file of questions, which must be in the folder `inside`, if given.
 
     Raises ConfigurationError, naming the line, or NamedFileError.
     """

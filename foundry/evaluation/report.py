@@ -15,7 +15,7 @@ from foundry.files import replace_file
 from foundry.runtime.evaluation.metrics import METRICS
 
 WORST_QUESTIONS = 25
-"""Questions shown with their hits."""
+"""Maximum number of questions shown with their hits."""
 
 BINS = 20
 SWEPT_METRICS = ("nDCG@10", "hit@5", "R-precision")

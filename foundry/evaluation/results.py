@@ -23,7 +23,7 @@ Values = Mapping[str, NDArray[np.float64]]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Results of the questions for several ways of searching, the systems.
+    """Results of the questions for each system, that is, for each way of searching.
 
     Attributes:
         facts: Counts, hashes and the kind of questions.
@@ -44,9 +44,10 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation(Report):
-    """One evaluation, of the systems hybrid, linear, rrf, semantic and keyword.
+    """An evaluation of the systems hybrid, linear, rrf, semantic and keyword, as far as they exist.
 
-    `configured` are the options of `hybrid`.
+    `configured` are the options of `hybrid`. By system and metric, `intervals` are those of the
+    means, and `differences` those of the differences from `hybrid`.
     """
 
     configured: Mapping[str, Any]
@@ -162,18 +163,17 @@ class Evaluation(Report):
             )
         if self.kind == "known-item":
             notes.append(
-                "known-item queries were made from the corpus: they do not measure real"
-                " questions"
+                "known-item queries were made from the corpus: they do not measure real questions"
             )
         if said := describe_skipped(self.facts["skipped"]):
             notes.append(said)
         if said := describe_missing(self.facts["missing"]):
             notes.append(said)
         if unjudged := self.facts["unjudged"]:
-            notes.append(f"{unjudged:,} queries have no relevant document and were left out")
+            queries = "query" if unjudged == 1 else "queries"
+            notes.append(f"{unjudged:,} {queries} left out, without a relevant document")
         notes += [
-            f"{count:,} of the answers of {system} used keywords only, because the query has no"
-            " vector"
+            f"{count_of(count, 'answer')} of {system} used keywords only, for lack of a vector"
             for system, count in self.degraded.items()
             if count
         ]

@@ -52,8 +52,9 @@ class EvaluationResult:
         return "\n\n".join([*parts, f"report: {self.report}"])
 
     def to_json(self) -> dict[str, Any]:
-        """Return everything except the report's path; apart from times, equal answers give equal
-        bytes.
+        """Return everything except the report's path.
+
+        Apart from times, equal answers give equal values.
         """
         values = self.evaluation.to_json()
         values["failures"] = list(self.failures)

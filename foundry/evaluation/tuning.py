@@ -22,7 +22,7 @@ from foundry.features.stage import Stage
 METRIC = "nDCG@10"
 FOLDS = 5
 FEWEST_QUESTIONS = 2 * FOLDS
-"""With fewer questions, none can be held out."""
+"""With fewer questions, there is no tuning: a fold would have a single question."""
 
 FACTORS = (0.5, 0.75, 1.5, 2.0)
 """Factors by which numbers are multiplied; values that a key does not allow are skipped."""
@@ -118,8 +118,7 @@ def tune(configured: Candidate, others: Sequence[Candidate]) -> Tuning | None:
 
 
 def toml_lines(options: Mapping[str, Any]) -> list[str]:
-    """Return options as lines of foundry.toml: those of [search], and those of stages in their
-    tables.
+    """Return options as lines of foundry.toml, under the tables of [search] and of its stages.
 
     Values that are texts are names, so they need no escaping.
     """

@@ -40,7 +40,7 @@ def format_sbom(
         own: sorted({_reference(item) for item in selected if item.package.name in set(roots)})
     }
     for item in selected:
-        depends[_reference(item)] = sorted(_needed_by(item, selected))
+        depends[_reference(item)] = sorted(_needs(item, selected))
     content = {
         "bomFormat": "CycloneDX",
         "specVersion": SPECIFICATION,
@@ -87,7 +87,7 @@ def _component(item: Selection) -> dict[str, Any]:
     return component
 
 
-def _needed_by(item: Selection, selected: Sequence[Selection]) -> set[str]:
+def _needs(item: Selection, selected: Sequence[Selection]) -> set[str]:
     return {
         _reference(other)
         for edge in item.package.needs(item.extras)

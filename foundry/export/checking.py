@@ -95,4 +95,4 @@ def _ask(address: str, question: str | None) -> Iterator[str]:
 
 def _last_line(text: str) -> str:
     lines = [line for line in text.splitlines() if line.strip()]
-    return lines[-1].strip() if lines else "it says nothing"
+    return lines[-1].strip() if lines else "it prints nothing"

@@ -61,7 +61,7 @@ def format_lock(resolution: Resolution, asked: Asked) -> bytes:
     own = canonicalize_name(asked.name)
     if any(name == own for name, _, _ in blocks):
         raise RenderError(
-            f"the server's name, {asked.name!r}, is that of a package that it depends on",
+            f"the server depends on a package with its own name, {asked.name!r}",
             hint="choose another name: project.name in foundry.toml",
         )
     blocks.append((own, "", _own_block(own, asked, edges)))

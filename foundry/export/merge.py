@@ -1,8 +1,8 @@
 """Three-way merging of lines.
 
-Source: S. Khanna, K. Kunal, B. C. Pierce, "A Formal Investigation of Diff3", FSTTCS 2007. Both
-    sides are matched with the base. Where both match it, all three agree. In between, if only one
-    side differs from the base, that side is used.
+Both sides are matched with the base. Where both match it, all three agree. In between, if only one
+side differs from the base, that side is used. (S. Khanna, K. Kunal, B. C. Pierce, "A Formal
+Investigation of Diff3", FSTTCS 2007.)
 """
 
 import re

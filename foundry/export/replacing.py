@@ -29,8 +29,8 @@ def settle(target: Path) -> None:
 def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
     """Let `fill` write a new folder next to `target`, then put it in its place.
 
-    If the new folder cannot be written, the old one is still in place. Raises ExportError for
-    errors of the file system.
+    If the new folder cannot be written, the old one stays in place. Raises ExportError for errors
+    of the file system.
     """
     staging, retired = _beside(target, "new"), _beside(target, "old")
     try:
@@ -52,7 +52,7 @@ def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
         sync_folder(target.parent)
     except OSError as error:
         raise ExportError(
-            f"{target}: was written, but the disk does not confirm it: {error.strerror}",
+            f"{target}: was written, but cannot be synced to disk: {error.strerror}",
             hint="check the disk, then export again",
         ) from None
     shutil.rmtree(retired, ignore_errors=True)

@@ -23,8 +23,9 @@ ALWAYS: Condition = frozenset({frozenset()})
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A dependency. `version` is set if the lock has several versions; `extras` are the requested
-    ones.
+    """A dependency with the requested `extras`.
+
+    `version` is set if the lock has several versions. Under `marker`, if any, it is needed.
     """
 
     name: str

@@ -33,12 +33,12 @@ _UNSETTLED = "resolve the named problems, then run foundry update, which records
 def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
     """Check an exported folder; return the results of the checks. Raises VerificationError.
 
-    Files that the owner edited, added or deleted are listed, with those from before the last update
-    listed separately; they only fail the check if `strict`. The check fails for a damaged index or
-    list of files, special or unreadable files, unresolved conflicts, invalid Python, broken imports
-    and forged bytecode. If there are none of these problems, code is run: the modules are imported,
-    the server is started, and the known questions are asked. Libraries that are missing here are
-    listed, and then the server is not started.
+    Files that the owner edited, added or deleted are listed, and `since_update` names those that
+    changed after the last update; they only fail the check if `strict`. The check fails for a
+    damaged index or list of files, special or unreadable files, unresolved conflicts, invalid
+    Python, broken imports and forged bytecode. If there are none of these problems, code is run:
+    the modules are imported, the server is started, and the known questions are asked. Libraries
+    that are missing here are listed, and then the server is not started.
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
@@ -95,7 +95,7 @@ def find_package(folder: Path) -> str:
     """Return the name of an export's only server package. Raises VerificationError."""
     names = [path.parent.name for path in folder.glob("*/settings.json")]
     if len(names) != 1:
-        raise VerificationError(str(folder), ["contains no server package"])
+        raise VerificationError(str(folder), [f"contains {len(names)} server packages, not one"])
     return names[0]
 
 

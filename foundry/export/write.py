@@ -132,7 +132,7 @@ def find_existing(target: Path) -> Existing | None:
         raise ExportError(f"{target}: is not a folder", hint="choose another folder with --output")
     if not any(target.iterdir()):
         return None
-    refuse_obstacles(target)
+    _refuse_obstacles(target)
     if not (target / CHECKSUMS).is_file():
         raise ExportError(
             f"{target}: contains files that Foundry did not write",
@@ -141,7 +141,7 @@ def find_existing(target: Path) -> Existing | None:
     return examine(target)
 
 
-def refuse_obstacles(target: Path) -> None:
+def _refuse_obstacles(target: Path) -> None:
     """Raise ExportError for files that can be neither replaced nor kept, such as pipes."""
     if not os.path.lexists(target / CHECKSUMS):
         return
@@ -188,5 +188,5 @@ def check_target(target: Path, project: Path) -> Path:
             f"{absolute}: is inside the project's own state folder",
             hint="choose another folder with --output",
         )
-    refuse_obstacles(absolute)
+    _refuse_obstacles(absolute)
     return absolute

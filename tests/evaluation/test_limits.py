@@ -117,7 +117,7 @@ def test_a_query_asked_twice_is_compared_with_its_like() -> None:
     once = make_evaluation({"hybrid": [1.0]})
     once.questions[0]["query"] = "same"  # type: ignore[index]
     assert compare(baseline_of(evaluation), once, 0.0).lines[:2] == (
-        "compared on the 1 questions that the baseline has too",
+        "compared on 1 question that the baseline has too",
         "nDCG@10 1.0000 -> 1.0000 (+0.0000)",
     )
 

@@ -89,7 +89,7 @@ def test_figures_notes_and_worst_questions_are_there() -> None:
     text = Tags(render(kind="known-item", unjudged=4)).text
     assert "2 known-item queries" in text
     assert "do not measure real questions" in text
-    assert "4 queries have no relevant document" in text
+    assert "4 queries left out, without a relevant document" in text
     assert "0.6000" in text
     assert "question 0" in text
     assert "question 1" not in text  # The question was answered perfectly.

@@ -160,7 +160,7 @@ def test_lock_of_the_templates_is_resolved_from_what_they_ask_for() -> None:
     [
         (('"numpy>=2,<3"', '"numpy>=2,<4"'), "numpy<4,>=2"),
         (('"numpy>=2,<3"', '"numpy>=2,<3", "leftpad"'), "leftpad"),
-        (('name = "acme-docs"', 'name = "fastapi"'), "is that of a package that it depends on"),
+        (('name = "acme-docs"', 'name = "fastapi"'), "depends on a package with its own name"),
         (("dependencies", "dependences"), "cannot be read"),
         (('"numpy>=2,<3"', '"numpy >= "'), "cannot be read"),
     ],

@@ -50,7 +50,7 @@ if __name__ == "__main__":
         ({"x.py": "1 / 0\n"}, ["pack.x: cannot be imported: ZeroDivisionError: division by zero"]),
         ({"x.py": "import os\nos._exit(3)\n"}, ["pack: its modules cannot be imported: "]),
         ({"__main__.py": SERVER.replace("STATUS", "500")}, ["/search returns status 500"]),
-        ({"__main__.py": "print('Nobody')\n"}, ["the server does not start: it says nothing"]),
+        ({"__main__.py": "print('Nobody')\n"}, ["the server does not start: it prints nothing"]),
         (
             {"__main__.py": "if __name__ == '__main__':\n    raise OSError('in use')\n"},
             ["the server does not start: OSError: in use"],

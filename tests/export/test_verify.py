@@ -124,12 +124,12 @@ def test_folder_that_is_none(tmp_path: Path) -> None:
 
 
 def test_one_package_is_one_folder_with_settings(tmp_path: Path) -> None:
-    with pytest.raises(VerificationError, match="contains no server package"):
+    with pytest.raises(VerificationError, match="server packages, not one"):
         find_package(tmp_path)
     for number, name in enumerate(("acme", "other")):
         (tmp_path / name).mkdir()
         (tmp_path / name / "settings.json").write_text("{}")
         if not number:
             assert find_package(tmp_path) == "acme"
-    with pytest.raises(VerificationError, match="contains no server package"):
+    with pytest.raises(VerificationError, match="server packages, not one"):
         find_package(tmp_path)
