@@ -10,6 +10,7 @@ from foundry.documents.reasons import AnyReason, Reason
 from foundry.errors import SourceError
 from foundry.fetching.addresses import ALLOWING
 from foundry.runtime.index.names import indexed_name
+from foundry.terminal import count_of
 
 NOT_EXPECTED = frozenset(
     {Reason.DISALLOWED, Reason.NOINDEX, Reason.DUPLICATE_PAGE, Reason.OVER_MAX_PAGES}
@@ -63,8 +64,9 @@ class Coverage:
 
     @property
     def share(self) -> float:
-        """The share of urls that yielded a page, without urls left out for reasons in NOT_EXPECTED;
-        0 if none did.
+        """The share of urls that yielded a page; 0 if none did.
+
+        Urls that were left out for a reason in NOT_EXPECTED do not count.
         """
         pages = self.fetched + self.unchanged
         left_out = sum(self.refused[reason] for reason in NOT_EXPECTED)
@@ -95,10 +97,11 @@ class Coverage:
         lines += [f"  {entry.path}: {entry.reason}" for entry in gaps[:_SHOWN_URLS]]
         pages = self.fetched + self.unchanged
         what = (
-            f"{pages:,} of {self.found:,} urls yielded a page, a coverage of"
+            f"{pages:,} of {count_of(self.found, 'url')} yielded a page, a coverage of"
             f" {self.share:.1%}; min_coverage is {minimum:.1%}"
             if is_complete
-            else f"{pages:,} pages were fetched, but a sitemap that may list more could not be read"
+            else f"{count_of(pages, 'page')} fetched, but a sitemap that may list more could not be"
+            " read"
         )
         hint = "the previous index is kept; build again later, exclude failing pages, or lower the"
         hint += " source's min_coverage" + (

@@ -70,10 +70,10 @@ class Selection:
         return not self.hides(path[:-1].rpartition("/")[2]) and not self._excludes(path)
 
     def hides(self, name: str) -> bool:
-        """Return whether a name is hidden: it begins with a dot, and no part of an include pattern
-        that begins with a dot matches it.
+        """Return whether a name is hidden.
 
-        `.git` and Foundry's own files are always hidden.
+        Names that begin with a dot are, unless a part of an include pattern that begins with a dot
+        matches them. `.git` and Foundry's own files are always hidden.
         """
         if name in _NEVER:
             return True

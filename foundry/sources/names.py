@@ -52,7 +52,7 @@ _PROGRAMS = (
 )
 
 NO_DOCUMENTS = (".css", ".drawio", ".svg")
-"""Extensions of files whose words are mostly names of parts; only read if a pattern names them."""
+"""Extensions of files with hardly any prose, which are only read if a pattern names them."""
 
 _PAGES = frozenset(
     {

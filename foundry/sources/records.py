@@ -51,7 +51,7 @@ class Delivered(NamedTuple):
 
 
 def look(source: RecordsSource, find: Callable[[bytes], KnownRow | None]) -> Iterator[Delivered]:
-    """Deliver the table's rows; `key` is the row's id as written.
+    """Deliver the table's rows; the `key` of a document is its row's id as written.
 
     `find` looks up a line by its hash and returns its earlier result under the same options; a
     known line is not parsed.
@@ -180,7 +180,7 @@ def _check_columns(source: RecordsSource, columns: Mapping[str, None]) -> None:
         there = ", ".join(repr(indexed_name(name)) for name in list(columns)[:50])
         raise SourceError(
             f"source {source.name}: {source.path} has no such column: {', '.join(missing)}",
-            hint=f"the existing columns: {there}",
+            hint=f"name one of its columns in [[sources]]: {there}",
         )
 
 
@@ -201,8 +201,9 @@ def _optional(values: Mapping[str, Any], column: str | None) -> str | None:
 
 
 def _title_of(values: Mapping[str, Any], column: str | None) -> str | None:
-    """Return the title of a row; a Unix time in a date column, in seconds or milliseconds, is
-    written as a date and time.
+    """Return the title of a row.
+
+    A Unix time in a date column, in seconds or milliseconds, is written as a date and time.
     """
     title = (_to_text(values.get(column)).strip() or None) if column else None
     words = _WORD.findall(column or "")

@@ -21,9 +21,7 @@ SHARED_PAGES = 0.5
 """Share of the smaller folder's pages that the other folder must have."""
 
 ALIKE = 0.2
-"""Share of the shorter page's word pairs that the other page must have, as a median of all compared
-pages.
-"""
+"""Share of the shorter page's word pairs that the other page must have (median over pages)."""
 
 PAIRS_READ = 8
 MAX_BYTES = 200_000

@@ -163,7 +163,7 @@ def test_a_sitemap_that_fails_makes_the_coverage_unknown(site: Site, tmp_path: P
         "/map.xml": sitemap_index(f"{site.url}/gone.xml", f"{site.url}/good.xml"),
         "/good.xml": sitemap(*(f"{site.url}/{name}" for name in "abcdef")),
     }
-    with pytest.raises(SourceError, match="6 pages were fetched, but a sitemap that may list more"):
+    with pytest.raises(SourceError, match="6 pages fetched, but a sitemap that may list more"):
         gather(site, tmp_path, "sitemap", url="/map.xml", min_coverage=0.1)
     found = gather(
         site, tmp_path, "sitemap", url="/map.xml", min_coverage=1.0, exclude=["*/gone.xml"]

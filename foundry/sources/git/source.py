@@ -58,7 +58,9 @@ class FetchedRepository:
         return len(self.files)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver files that are skipped for their size, then the others of each version in path
+        """Deliver the files, those that are not read as Skipped.
+
+        First come files that are skipped for their size, then the others of each version in path
         order, then those that the source's options leave out.
         """
         source, copy = self.source, BareRepository(self.folder)

@@ -50,8 +50,7 @@ class Scope:
 
 
 def matches(pattern: str, url: Url) -> bool:
-    """Return whether a pattern matches a url; a pattern that begins with a slash matches path and
-    query.
+    """Return whether a pattern matches a url, or its path and query if it begins with a slash.
 
     `*` matches any characters, or none; every other character matches itself. For each part between
     two stars, the time is linear in the length of the url.
