@@ -124,8 +124,9 @@ def _leave(source: str, path: str, reason: str) -> Skipped:
 
 
 class _Begun(NamedTuple):
-    """Active watches, and the folders `refused` with reasons; `reason` names a limit if one
-    applied.
+    """Active watches, and the folders `refused`, with reasons.
+
+    If a limit applied, `reason` says which.
     """
 
     changes: _Changes

@@ -118,7 +118,8 @@ def describe_words(report: Mapping[str, Any]) -> Iterator[str]:
     if not words["source"]:
         return
     left_out = sum(words["left_out"].values())
-    parts = [f"{words['source']:,} words in the sources: {_share(words['read'], words)} read"]
+    count = count_of(words["source"], "word")
+    parts = [f"{count} in the sources: {_share(words['read'], words)} read"]
     if left_out:
         reasons = sorted(words["left_out"].items(), key=lambda each: (-each[1], each[0]))
         named = ", ".join(reason for reason, _ in reasons[:NAMED])

@@ -170,11 +170,11 @@ class _Build:
         embedder: Embedder | None,
         carried: Carried,
     ) -> tuple[Manifest, dict[str, Any], int]:
-        """Write an index of all inputs; return its manifest, its report and the number of chunks
-        that a model has embedded.
+        """Write an index of all inputs.
 
-        Raises EmptyBuildError if there are no documents, and StrictBuildError if a strict build
-        left anything out or found possible secrets.
+        Returns its manifest, its report, and the number of chunks that a model has embedded. Raises
+        EmptyBuildError if there are no documents, StrictBuildError if a strict build left anything
+        out or found possible secrets, and LostWordsError.
         """
         step, asked = self.reporter.step, 0
         static = embedder if isinstance(embedder, StaticEmbedder) else None

@@ -7,6 +7,7 @@ and never quote content.
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from foundry.errors import RequestError
@@ -71,21 +72,19 @@ def read_named_text(
 
 def why_no_folder(path: Path) -> str | None:
     """Return why a path is not a folder; None if it is one."""
-    return _why_not(path, is_folder=True)
+    return _why_not(path.is_dir, "folder", path)
 
 
 def why_no_file(path: Path) -> str | None:
     """Return why a path is not a regular file; None if it is one."""
-    return _why_not(path, is_folder=False)
+    return _why_not(path.is_file, "file", path)
 
 
-def _why_not(path: Path, *, is_folder: bool) -> str | None:
-    kind = "folder" if is_folder else "file"
+def _why_not(is_there: Callable[[], bool], kind: str, path: Path) -> str | None:
     try:
-        is_there = path.is_dir() if is_folder else path.is_file()
+        return None if is_there() else f"no such {kind}: {shown(str(path))}"
     except OSError as error:
         return f"{error.strerror}: {shown(str(path))}"
-    return None if is_there else f"no such {kind}: {shown(str(path))}"
 
 
 def _explain(error: OSError) -> str:

@@ -90,7 +90,7 @@ class AskedQuestions:
 
     def describe_bad(self) -> str:
         """Describe the lines that were skipped."""
-        listed = list_briefly([printable(line) for line in self.bad], MAX_LISTED)
+        listed = list_briefly(self.bad, MAX_LISTED)
         return f"{count_of(len(self.bad), 'line')} of the log skipped\n{listed}"
 
 

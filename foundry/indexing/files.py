@@ -68,7 +68,7 @@ def encode_json(value: object) -> bytes:
 def describe_files(
     root: Path, begun: Mapping[Path, Future[str]] = MappingProxyType({})
 ) -> dict[str, dict[str, int | str]]:
-    """Return size and SHA-256 of every file below `root`; `begun` has hashes begun already."""
+    """Return size and SHA-256 of every file below `root`; those in `begun` are being hashed."""
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     with ThreadPoolExecutor() as threads:
         hashes = [begun.get(path) or threads.submit(hash_file, path) for path in paths]

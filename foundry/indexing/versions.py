@@ -271,7 +271,8 @@ def check_numbers(index: Path) -> None:
         try:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
-            raise IndexUnusableError(f"{path}: cannot be read: {error}") from None
+            hint = "build the index again"
+            raise IndexUnusableError(f"{path}: cannot be read: {error}", hint=hint) from None
         if array.dtype.kind != "f":
             continue
         numbers = array.reshape(-1)

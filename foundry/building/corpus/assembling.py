@@ -122,8 +122,9 @@ class _Assembler:
         return [*dict.fromkeys(found)]
 
     def _find_copied(self) -> NDArray[np.int64]:
-        """Return the document number (n,) of each input in the previous index; NOT_INDEXED if it is
-        not copied.
+        """Return the number (n,) of each input's document in the previous index.
+
+        It is NOT_INDEXED if the document is not copied.
         """
         documents = self._table.documents_before(self._decisions)
         documents[[*self._corpus.repeated, *self._corpus.originals]] = NOT_INDEXED

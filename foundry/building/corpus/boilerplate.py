@@ -40,7 +40,7 @@ class Trimmed:
 def find_boilerplate(
     documents: NDArray[np.int64], counts: NDArray[np.int64], keys: NDArray[np.uint64]
 ) -> dict[int, set[int]]:
-    """Return the boilerplate blocks that an earlier document already has, by document number.
+    """Return the keys of boilerplate blocks that an earlier document has, by document number.
 
     The documents (n,) of one source are in index order; `counts` (n,) is how many of the `keys`
     (b,) of blocks each has.

@@ -145,8 +145,9 @@ class InputTable:
         decision: int,
         figures: Figures | None,
     ) -> None:
-        """Record the outcome of an input that was not copied; `figures` is None if it is not
-        indexed.
+        """Record the outcome of an input that was not copied.
+
+        `figures` is None if it is not indexed.
         """
         self._new_remarks[number] = remarks
         is_indexed, row = figures is not None, tuple(figures or Figures())

@@ -9,6 +9,6 @@ workers     runs preparers in worker processes, several at a time
 signature   hashes of a document's text and blocks, for comparing documents
 cache       prepared documents by source and key, kept from build to build
 lines       hashes of the lines of tables whose documents are in the cache
-unchanged   decides, without opening a document, that there is nothing to do
+unchanged   decides, without opening a document, whether there is nothing to do
 inputs      all documents of a build, each from the cache or newly prepared
 """

@@ -1,4 +1,4 @@
-"""Prepares one document: reads it, splits it, counts its terms, and maybe embeds it."""
+"""Prepares one document: reads it, splits it, counts its terms, and embeds it if wanted."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -101,8 +101,9 @@ def open_task(
     Callable[[dict[str, Any], bytes], tuple[bytes, int]],
     Callable[[dict[str, Any], bytes, bytes], bytes],
 ]:
-    """Return two functions: one prepares documents by the recipe in `options`, in a worker; the
-    other checks its answers.
+    """Return a function that prepares documents in a worker, and one that checks its answers.
+
+    `options` is the recipe as JSON.
     """
     recipe = Recipe.from_json(options)
     preparer = Preparer(recipe, is_worker=True)

@@ -124,8 +124,9 @@ def _candidates(parts: Sequence[str]) -> tuple[str, str]:
 
 
 class _Installed(NamedTuple):
-    """Foundry's modules and tables by name, with the hash of each; `surroundings` is a hash of
-    Python, libraries and the built-in model.
+    """Foundry's modules and tables by name, with the hash of each.
+
+    `surroundings` describes Python, the libraries and the built-in model.
     """
 
     files: Mapping[str, bytes]

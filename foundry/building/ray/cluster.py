@@ -168,8 +168,9 @@ class Cluster:
         return ray
 
     def _reach(self) -> None:
-        """Test the address first: if nothing listens there, Ray takes long and then ends this
-        process.
+        """Raise BuildError if nothing listens at the address.
+
+        Ray itself would take long to notice, and then end this process.
         """
         if self.address == "auto":
             return

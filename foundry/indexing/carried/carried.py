@@ -27,9 +27,7 @@ from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 
 MANIFEST = "handover.json"
-"""The file that says to which state and index version a folder belongs, with the sizes and hashes
-of its other files.
-"""
+"""The file with a folder's state and index version, and the sizes and hashes of its other files."""
 
 
 class _Before(NamedTuple):

@@ -55,8 +55,8 @@ class RankingOverlap:
 
         Both are unit vectors (q, d) of the `queries`; for a zero row, only keywords count. Rankings
         use linear fusion with default weights. The mean overlap is corrected as (share - expected)
-        / (1 - expected), where random rankings share 10 / n of n chunks; None if there are at most
-        ten chunks.
+        / (1 - expected), where random rankings share 10 / n of n chunks. Returns None if there are
+        at most ten chunks, or if no query finds any.
         """
         shares, expected = [], []
         for query, one, other in zip(queries, first, second, strict=True):

@@ -188,7 +188,7 @@ class WrittenVectors:
 def background_of(cosines: NDArray[np.float32]) -> float:
     """Return the median of the cosines (q,) between everyday questions and their nearest vectors.
 
-    It is clipped to 0 to MAX_BACKGROUND, and DEFAULT_BACKGROUND if there are no cosines.
+    It is clipped to the range from 0 to MAX_BACKGROUND; without cosines, it is DEFAULT_BACKGROUND.
     """
     if not len(cosines):
         return DEFAULT_BACKGROUND

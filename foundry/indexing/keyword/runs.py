@@ -29,8 +29,9 @@ _WORD = 4
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """A run: its terms by number, in byte order, how many postings each has, and the byte of the
-    file at which the run begins.
+    """A run, which begins at the byte `start` of the file.
+
+    `terms` are term numbers in byte order of the terms, `frequencies` how many postings each has.
     """
 
     terms: NDArray[np.uint32]

@@ -23,10 +23,10 @@ _MASK_BITS = 64
 def write_correction(
     root: Path, words: CorpusWords, most_words: int, known: Iterable[str] = ()
 ) -> None:
-    """Write the files of the correction stage, with the `most_words` most frequent words of a
-    corpus and the words of its language.
+    """Write the files of the correction stage.
 
-    `known` are texts whose words are spelled correctly, even if no chunk contains them.
+    They contain the `most_words` most frequent words of a corpus, the words of its language, and
+    the words of the texts `known`, which are correct even if no chunk contains them.
     """
     frequencies = {word: words.frequencies[word] for word in words.most_frequent(most_words)}
     # Words of the language that no chunk contains protect correct queries from being changed.

@@ -69,22 +69,18 @@ class CorpusWords:
 
     @cached_property
     def right(self) -> NDArray[np.uint32]:
-        """Hashes of the stems of the language's common words; empty for languages other than
-        English.
-        """
+        """Hashes of the stems of common English words; empty for other languages."""
         if self._tokenizer.language != "english":
             return np.empty(0, dtype=np.uint32)
         return open_stored(RIGHT_WORDS)
 
     @property
     def of_language(self) -> tuple[str, ...]:
-        """The whole words in the vocabulary of the built-in encoder, and their stems; empty for
-        languages other than English.
-        """
+        """The English words in the built-in encoder, and their stems; empty for other languages."""
         return _english_words() if self._tokenizer.language == "english" else ()
 
 
-# A command that watches its sources builds often.
+# Cached, since a command that watches its sources builds often.
 @cache
 def _english_words() -> tuple[str, ...]:
     tokenizer = Tokenizer("english")
