@@ -21,7 +21,7 @@ QUIET_SECONDS = 1.0
 """Work that ends sooner prints no plain line."""
 
 SLOW_SECONDS = 10.0
-"""An item that takes longer is named."""
+"""The name of an item that takes longer is shown."""
 
 BAR_WIDTH = 30
 """Characters."""
@@ -38,7 +38,7 @@ SILENCE = {
 
 
 class _LibraryLogger(logging.Logger):
-    """A logger that drops all records but Foundry's own while libraries are silenced."""
+    """A logger that drops all records except Foundry's own while libraries are silenced."""
 
     is_silenced: ClassVar[bool] = False
 

@@ -6,7 +6,7 @@ from foundry.runtime.index.records import count_of as count_of
 from foundry.runtime.index.tree import shown
 
 MAX_LISTED = 50
-"""How many lines of a list are shown."""
+"""Maximum number of lines of a list that are shown."""
 
 
 def format_table(rows: Sequence[Sequence[str]]) -> str:

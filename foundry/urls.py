@@ -162,7 +162,7 @@ def parse_host_and_port(written: str) -> tuple[str, int | None]:
 
 
 def format_address(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
-    """Format an IP address as urls write it; Python 3.13 writes some with dots."""
+    """Format an IP address as in urls; Python 3.13 formats some IPv6 addresses with dots."""
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
         number = int(address.ipv4_mapped)
         return f"::ffff:{number >> 16:x}:{number & 0xFFFF:x}"

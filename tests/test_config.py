@@ -177,7 +177,7 @@ PROBLEMS = {
     ),
     "unknown language": (
         '[project]\nname = "notes"\nlanguage = "klingon"\n' + SOURCE,
-        ["project.language: there is no stemmer for 'klingon'; write 'none' to do without, or"],
+        ["project.language: there is no stemmer for 'klingon'; write 'none', or one of"],
     ),
     "missing folder": (
         NAMED + '[[sources]]\ntype = "folder"\npath = "nowhere"\n',

@@ -147,8 +147,7 @@ def test_what_does_without_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingExtraError) as caught:
         require(["sentence-transformers"])
     assert caught.value.hint == (
-        'provider = "transformer" runs models of the BERT family from a folder, and only needs'
-        " numpy"
+        'provider = "transformer" runs models of the BERT family from a folder; it only needs numpy'
     )
 
 

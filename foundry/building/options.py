@@ -14,9 +14,9 @@ class BuildOptions:
     """Options of a build that do not change the index.
 
     `jobs` is the number of worker processes, by default one per core; `fresh` ignores the cache;
-    `strict` publishes nothing if anything was left out. `engine` runs the workers: this machine, or
-    a Ray cluster at `ray_address` (see `ray.cluster`). `allow_private` lists hosts, optionally with
-    a port, that sources may reach at private addresses.
+    `strict` publishes nothing if anything was left out or may be a secret. `engine` runs the
+    workers: this machine, or a Ray cluster at `ray_address` (see `ray.cluster`). `allow_private`
+    lists hosts, optionally with a port, that sources may reach at private addresses.
     """
 
     engine: Literal["local", "ray"] = "local"

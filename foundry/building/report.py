@@ -41,7 +41,7 @@ class WordTally:
     unaccounted: int = 0
 
     def add(self, left_out: Mapping[str, int], unaccounted: int) -> None:
-        """Add words of a document that its text does not contain."""
+        """Add the words of a document that are not in its text."""
         self.unaccounted += unaccounted
         for reason, count in left_out.items():
             _add(self.left_out, reason, count)
@@ -62,10 +62,10 @@ class WordTally:
 class SourceTally:
     """The counts of one source.
 
-    `characters` is the number of characters in chunks, and `boilerplate` the number in chunks and
-    chunk ends that were left out. `guessed` counts documents whose encoding is a guess, `hidden`
-    texts that people do not see, and `secrets` places that look like a secret. `words` accounts for
-    the words of the documents.
+    `characters` is the number of characters in chunks. `boilerplate_chunks` and
+    `boilerplate_characters` count the boilerplate that was left out. `guessed` counts documents
+    whose encoding is a guess, `hidden` texts that people do not see, and `secrets` places that look
+    like a secret. `words` accounts for the words of the documents.
     """
 
     name: str

@@ -1,7 +1,7 @@
 """Rebuilds after changes to a source folder, a table or foundry.toml.
 
 Folders are watched by notifications of the system (`folder_changes.py`). Single files, which
-editors like to replace, are checked five times a second. Websites and git repositories are not
+editors often replace, are checked five times a second. Websites and git repositories are not
 watched.
 """
 

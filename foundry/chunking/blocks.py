@@ -24,7 +24,7 @@ _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 
 
 def cut_blocks(document: Document, options: ChunkingSection) -> Document:
-    """Return the document with large tables and code split into parts that fit, as blocks."""
+    """Return the document with large tables and code split into parts that fit, each a block."""
     reading = document.reading
     if options.strategy == "none":
         return document

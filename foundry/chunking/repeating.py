@@ -1,6 +1,6 @@
 """Inserts repeated text into documents, such as table headers that several chunks need.
 
-Insertions are recorded in `Reading.repeated`, so that lines and offsets do not count them.
+Insertions are recorded in `Reading.repeated`, so that line numbers and offsets do not count them.
 """
 
 from bisect import bisect_left, bisect_right
@@ -12,7 +12,7 @@ from foundry.documents import Reading, Span
 
 
 def insert(reading: Reading, texts: Mapping[int, str]) -> Reading:
-    """Return the reading with texts inserted at these offsets, and later offsets shifted.
+    """Return the reading with `texts` inserted at their offsets, and later offsets shifted.
 
     Blocks and lists are split before each insertion inside them.
     """

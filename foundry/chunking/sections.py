@@ -1,4 +1,4 @@
-"""The sections of a document, and grouping them into pieces."""
+"""Finds the sections of a document, and groups them into pieces."""
 
 import re
 from bisect import bisect_right
@@ -131,7 +131,9 @@ class InnerPaths:
 def group_sections(
     sections: Sequence[Section], limit: int, *, depth: int = 0
 ) -> Iterator[Sequence[Section]]:
-    """Yield the largest subtrees of at most `limit` characters, else sections, in order.
+    """Yield groups in order: subtrees of at most `limit` characters, as large as possible.
+
+    Where no subtree fits, a group is a single section.
 
     A section with the same path as an earlier one continues it, like the rest of a class after a
     method. A section with fewer than `depth` headings is yielded alone.

@@ -68,7 +68,7 @@ STATISTICS = "server.access_statistics"
 """The only key of [server] that affects an index."""
 
 ENGINE = "store.engine"
-"""Decides whether an index has term counts, and whether its mean chunk length is rounded."""
+"""The only key of [store] that affects an index: its term counts, and its mean chunk length."""
 
 _LONG_CHARS = 60
 """Maximum number of characters shown of a value."""

@@ -102,8 +102,8 @@ class BuildSection(Table):
     """[build]: how repeated text is treated, and how many words may be lost.
 
     Attributes:
-        duplicates: Which copies of a document to leave out: those with the same words, also those
-            that differ in a few words, or none.
+        duplicates: Which copies of a document to leave out: those with the same words (`exact`),
+            also those that differ in a few words (`near`), or none (`keep`).
         boilerplate: Whether text that many documents share is cut from the beginning and end of
             chunks.
         max_unaccounted: The largest share of the sources' words, 0 to 1, that may be unaccounted
@@ -167,7 +167,7 @@ class EmbeddingSection(Table):
         return problems
 
     def resolve(self) -> Self:
-        """Fill in defaults."""
+        """Return the section with the defaults of its provider filled in."""
         declared, written = PROVIDERS[self.provider], self.model_fields_set
         defaults = {
             "base_url": declared.base_url,

@@ -56,10 +56,10 @@ class SearchOptions(Table):
 
     Attributes:
         fusion: How the scores or ranks of both lanes are combined.
-        semantic_weight: The weight of meaning; by default 1 minus `keyword_weight`, or if neither
-            is set, 0.7, or 0.5 for `rrf`.
-        keyword_weight: The weight of keywords; by default 1 minus `semantic_weight`, or if neither
-            is set, 0.3, or 0.5 for `rrf`.
+        semantic_weight: The weight of meaning; by default 1 minus `keyword_weight`. If neither is
+            set, it is 0.7 (0.5 for `rrf`).
+        keyword_weight: The weight of keywords; by default 1 minus `semantic_weight`. If neither is
+            set, it is 0.3 (0.5 for `rrf`).
         k: The constant added to each rank; only for `rrf`.
         identifier_fallback: Whether a query such as `D40` is answered by keywords alone.
         unknown_identifiers: Whether a response lists the identifiers in its query that no document
@@ -98,7 +98,7 @@ else:
 
 
 def rest(weight: float) -> float:
-    """Return the weight of the other lane, so that both add up to 1. Raises ValueError."""
+    """Return the other lane's weight, so that both add up to 1. Raises ValueError above 1."""
     if weight > 1:
         raise ValueError(
             "must be at most 1 if the other weight is not set: the other lane gets the rest"

@@ -93,7 +93,7 @@ class FolderSource(_LocalSource):
 
 
 class RecordsSource(_LocalSource):
-    """A CSV or JSONL table with one document per row; most values name columns.
+    """A CSV or JSONL table with one document per row; most settings are names of columns.
 
     Attributes:
         type: What kind of source this is.
@@ -104,10 +104,10 @@ class RecordsSource(_LocalSource):
         text: The column of texts.
         url: The column of urls.
         modified: The column of dates.
-        tags_column: The column of tags, a list or separated by commas.
+        tags_column: The column of tags, as a list or separated by commas.
         metadata: Other columns to keep.
         text_format: The format of the text.
-        base_url: The beginning of urls, before relative urls, and before ids if a row has no url.
+        base_url: The beginning of relative urls; a row without a url gets its id after it.
         tags: Tags for all of its documents.
     """
 

@@ -143,7 +143,7 @@ class SiteSource(ListedSource):
 
 
 def suggest_site(written: str) -> dict[str, object]:
-    """Return the settings of a new foundry.toml for a url. Raises FoundryError if it is not one."""
+    """Return the settings of a new foundry.toml for a url. Raises FoundryError if it is invalid."""
     try:
         url = parse_url(written)
     except UrlError as error:

@@ -70,7 +70,7 @@ class QueryEncoder:
 
 
 class Embedder(ABC):
-    """An embedder of documents; those without a model only need the abstract methods.
+    """An embedder of documents. Without a model, only the abstract methods are needed.
 
     `measures_distance` is whether the distance of a query from the mean of all chunks indicates
     that it is off topic (`benchmarks/results/quality.md`).

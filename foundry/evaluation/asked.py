@@ -54,7 +54,7 @@ class AskedQuestion:
     shown: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the question as a line of a draft, with further keys for whoever edits it."""
+        """Return the question as a line of a draft, with further keys that help to edit it."""
         return {
             "query": self.query,
             "relevant": list(self.relevant),

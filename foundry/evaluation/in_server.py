@@ -52,12 +52,12 @@ def ask_server(
     modes: Sequence[str],
     weights: Sequence[float],
 ) -> dict[str, Any]:
-    """Query the server in each mode, by default all of them, and with semantic weights.
+    """Query the server in the `modes`, by default all, and with the semantic `weights`.
 
     A server that only has keyword search has no modes, and is queried once.
 
-    `runs` has, by mode and by `hybrid WEIGHT`, the ids of documents found for each question;
-    `milliseconds` and `degraded` have, by mode, the times and the number of answers that used
+    `runs` has, by mode and by `hybrid WEIGHT`, the ids of documents found for each question. By
+    mode, `milliseconds` has the time of each search, and `degraded` says for each whether it used
     keywords alone. `per_question` has the relevant documents and the hits in the first mode.
     """
     server: Any = import_module(package)

@@ -110,7 +110,7 @@ def write_draft(index: Index, file: Path) -> int:
 
 
 def _choose(index: Index) -> Iterator[tuple[str, str]]:
-    """Yield headings: the first of each document by path, then the second of each, and so on."""
+    """Yield headings with their documents: one of each document, then a second, and so on."""
     paths = Counter(document.path for document in index.part(Documents.open).page())
     headings: dict[str, str] = {}
     for number in sample(index.chunk_count):

@@ -125,7 +125,7 @@ class Evaluation(Report):
         }
 
     def describe(self) -> str:
-        """Format the numbers of questions, a table of all systems, and notes."""
+        """Format the numbers of questions and documents, a table of all systems, and notes."""
         counts = (count_of(self.facts[f"{noun}s"], noun) for noun in ("document", "chunk"))
         heading = ", ".join([self.count_questions(), *counts])
         return "\n\n".join([heading, _table(self), "\n".join(self.describe_notes())])

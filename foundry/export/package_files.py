@@ -22,7 +22,7 @@ def has_conflicts(content: bytes) -> bool:
 
 
 def find_unsettled(files: Mapping[str, bytes]) -> list[str]:
-    """Return a line for each file with conflict markers, and for each one in LEFTOVERS, by path."""
+    """Return a line for each file with conflict markers, and for each leftover, sorted by path."""
     marked = [f"{name}: contains conflict markers" for name in files if has_conflicts(files[name])]
     beside = [
         f"{name}: is still there"

@@ -70,8 +70,7 @@ class Interface(Feature):
         """Yield the steps that add the interface to the application.
 
         `chosen` are the names of all interfaces and stages of the server, and the kind of its query
-        encoder; `words` is the language of the documents, if the chat has texts in it besides
-        English.
+        encoder; `words` is the documents' language if the chat has words of it, else None.
         """
         del chosen, words
         yield from self.app_steps

@@ -53,7 +53,7 @@ def split(content: bytes, offsets: NDArray[np.uint64]) -> list[bytes]:
 def look_up(
     keys: NDArray[np.uint64], known: NDArray[np.uint64], holders: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the holder of each of `keys` among the sorted keys `known`; -1 if it has none."""
+    """Return the holder of each of `keys`, given the sorted `known` keys; -1 if it has none."""
     if not len(known):
         return np.full(len(keys), -1, dtype=np.int64)
     places = np.minimum(np.searchsorted(known, keys), len(known) - 1)

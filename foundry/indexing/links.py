@@ -1,7 +1,7 @@
 """Builds the link graph of documents.
 
-Links are resolved by address: a relative path within the source, a url, or the page name of a
-wikilink, which may be an alias unless a page has that name. Addresses are compared without
+Links are resolved by address: a relative path within the source, a url, or the page name in a
+wikilink. If no page has that name, it may be an alias. Addresses are compared without
 fragment, query, suffix of a text format, and final `index` or `README`, since websites link to
 published urls and repositories to files.
 """
@@ -94,7 +94,10 @@ def _addresses_of(document: Document) -> Iterator[int]:
 
 
 def _asked_by(document: Document) -> Iterator[tuple[int, int]]:
-    """Yield the target of each link, and another in case no document has the first; 0 for none."""
+    """Yield two targets of each link: the second is used if no document has the first.
+
+    A target is 0 if there is none.
+    """
     source, url = document.source, document.url
     for link in document.reading.links:
         if link.kind == "wikilink":

@@ -82,8 +82,8 @@ def built_index(config: Config) -> BuiltIndex:
 def _require_seen(index: BuiltIndex, config: Config) -> None:
     """Compare files with their hashes, unless they are unchanged since the last comparison.
 
-    Their sizes, times and inodes are stored with a signature for that. Files that were copied, or
-    whose mode was changed, are compared again.
+    A signature of their sizes, times and inodes is kept next to the version. Files that were
+    copied, or whose mode was changed, are compared again.
     """
     seen, subject = _seen_of(index.folder), f"seen {_subject(index.folder)}"
     stamps = _stamps(index.folder)
@@ -124,9 +124,9 @@ def check_index(index: BuiltIndex, project: Path) -> None:
 
 
 def open_index(directory: Path, *, vectors: bool = False) -> OpenedIndex:
-    """Open an index as a server without an engine does, with its vectors only if `vectors`.
+    """Open an index in the same way as a server without an engine.
 
-    Raises IndexUnusableError of the runtime.
+    Vectors are only opened with `vectors`. Raises the runtime's IndexUnusableError.
     """
     lanes = (KeywordLane.open, DenseLane.open, open_encoder) if vectors else (KeywordLane.open,)
     return OpenedIndex.open(directory, *lanes, parts=(Documents.open, FilterColumns.open))
@@ -173,7 +173,7 @@ def begin_version(index: Path) -> Path:
     index.mkdir(parents=True, exist_ok=True)
     (index / "CURRENT.tmp").unlink(missing_ok=True)
     if (index / "CURRENT").is_dir():
-        # A folder cannot be replaced atomically, and no version is named like this.
+        # A folder of this name cannot be replaced atomically, and is not a version.
         shutil.rmtree(index / "CURRENT")
     for leftover in index.glob("v*.tmp"):
         shutil.rmtree(leftover)

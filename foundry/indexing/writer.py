@@ -132,7 +132,7 @@ class IndexWriter:
         return self._vectors
 
     def embed(self, embedder: Embedder, step: StartStep) -> None:
-        """Embed all chunks, after all documents are added, as a step of work."""
+        """Embed all chunks, once all documents are added; `step` reports progress."""
         self._close_grown()
         self._vectors = None
         with step("Embedding", "chunks", self.chunk_count) as progress:

@@ -55,7 +55,7 @@ class Finding:
 
 
 def summarise(findings: Sequence[Finding]) -> list[Finding]:
-    """Return the findings, each group joined to one; problems stay separate."""
+    """Return the findings, with each group joined into one; problems stay separate."""
     told: dict[str, list[str]] = {}
     for each in findings:
         if each.group and not each.is_problem:

@@ -9,7 +9,7 @@ FEWEST_WORDS = 20
 """Shorter texts are not classified."""
 
 LEAST_SHARE = 0.05
-"""Minimum share of known words in a text; prose has two to eight times as many."""
+"""Minimum share of a language's common words in a text; prose has two to eight times as many."""
 
 _WORD = re.compile(r"[^\s\d!-/:-@\[-`{-~«»„“”‘’…–—।]+")  # noqa: RUF001
 

@@ -20,11 +20,11 @@ MAX_SHOWN_CHARS = 2_000
 
 
 def find_left_out(config: Config, index: Path, pattern: str) -> Iterator[dict[str, Any]]:
-    """Yield each document that lacks words of its source, with those words.
+    """Yield each document whose text lacks words of its file, with those words.
 
     `pattern` is a path, in which `*` also matches slashes. Documents of folders and tables are read
-    again. Others (of websites and git repositories), and those that can no longer be read, follow
-    with their counts only. Raises FoundryError if no document that matches lacks words, unless
+    again. Documents of websites and git repositories, and those that can no longer be read, follow
+    with their counts only. Raises FoundryError if no matching document lacks words, unless
     `pattern` is "*".
     """
     report = json.loads((index / "report.json").read_bytes())

@@ -38,7 +38,7 @@ def show_index(facts: Mapping[str, Any]) -> Iterator[str]:
 
 
 def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each document, and their number."""
+    """Yield a line for each document, then their number."""
     count = 0
     for document in documents:
         count += 1
@@ -53,7 +53,7 @@ def show_documents(documents: Iterator[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def show_synonyms(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield a line for each group of synonyms, and their number."""
+    """Yield a line for each group of synonyms, then their number."""
     for group in groups:
         forms = ", ".join(group["forms"])
         others = f" => {', '.join(group['searched_as'])}" if "searched_as" in group else ""

@@ -51,8 +51,8 @@ def copy_runtime(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 def reach_runtime(rendered: Mapping[str, bytes], read: Callable[[str], bytes]) -> dict[str, str]:
     """Return the imported runtime modules, each with a module that imports it.
 
-    Modules are dotted names below the package, and `read` returns those that are not rendered;
-    chains of imports are the shortest ones. Raises RenderError.
+    Modules are dotted names below the package; `read` returns the content of those that are not
+    rendered. Following the importers gives the shortest chain of imports. Raises RenderError.
     """
     importers: dict[str, str] = {}
     waiting = deque(sorted(rendered))
@@ -102,9 +102,9 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 
 
 def is_formatted(test: bytes, package: str) -> bool:
-    """Return whether a copied test still has black's format.
+    """Return whether a copied test still has black's format with another name of the package.
 
-    It does if only imports and statements of one line name the package, and these lines are not too
+    It has if only imports and statements of one line contain the name, and these lines are not too
     long.
     """
     naming = re.compile(rb"\b%s\b" % package.encode())

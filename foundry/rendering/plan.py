@@ -78,9 +78,9 @@ def plan_server(
 
 
 def plan_key(design: Design) -> str:
-    """Return a hash of everything that `plan_server` depends on, much faster than planning.
+    """Return a hash of everything that `plan_server` depends on, without planning the server.
 
-    It is for servers without questions and without templates of the project.
+    The server must have no questions, and no templates of the project.
     """
     digest = hashlib.sha256(_settings(design, None))
     values = template_values(design, has_questions=False)

@@ -53,9 +53,9 @@ class Listening:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """How many of the `found` folders are watched; if not all, `reason` says why.
+    """How many of the `found` folders are `watched`; if not all, `reason` says why.
 
-    `left` are the folders that cannot be watched.
+    `left` are further folders, which cannot be read or watched.
     """
 
     watched: int

@@ -12,7 +12,7 @@ import foundry
 from foundry.errors import FoundryError, RequestError
 
 TIME_LIMIT_SECONDS = 120.0
-"""Time limit of a server's command, and of importing its modules."""
+"""Default time limit of a program that runs a server's code."""
 
 VARIABLES = frozenset(
     "PATH HOME LANG LC_ALL SEMANTIC_WEIGHT KEYWORD_WEIGHT REFERENCE_DATE EMBEDDING_BASE_URL"
@@ -53,8 +53,8 @@ sys.path.insert(0, {folder!r})
 """
 """Makes the modules in a folder importable, from source only. Libraries are imported as usual.
 
-Most modules of a server are copies of Foundry's runtime modules. Each that equals its original is
-loaded with the original's bytecode, which is in the installation and so can be trusted.
+Most modules of a server are copies of Foundry's runtime modules. A module that equals its original
+is loaded from the original's bytecode, which is part of the installation and can be trusted.
 """
 
 _RUN = "import runpy; runpy.run_module({package!r}, run_name='__main__', alter_sys=True)"
@@ -161,5 +161,5 @@ def environment_of(package: Path) -> dict[str, str]:
 def find_address(line: str) -> str | None:
     """Return the address that a line of a server's log announces, if any."""
     found = _ADDRESS.findall(line) if "Serving" in line else []
-    # The last match, since the server's title comes before the address, and may contain anything.
+    # The last match, since the server's title, which may contain anything, precedes the address.
     return found[-1] if found else None

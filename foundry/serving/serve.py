@@ -69,10 +69,10 @@ def serve_builds(
 ) -> Iterator[Outcome | FoundryError | ServerError | OSError | Listening]:
     """Yield all `outcomes`, and serve what builds have published, until interrupted.
 
-    A failed build leaves the server unchanged; the first one may fail if there is an older index.
-    `say` is called in a thread with lines of the server's log, and `make_way` before a server is
-    started, to free its port. Raises FoundryError if the server cannot be started, or exits by
-    itself.
+    A failed build leaves the server unchanged; the first build may fail if there is an older index.
+    `say` is called with lines of the server's log, from another thread. `make_way` is called before
+    a server is started, to free its port. Raises FoundryError if the server cannot be started, or
+    exits by itself.
     """
     with RunningServer(options, say, make_way) as server:
         for outcome in outcomes:

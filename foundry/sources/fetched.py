@@ -45,8 +45,8 @@ class Delivery(NamedTuple):
 class FetchedPage:
     """A cached page.
 
-    `url` is the canonical url, `requested` the url that was found, `final` the url after redirects,
-    and `content` the url of the text that is read: `final`, or the page's Markdown version.
+    `url` is the canonical url, `requested` the url that was found, `final` the url after redirects.
+    `content` is the url of the text that is read: `final`, or the url of the Markdown version.
     """
 
     url: Url

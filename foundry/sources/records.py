@@ -41,9 +41,9 @@ class KnownRow:
 
 
 class Delivered(NamedTuple):
-    """An item of a table: a document, a skipped row, or nothing for a known row.
+    """A row of a table: `document` is its document or why it is skipped, None for a known row.
 
-    `row` describes a document's line; rows of CSV files have none.
+    `row` describes the line of a document; it is None for CSV files.
     """
 
     document: RawDocument | Skipped | None
@@ -235,7 +235,7 @@ def _to_text(value: Any) -> str:
 
 
 def _to_bytes(text: str) -> bytes:
-    """Return the bytes of this text in the file, in its original encoding."""
+    """Return the bytes that a text has in its file, in the original encoding."""
     try:
         return text.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:

@@ -114,7 +114,7 @@ def _candidates(paths: Iterable[str]) -> dict[str, dict[str, set[str]]]:
 
 
 def _related(folders: Mapping[str, set[str]], read: ReadText) -> Iterator[str]:
-    """Yield the folders that share pages with another one."""
+    """Yield the folders that share pages, with similar texts, with another one."""
     related: set[str] = set()
     for name, pages in folders.items():
         others = sorted(

@@ -52,7 +52,7 @@ RESTORED = "FOUNDRY_RESTORED_STATE"
 """The variable by which users vouch for a state restored from a cache or backup."""
 
 RESTORED_FILES = ("documents.sqlite", "cache.sqlite", "web/pages.sqlite")
-"""Files used from a restored state: prepared documents, vectors, pages, with checksums."""
+"""Files taken from a restored state: prepared documents, vectors and pages, with checksums."""
 
 
 def open_state(root: Path) -> Path:
@@ -176,7 +176,7 @@ def _find_reason(state: Path) -> str | None:
 
 
 def _is_unused(state: Path) -> bool:
-    """Return whether a folder contains nothing except Foundry's marker."""
+    """Return whether a folder contains nothing except Foundry's markers."""
     return {path.name for path in state.iterdir()} <= {ANCHOR, PROOF, PLACE}
 
 

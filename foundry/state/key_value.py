@@ -235,7 +235,7 @@ def _range(prefix: bytes) -> tuple[bytes, bytes]:
 
 
 def adopt_file(path: Path) -> bool:
-    """Sign every entry of a file that its user vouches for; return whether it was readable.
+    """Sign every entry of a file that the user vouches for; return whether it was readable.
 
     Checksums are not changed, so damaged entries still count as missing. Unreadable content is left
     to KeyValueFile.

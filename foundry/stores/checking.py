@@ -108,9 +108,9 @@ def compare_lanes(
 def compare_records(
     records: Records, engine: RecordEngine, edition: Edition, near: NDArray[np.int64]
 ) -> None:
-    """Compare a sample of chunk and document records, half of them `near` chunks (m,).
+    """Compare a sample of records with the index, of any chunks and of the chunks `near` (m,).
 
-    Raises PublishError if a record differs from the one in the index.
+    Records of the chunks' documents are compared too. Raises PublishError if a record differs.
     """
     random = np.random.default_rng(SEED)
     count = len(records.ends) - 1
@@ -127,7 +127,7 @@ def compare_records(
 def _vectors(
     content: Content, count: int, near: NDArray[np.int64] | None
 ) -> Iterator[tuple[NDArray[np.float32], Restriction | None]]:
-    """Yield vectors between two chunks, each with a filter or None."""
+    """Yield vectors halfway between those of two chunks, each with a filter or None."""
     random = np.random.default_rng(SEED)
     present = np.flatnonzero(content.scales > 0)
     preferred = present if near is None else np.intersect1d(near, present, assume_unique=True)

@@ -93,7 +93,8 @@ def test_questions_are_counted_and_the_most_frequent_come_first(project: Project
     found = json.loads(project.succeed(*arguments, "--json").stdout)
     assert [one["query"] for one in found["questions"]] == ["Who greases it?", "how tall"]
     assert (found["known"], found["bad_lines"]) == (1, [])
-    assert "2 questions, without 1 that questions.jsonl has already" in project.succeed(*arguments).stdout
+    listed = project.succeed(*arguments).stdout
+    assert "2 questions, without 1 that questions.jsonl has already" in listed
 
 
 def test_a_draft_is_asked_once_it_is_filled_in(project: Project) -> None:

@@ -68,7 +68,7 @@ def add_documents(
 
 
 class _Assembler:
-    """Decides which parts of each document are indexed."""
+    """Adds documents to an index, with their copies and without boilerplate."""
 
     def __init__(
         self,

@@ -1,11 +1,11 @@
-"""Documents with equal texts: the one with the best path in each group is kept.
+"""Finds documents with equal texts; of each group, the one with the best path is kept.
 
 Two documents are copies if title and text have the same words in the same order and case; a title
 that only repeats file name or id is ignored. With `near`, they may also differ in a few words
 (`corpus.near_copies`), if the facts of their signatures agree.
 
-The best path is, in this order of criteria: one that is not named like a copy, of the first source,
-with the fewest parts, the shortest, and the first in alphabetical order.
+The best path is one that is not named like a copy. If there are several, it is, in this order, one
+of the first source, one with the fewest parts, the shortest, or the first alphabetically.
 """
 
 import re
@@ -66,7 +66,7 @@ def find_copies(
 
 
 def _by_preference(signatures: Mapping[int, Signature]) -> list[int]:
-    """Return the document numbers, those to keep first."""
+    """Return the document numbers, beginning with the document that is best to keep."""
     sources: dict[str, int] = {}
     keys = {}
     for number, signature in signatures.items():

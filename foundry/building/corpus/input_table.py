@@ -100,7 +100,7 @@ class InputTable:
     def documents_before(self, decisions: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the document number of each input (n,) in the previous index.
 
-        NOT_INDEXED for inputs that were not in it, or whose decision has changed.
+        It is NOT_INDEXED for inputs that were not in it, or whose decision has changed.
         """
         is_indexed = self._before["is_indexed"]
         numbers = np.where(is_indexed, np.cumsum(is_indexed) - 1, NOT_INDEXED)

@@ -96,7 +96,7 @@ class KnownLines:
         self._next = 0
 
     def find(self, digest: bytes) -> NotedRow | None:
-        """Return the row of a line by its hash."""
+        """Return the row of a line by its hash; None if it is not known."""
         # Most lines still follow the same line as last time.
         place = self._next if self._is_at(self._next, digest) else self._look_up(digest)
         if place is None:

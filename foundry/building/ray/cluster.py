@@ -65,7 +65,7 @@ class Cluster:
         processors: int = 1,
         threads: int | None = None,
     ) -> Reference:
-        """Run a function of an installed module on a node.
+        """Run a function of an installed module on a node; return a reference to its result.
 
         If `threads` is given, it runs in a process whose libraries use that many threads.
         """

@@ -1,6 +1,6 @@
 """The word pieces of a corpus's query encoder: a general vocabulary and pieces of the corpus.
 
-A word that is not a piece is split into several pieces, whose rows other words share; so frequent
+A word that is not a piece is split into pieces, whose rows it shares with other words; so frequent
 words of the corpus become pieces. The general vocabulary is English. For other scripts, characters,
 pairs of characters and frequent words are added, and for scripts without spaces, runs of up to four
 characters. Pieces that may continue a word are marked, as in the general vocabulary. So any text in

@@ -124,13 +124,13 @@ def train(
     progress: Callable[[Epoch], object] | None = None,
     held_out: NDArray[np.intp] | None = None,
 ) -> Matrix:
-    """Train `rows` (V, d), weights included, so that a text's summed rows point to its target.
+    """Train `rows` (V, d) so that the summed rows of a text point in the direction of its target.
 
-    `counts` float32 (n, V) are the pieces of texts that resemble future queries, `targets` (n, d)
-    the teacher's unit vectors. Each epoch uses a text `repeats` (n,) times, or once by default. The
-    texts with the numbers `held_out` (by default, a random share) only decide when to stop: the
-    rows of the epoch with their best cosine are returned, or the untrained rows if no epoch was
-    better.
+    The rows include the pieces' weights. `counts` float32 (n, V) are the pieces of texts that
+    resemble future queries, `targets` (n, d) the teacher's unit vectors. Each epoch uses a text
+    `repeats` (n,) times, or once by default. The texts with the numbers `held_out` (by default, a
+    random share) only decide when to stop: the rows of the epoch with their best cosine are
+    returned, or the untrained rows if no epoch was better.
     """
     generator = np.random.default_rng(options.seed)
     usable = np.flatnonzero(np.diff(counts.indptr))

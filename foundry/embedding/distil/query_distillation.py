@@ -124,7 +124,7 @@ def distil_queries(
         targets = np.concatenate([targets, teach_chunks(drawn)])
     usable = np.flatnonzero(targets.any(axis=1))
     kept_back = usable[usable < taught][: min(MAX_HELD_OUT, round(taught * HELD_OUT_SHARE))]
-    # Held-out texts come first: the sample is already mixed, and chunks come last.
+    # The first texts are held out, since the sample is mixed, and chunks come last.
     pieces, rows = _train(
         [texts[number] for number in usable],
         targets[usable],

@@ -60,7 +60,7 @@ class StoppedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The texts of a call, their unit vectors (n, d), and why a text has none, or ""."""
+    """The texts of a call, their unit vectors (n, d), and the reason why a text has none, or ""."""
 
     texts: Sequence[str]
     vectors: NDArray[np.float32]

@@ -42,7 +42,7 @@ class Prefixes:
 
     @classmethod
     def read(cls, prompts: Mapping[str, Any]) -> Self | None:
-        """Return the prompts of a Sentence Transformers model; None if it has none of the two."""
+        """Return the prompts of a Sentence Transformers model as prefixes; None without prompts."""
         query = str(prompts.get("query") or "")
         names = ("document", "passage", "corpus")
         document = next((str(prompts[name]) for name in names if prompts.get(name)), "")

@@ -11,7 +11,7 @@ from foundry.features.stage import Share, Stage, Surroundings
 
 
 class MinimumScore(Stage):
-    """[search.minimum_score]: drops results with lower scores; None is no minimum."""
+    """[search.minimum_score]: drops results below a minimum score; None sets no minimum."""
 
     name = "minimum_score"
     summary = "leaves out results with low scores"

@@ -156,7 +156,7 @@ class Carried:
             yield make_record(ChunkRecord, json.loads(line))
 
     def finish(self, folder: Path, state: str, version: str) -> None:
-        """Replace the data in `folder` by the data for the next build.
+        """Replace the data in `folder` with the data for the next build.
 
         The new data is valid for the next build of this `state`, if this build has published
         `version`.

@@ -36,7 +36,7 @@ SKETCHED_ROWS = 1_024
 """Rows whose signs a thread computes at a time."""
 
 FIRST_ROWS = 64
-"""Rows in the first part that is searched for the nearest; each later part is larger."""
+"""Rows in the first part that is searched for the nearest; later parts grow."""
 
 CACHED_ROWS = 256
 """Rows that fit into a processor's cache as floats, where summing is ten times as fast."""
@@ -131,7 +131,7 @@ class WrittenVectors:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, d)."""
+        """The shape (n, d) of the vectors."""
         return len(self.scales), self.dimensions
 
     def block(self, start: int, count: int) -> NDArray[np.float32]:

@@ -77,7 +77,7 @@ class HeadingsBuilder:
         ]
 
     def known_items(self, frequencies: NDArray[np.int64]) -> list[tuple[str, int, int]]:
-        """Return headings that only one chunk has, with their documents and the chunk within each.
+        """Return headings that only one chunk has: each with its document, and the chunk in it.
 
         `frequencies` (v,) is the document frequency of each term, counted in chunks. Only headings
         of the best kind among them are returned, at most KNOWN_ITEMS, evenly spread.
@@ -108,9 +108,9 @@ class HeadingsBuilder:
 
 
 def find_headings(names: ChunkNames, terms: ChunkTerms, namer: Namer) -> tuple[NamedHeading, ...]:
-    """Return the distinct headings of a document whose terms were counted.
+    """Return the distinct headings of a document, given the names and terms of its chunks.
 
-    These are the names of the document's chunks, except for names from its path.
+    Headings are all of these names except those from the document's path.
     """
     first: dict[str, int] = {}
     for place, own in enumerate(names.by_chunk):

@@ -15,7 +15,7 @@ from foundry.runtime.index.remembering import remember
 from foundry.runtime.index.tokens import Token, Tokenizer
 
 REMEMBERED_NAMES = 16_384
-"""Size of the cache, which works because similar documents share most headings."""
+"""Number of cached names; the cache is effective because similar documents share headings."""
 
 MAX_NAMED_COPIES = 10
 """Maximum number of a document's copies whose paths count as its names too."""
@@ -137,7 +137,7 @@ def heading_parts(heading: str) -> Iterator[str]:
 
 
 def path_names(path: str) -> list[str]:
-    """Return the names that a path gives a file or page: the path, and its last parts.
+    """Return the names of a file or page that its path contains: the path, and its last parts.
 
     For `guide/training.html`, these are `training.html` and `guide/training.html`, each with and
     without its suffix.
@@ -176,10 +176,9 @@ class ChunkNames(NamedTuple):
 def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
     """Return the names of a document's chunks.
 
-    A chunk has the names of the headings in it, and of the heading above it if it is the first
-    chunk below that; the first chunk also has title, aliases and path of the document. Keys of data
-    are not names: a query for `authentication` is looking for a page about it, not for any file
-    with that key.
+    Names of a chunk are the headings in it, and the heading above it if it is the first chunk below
+    that heading. The first chunk also has title, aliases and path of the document. Keys of data are
+    not names: people who ask for `authentication` want a page about it, not any file with that key.
     """
     titles = document.title, *document.reading.aliases
     of_path = document_names(document)
@@ -246,7 +245,7 @@ _DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))
 
 
 def qualified_names(document: Document, path: tuple[str, ...]) -> list[str]:
-    """Return a name with more and more of its qualifiers: `Store.size`, then `shop.Store.size`.
+    """Return a name with one qualifier, two and so on: `Store.size`, then `shop.Store.size`.
 
     The module is the file's name without its suffix.
     """

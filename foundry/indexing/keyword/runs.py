@@ -55,7 +55,7 @@ class TermRange:
 class _Copied:
     """The postings (p,) of the previous index, by the `offsets` (v + 1,) of its terms.
 
-    `renumbered` maps its chunks to new numbers, ascending, except chunks that are gone (`is_gone`).
+    `renumbered` maps its chunks to new, ascending numbers; `is_gone` marks chunks without one.
     `terms` (u,) are the terms that still have postings, and `frequencies` (u,) how many each has.
     """
 

@@ -53,7 +53,7 @@ class CorpusWords:
         return sorted(sorted(frequencies), key=frequencies.__getitem__, reverse=True)
 
     def most_frequent(self, most: int) -> list[str]:
-        """Of the `most` most frequent words, return those for which `is_word` is true."""
+        """Return those of the `most` most frequent words for which `is_word` is true."""
         return [word for word in self._ranked[:most] if self.is_word(word)]
 
     def is_word(self, word: str) -> bool:

@@ -115,8 +115,7 @@ def fetch(sources: Sequence[GitSource], state: Path, step: StartStep, policy: Po
 
 
 def _place_copy(source: GitSource, folder: Path) -> Path:
-    # A copy without earlier commits does not get them by fetching, so `history` is part of the
-    # name.
+    # Fetching does not add earlier commits to a copy without them, so `history` is in the name.
     name = f"{source.repository}\0{source.history}".encode()
     return folder / f"{hashlib.sha256(name).hexdigest()[:16]}.git"
 

@@ -41,7 +41,7 @@ _TYPE_NAMES = {"application/xhtml+xml": "text/html", "text/x-markdown": "text/ma
 
 
 class Collector:
-    """Collects the pages of one source; after an error or Ctrl-C, it stops `network`."""
+    """Collects the pages of one source; an error or Ctrl-C stops `network`."""
 
     def __init__(
         self, source: WebSource, fetcher: Fetcher, network: Network, progress: Progress
@@ -169,7 +169,7 @@ class Collector:
         return page, links
 
     def _fetch(self, url: Url) -> tuple[Fetched, PageFacts]:
-        """Fetch a page, or the page of the same site that it redirects to by `refresh`."""
+        """Fetch a page, following `refresh` redirects to pages of the same site."""
         fetched = self._fetcher.fetch(url, max_bytes=self._source.max_bytes)
         facts = examine(fetched, self._fetcher.agent)
         for _ in range(MAX_REFRESHES):
@@ -190,7 +190,7 @@ class Collector:
         return found if found is not None and is_known else fetched.url
 
     def _read_sitemaps(self, home: Url) -> list[Url]:
-        """Return the pages in the sitemaps that robots.txt lists, in addition to a crawl."""
+        """Return the pages in the sitemaps that robots.txt lists."""
         walk = SitemapWalk(self._fetcher, self._scope, Coverage(self._source.name))
         for written in self._fetcher.rules_for(home).sitemaps():
             with suppress(FetchError, UrlError):

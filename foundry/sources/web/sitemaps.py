@@ -15,7 +15,7 @@ from foundry.sources.web.scope import Scope
 from foundry.urls import Url, UrlError, join_url
 
 MAX_BYTES = 64_000_000
-"""Size of one sitemap; the protocol allows 50 MiB."""
+"""Maximum size of one sitemap; the protocol allows 50 MiB."""
 
 MAX_TOTAL_BYTES = 512_000_000
 MAX_DEPTH = 5

@@ -39,7 +39,7 @@ RECALL = "recall"
 SWITCHED = "switched"
 SHIFT = "shift"
 BUCKETS = "buckets"
-"""Payload keys of a marker that only publications read."""
+"""Payload keys of a marker that are only read when publishing."""
 
 _BUCKET = np.dtype([("number", "<i4"), ("count", "<u4"), ("sum", "<i8")])
 

@@ -43,7 +43,7 @@ class Points:
 
     @classmethod
     def of(cls, rows: Rows, reassigned: Mapping[int, int]) -> "Points":
-        """Assign slots to terms; terms in `reassigned` keep theirs if possible."""
+        """Assign slots to terms; terms in `reassigned` keep their slots if possible."""
         return cls(rows, assign_slots(rows.term_keys, reassigned))
 
     @cached_property

@@ -188,7 +188,7 @@ def _in_latest(
 
 
 def _remove(collection: Collection, rows: Sequence[str]) -> None:
-    """Delete rows that interrupted publications left and this one does not need."""
+    """Delete rows left by interrupted publications."""
     for part in batches(len(rows), BATCH_IDS):
         selected = models.PointIdsList(points=list(rows[part]))
         collection.client.delete(collection.name, selected, wait=True)
@@ -264,7 +264,7 @@ def _switch(
     current = max(markers, key=lambda each: each.switched, default=None)
     if current is not None and current.held == marker.held:
         return
-    # Clocks may differ; the order of switches decides.
+    # Clocks of publishing machines may differ, but times must show the order of switches.
     latest = 0.0 if current is None else current.switched
     moment = max(time.time(), latest + 1e-3)
     collection.mark(replace(marker, recall=agreement.recall, switched=moment))
