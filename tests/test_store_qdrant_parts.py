@@ -1,6 +1,8 @@
 """Unit tests of the Qdrant layout: ids, points, the collection and its rows."""
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,8 +16,10 @@ from small_indexes import Note, write_notes
 from stores import Place, own_name
 from test_store_steps import OPTIONS, make_notes
 
-from foundry.errors import BusyError, PublishError
+from foundry.errors import BusyError, IndexUnusableError, PublishError
+from foundry.indexing.files import write_stretches
 from foundry.runtime.index.heading_terms import HEADING_MARK, NAMED
+from foundry.runtime.index.layout import Vocabulary
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME
 from foundry.runtime.retrieval.values import encode_value
 from foundry.runtime.store.qdrant.filters import path_prefixes
@@ -67,6 +71,20 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> Content:
     return Content.open(
         write_notes(tmp_path_factory.mktemp("notes") / "index", notes, options=OPTIONS)
     )
+
+
+def test_chunks_and_terms_with_equal_hashes_are_named(content: Content, tmp_path: Path) -> None:
+    first, second = content.index.chunk(0), content.index.chunk(1)
+    keys = SimpleNamespace(by_number=np.array([7, 7], dtype=np.int64))
+    equal: Any = replace(content, edition=SimpleNamespace(keys=keys))
+    said = f"chunk {first.id} of {first.path} and chunk {second.id} of {second.path} have the same"
+    with pytest.raises(IndexUnusableError, match=re.escape(said)):
+        _ = Rows.open(equal).keys
+    # Bytes that are not UTF-8 are hashed alike.
+    write_stretches(tmp_path / "terms", tmp_path / "offsets.npy", [b"oil\xfe", b"oil\xff"])
+    vocabulary = Vocabulary.open(tmp_path / "terms", tmp_path / "offsets.npy")
+    with pytest.raises(IndexUnusableError, match="the term 'oil\ufffd' and the term 'oil\ufffd'"):
+        _ = Rows.open(replace(content, vocabulary=vocabulary)).term_keys
 
 
 def test_points_have_all_that_is_searched(content: Content) -> None:
