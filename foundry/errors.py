@@ -109,6 +109,10 @@ class StaleIndexError(IndexUnusableError):
 class RenderError(FoundryError):
     """A template could not be rendered, formatted or parsed back; nothing was written."""
 
+    def __init__(self, message: str, *, hint: str | None = None) -> None:
+        usual = "correct the project's own templates; if it has none, this is an error in Foundry"
+        super().__init__(message, hint=hint or usual)
+
 
 class PublishError(FoundryError):
     """An engine refused an index, or its results differ; the published version is unchanged."""

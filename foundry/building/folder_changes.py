@@ -107,7 +107,7 @@ class _Folders:
 
     def _sort(self, source: FolderSource, found: str | Skipped) -> None:
         if isinstance(found, Skipped):
-            # Other files are watched under another name, or are not read by any build.
+            # Other skipped folders are watched under another name, or not read by any build.
             if found.reason == Reason.CANNOT_BE_READ:
                 self._left.append(found)
             return

@@ -56,7 +56,6 @@ def _join(group: Sequence[Section]) -> Piece:
 
 
 def _split_section(document: Document, packer: Packer, section: Section) -> Iterator[Piece]:
-    """Yield the pieces of one section."""
     spans = packer.split(section.start, section.end)
     for span in _without_bare_heading(spans, section, document.reading.text):
         yield Piece(span.start, span.end, section.heading_path)

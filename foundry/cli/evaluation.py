@@ -81,7 +81,8 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
     else:
         click.echo(result.describe())
     if result.failures:
-        raise FoundryError("\n  ".join(["the evaluation fails:", *result.failures]))
+        hint = f"the report shows the worst questions and their results: {result.report}"
+        raise FoundryError("\n  ".join(["the evaluation fails:", *result.failures]), hint=hint)
 
 
 @click.command(

@@ -18,7 +18,7 @@ from foundry.runtime.hosts import HOST, HOSTS_HINT, plain_host
 from foundry.runtime.settings import ADDRESS
 
 DEFAULT_MAX_CHARS = {"page": 4000, "parent": 400}
-"""Defaults other than 1,200: pages are long, and of a chunk with a parent, the parent is shown."""
+"""Defaults other than 1,200: pages are long, and results show the parents of small chunks."""
 
 MINIMUM_MAX_TOKENS = 32
 

@@ -64,7 +64,8 @@ def _bills(name: str, package: str, files: Mapping[str, bytes], index: Path) -> 
     try:
         resolution = Resolution(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise RenderError(f"{path}: cannot be read: {error.strerror}") from None
+        hint = "install Foundry again"
+        raise RenderError(f"{path}: cannot be read: {error.strerror}", hint=hint) from None
     asked = read_asked(files["pyproject.toml"])
     selected = select_packages(resolution, asked)
     roots = [canonicalize_name(requirement.name) for requirement in asked.requirements[""]]

@@ -1,7 +1,7 @@
 """Declares the steps of every search, unless a stage replaces them."""
 
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from foundry.features.calls import ASKED, Call
 from foundry.features.search_step import SearchPlace, SearchStep
@@ -10,21 +10,10 @@ from foundry.features.search_step import SearchPlace, SearchStep
 class Search(Protocol):
     """The keys of [search] that these steps use."""
 
-    @property
-    def fusion(self) -> str:
-        """How the scores of both lanes are combined."""
-
-    @property
-    def k(self) -> int:
-        """The constant added to ranks."""
-
-    @property
-    def identifier_fallback(self) -> bool:
-        """Whether identifiers are answered by keywords alone."""
-
-    @property
-    def unknown_identifiers(self) -> bool:
-        """Whether a response lists identifiers that the index lacks."""
+    fusion: Literal["linear", "rrf"]
+    k: int
+    identifier_fallback: bool
+    unknown_identifiers: bool
 
 
 READ_PATTERNS = SearchStep(SearchPlace.BEGIN, Call("settings", "identifier_patterns"))

@@ -168,4 +168,5 @@ def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise RenderError(f"{path}: cannot be read: {error.strerror}") from None
+        hint = "install Foundry again"
+        raise RenderError(f"{path}: cannot be read: {error.strerror}", hint=hint) from None

@@ -39,15 +39,11 @@ class Found(NamedTuple):
     stamp: str
 
 
-def look(source: FolderSource) -> Iterator[Found | Skipped]:
-    """Find the folder's files, without opening them.
+def look(source: FolderSource, *, only_folders: bool = False) -> Iterator[Found | Skipped]:
+    """Find the folder's files, without opening them, or with `only_folders` its folders.
 
     Raises SourceError if the folder cannot be read or a pattern is malformed.
     """
-    return _begin(source)
-
-
-def _begin(source: FolderSource, *, only_folders: bool = False) -> Iterator[Found | Skipped]:
     try:
         return _Walk(source, Selection(source), only_folders).walk()
     except OSError as error:
@@ -63,7 +59,7 @@ def find_folders(source: FolderSource) -> Iterator[str | Skipped]:
     Raises SourceError like `look`.
     """
     root = os.path.abspath(source.path)  # noqa: PTH100
-    for found in _begin(source, only_folders=True):
+    for found in look(source, only_folders=True):
         yield found if isinstance(found, Skipped) else os.path.normpath(f"{root}/{found.key}")
 
 

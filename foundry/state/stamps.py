@@ -4,7 +4,7 @@ import os
 import time
 
 TICK_NS = 100_000_000
-"""Longer than the granularity of file times."""
+"""Nanoseconds; longer than the granularity of file times."""
 
 COARSE_TICK_NS = 2_000_000_000
 """The same for file systems with a granularity of one or two seconds."""

@@ -92,7 +92,6 @@ def _remaining(
             low += 1
         if inside and low == high:
             return None
-        # A heading stays with the text below it.
         while low and inside[low - 1].is_heading:
             low -= 1
     while high > low and inside[high - 1].key in unwanted and inside[high - 1].end <= chunk.end:

@@ -73,7 +73,6 @@ def reader_hashes() -> Mapping[str, str]:
 
 
 def _functions(reader: Reader | FileReader) -> Iterator[Callable[..., Any]]:
-    """Yield the functions of a reader."""
     for function in (reader.read, reader.texts):
         while isinstance(function, partial):
             function = function.func

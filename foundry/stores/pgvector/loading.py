@@ -52,7 +52,6 @@ def binary_rows(*columns: NDArray[Any]) -> bytes:
 def _chunk_rows(
     rows: Rows, chosen: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> Iterator[bytes]:
-    """Yield rows for the table of chunks."""
     columns = (numbers, rows.keys[chosen], rows.codes[chosen], rows.modified[chosen], chosen)
     for row, key, code, modified, chunk in zip(*(one.tolist() for one in columns), strict=True):
         yield struct.pack(">hiqiqiq", 6, 8, row, 8, key, 8, code)
@@ -66,7 +65,6 @@ def _chunk_rows(
 def _record_rows(
     records: Records, chosen: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> Iterator[bytes]:
-    """Yield rows for the table of records."""
     for row, chunk in zip(numbers.tolist(), chosen.tolist(), strict=True):
         line, document = records.chunk(chunk), records.document(chunk)
         yield struct.pack(">hiqi", 3, 8, row, len(line)) + line
