@@ -309,7 +309,7 @@ def verify(folder: Path, *, strict: bool = False) -> list[dict[str, Any]]:
 
 
 def doctor(project: Path, *, is_brief: bool) -> list[Finding]:
-    """Check the installation, and the project if there is one."""
+    """Check the installation, and the project if there is one; `is_brief` groups the findings."""
     from foundry.inspection.doctor import examine, summarise
 
     return summarise(examine(project)) if is_brief else examine(project)

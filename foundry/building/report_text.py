@@ -40,7 +40,7 @@ def check_strictly(report: Mapping[str, Any]) -> None:
 
 
 def find_failures(report: Mapping[str, Any]) -> list[str]:
-    """Return the failures of a strict build, one per line: inputs left out, possible secrets."""
+    """Return lines on inputs left out, possible secrets, and chunks that were not embedded."""
     skipped = [
         f"{_place(entry)}: skipped: {entry['reason']}{_detail(entry)}"
         for entry in report["skipped"]

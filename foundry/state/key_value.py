@@ -198,7 +198,7 @@ class KeyValueFile:
 
     def _connect(self) -> sqlite3.Connection:
         try:
-            # The file is as private as the documents in it.
+            # The file must be as private as the documents in it.
             flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
             os.close(os.open(self._path, flags, 0o600))
             return sqlite3.connect(self._path, timeout=BUSY_SECONDS, check_same_thread=False)

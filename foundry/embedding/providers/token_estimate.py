@@ -15,7 +15,7 @@ import foundry
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter
 
 MARGIN = 1.3
-"""Margin of estimates, since vocabularies differ."""
+"""Factor by which counts for words in Latin letters are raised, since vocabularies differ."""
 
 FRAME_TOKENS = 4
 """Tokens that a model adds to a text."""

@@ -52,7 +52,7 @@ class PostingsBuilder:
         self._terms, self._chunks, self._counts = array("I"), array("I"), array("I")
 
     def add(self, documents: Sequence[ChunkTerms]) -> list[NDArray[np.uint32]]:
-        """Add the terms of the next documents' chunks; return the numbers of their vocabularies."""
+        """Add the terms of the next documents' chunks; return each document's term numbers."""
         vocabularies, offsets, numbers, counts, lengths = zip(*documents, strict=True)
         sizes = [*map(len, vocabularies)]
         places = self.vocabulary.numbers([*chain.from_iterable(vocabularies)])
