@@ -199,9 +199,10 @@ def test_a_forgotten_question_is_said(make_project: MakeProject) -> None:
 def test_init_without_a_source_says_what_to_type(tmp_path: Path) -> None:
     documents = tmp_path / "my documents"
     documents.mkdir()
-    result = CliRunner().invoke(main, ["init", str(documents)])
-    assert result.exit_code == 2
-    assert "--source is missing" in result.stderr
+    for options in ([], ["--source", ""]):
+        result = CliRunner().invoke(main, ["init", str(documents), *options])
+        assert result.exit_code == 2
+        assert "--source is missing" in result.stderr
     (documents / "a.md").write_text(NOTE["note.md"])
     said = CliRunner().invoke(main, ["init", str(documents)]).stderr
     command = shlex.split(said.partition("to index the files in ")[2].partition(": ")[2])

@@ -91,6 +91,11 @@ def test_unknown_filters_name_those_that_are_known(project: Project) -> None:
     assert "modified_before, team" in result.output
 
 
+def test_empty_options_are_not_ignored(project: Project) -> None:
+    result = project.run("query", "pump", "--modified-after", "")
+    assert (result.exit_code, "modified_after" in result.output) == (2, True)
+
+
 def test_unknown_sources_are_no_empty_answers(project: Project) -> None:
     for options in (("--source", "source"), ("--filter", "source=source")):
         result = project.run("query", "pump", "--source", "sources", *options)

@@ -186,11 +186,16 @@ def test_a_server_is_named_after_its_folder(folder: str, name: str, tmp_path: Pa
     assert load_config(tmp_path / folder).project.name == name
 
 
-@pytest.mark.parametrize("source", ["docs", "https://docs.example.com/"])
-def test_an_address_must_be_one_and_have_documents(source: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("source", "address"),
+    [("docs", "docs.example.com"), ("docs", ""), ("https://docs.example.com/", "docs.example.com")],
+)
+def test_an_address_must_be_one_and_have_documents(
+    source: str, address: str, tmp_path: Path
+) -> None:
     docs = write(tmp_path / "docs", {"a.md": "a"}) if source == "docs" else source
     project = tmp_path / "p"
-    arguments = ["init", str(project), "--source", str(docs), "--base-url", "docs.example.com"]
+    arguments = ["init", str(project), "--source", str(docs), "--base-url", address]
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code == 1
     assert "--base-url" in result.stderr

@@ -122,6 +122,8 @@ def test_what_is_not_there(project: Project) -> None:
         (["--chunk", "nothing"], 1, "there is no chunk 'nothing'"),
         (["--document", "nothing"], 1, "there is no document"),
         (["--source", "nothing"], 1, "there is no source 'nothing'"),
+        (["--source", ""], 1, "there is no source ''"),
+        (["--path", ""], 0, "0 documents"),
         (["--document", "a", "--chunk", "b"], 2, "cannot be combined"),
     ):
         result = project.run("inspect", *arguments)

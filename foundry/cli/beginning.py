@@ -36,7 +36,7 @@ def init(
 
     On a terminal, it asks for a missing title or description.
     """
-    if source is None:
+    if not source:
         raise click.UsageError(_ask_for_source(project))
     found = pipeline.survey(project, source)
     for line in found.describe():

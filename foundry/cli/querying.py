@@ -68,9 +68,10 @@ def query(words: tuple[str, ...], as_json: bool, explain: bool, **chosen: Any) -
     project = Path(words[0] if len(words) == 2 else ".")
     arguments = []
     for name, given in chosen.items():
-        values = given if isinstance(given, tuple) else [given] if given else []
+        values = given if isinstance(given, tuple) else [given]
         for value in values:
-            arguments += [f"--{name.replace('_', '-')}", str(value)]
+            if value is not None:
+                arguments += [f"--{name.replace('_', '-')}", str(value)]
     arguments += ["--json"] if as_json else []
     arguments += ["--explain"] if explain else []
     click.echo(pipeline.query(project, [*arguments, "--", words[-1]], warn), nl=False)

@@ -59,7 +59,7 @@ def inspect_index(index: OpenedIndex, selection: Selection, *, as_json: bool) ->
     elif selection.document is not None:
         document = inside.describe_document(selection.document)
         yield from [format_json(document, indent=2)] if as_json else show_document(document)
-    elif selection.documents or selection.source or selection.path:
+    elif selection.documents or (selection.source, selection.path) != (None, None):
         found = inside.find_documents(selection.source, selection.path)
         yield from _json_list(found) if as_json else show_documents(found)
     else:

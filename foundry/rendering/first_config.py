@@ -44,7 +44,7 @@ def compose_config(
     slug = slug_of(name)
     if not slug or not slug[0].isalpha() or is_taken(slug.replace("-", "_")):
         slug = f"docs-{slug}".rstrip("-")
-    if base_url:
+    if base_url is not None:
         source = with_base_url(source, base_url)
     values = {
         "name": slug,
