@@ -122,7 +122,7 @@ class LanguageModel:
 
     @cached_property
     def client(self) -> "httpx2.AsyncClient":
-        """The HTTP client, imported on first use because that takes a tenth of a second."""
+        """The HTTP client; importing its library on first use takes a tenth of a second."""
         import httpx2
 
         key = self.settings.api_key

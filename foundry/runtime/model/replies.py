@@ -127,7 +127,7 @@ class AnswerFilter:
         return _CITES.search(text) is not None or len(text) > MAX_DOUBTFUL
 
     def finish(self, *, is_cut: bool = False) -> str:
-        """Return the text that was held back until the reply ended or was cut."""
+        """Return the text held back until the reply ended or was cut; "" if it is reasoning."""
         is_lost = self._part == "reasoning" or (is_cut and self.is_reasoning)
         return "" if is_lost else _TOKEN.sub("", self._held) if self._has_tokens else self._held
 

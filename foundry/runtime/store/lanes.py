@@ -180,7 +180,7 @@ class StoredSearch:
 
     @cached_property
     def keyword(self) -> LaneHits:
-        """The keyword hits with their coverage; queries the engine if `search_both` did not yet."""
+        """The keyword hits with their coverage; queries the engine unless `search_both` has."""
         hits = self._keyword_lane.find(self._terms, self._count, self._only)
         return self._compared(hits)
 

@@ -35,13 +35,13 @@ def answer_with_file(
     """
     modified = datetime.fromtimestamp(int(path.stat().st_mtime), UTC)
     headers = {**headers, "ETag": etag, "Last-Modified": format_datetime(modified, usegmt=True)}
-    if has_client_the_file(request.headers, etag, modified):
+    if is_not_modified(request.headers, etag, modified):
         return Response(status_code=304, headers=headers)
     ranges = wanted_ranges(request.headers, size, etag, headers["Last-Modified"])
     return _FileResponse(path, ranges, headers=headers, **options)
 
 
-def has_client_the_file(headers: Headers, etag: str, modified: datetime) -> bool:
+def is_not_modified(headers: Headers, etag: str, modified: datetime) -> bool:
     """Return whether to respond 304. Raises HTTPException 412 if a precondition fails."""
     required, unmodified = _tags(headers, "if-match"), _date(headers, "if-unmodified-since")
     if required is not None:
