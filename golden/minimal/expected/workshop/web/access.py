@@ -36,7 +36,7 @@ def read_tokens() -> tuple[bytes, ...]:
 
 
 def token_digest(scope: Scope) -> bytes:
-    """Return the SHA-256 of the bearer token, or of b"" if there is none or several headers."""
+    """Return the SHA-256 of the bearer token, or of b"" unless exactly one header has one."""
     values = values_of(scope, b"authorization")
     scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
     return sha256(token.strip() if scheme.lower() == b"bearer" else b"").digest()

@@ -19,7 +19,7 @@ MAX_OFFSET = 1_000_000_000
 
 
 class PageParameters(RequestModel):
-    """The query string of a list."""
+    """The query string of an endpoint that returns a part of a list."""
 
     offset: Annotated[int, Field(ge=0, le=MAX_OFFSET)] = 0
     limit: Annotated[int, Field(ge=1, le=MAX_PAGE)] = MAX_PAGE

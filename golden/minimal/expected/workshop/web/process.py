@@ -98,8 +98,8 @@ def configure_logging() -> None:
 def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.AddressFamily, str]:
     """Return the family and IP address of a host.
 
-    Raises ServerError if it is not an address of this machine, or if other machines can reach it
-    although the server `is_open` to nobody without a token.
+    Raises ServerError if it is not an address of this machine, or if other machines can reach it,
+    unless `is_open`.
     """
     if not 0 <= port <= 65535:
         raise ConfigurationError(f"port {port} does not exist", hint="choose one from 0 to 65535")
