@@ -86,7 +86,9 @@ class ModelChat:
             except ModelError as error:
                 _logger.warning("the language model %s", error)
                 failure = error
-        text, done = _without_model(sources, passages, failure, self.language)
+        text, done = await asyncio.to_thread(
+            _without_model, sources, passages, failure, self.language
+        )
         yield Delta(text)
         yield replace(done, usage=dict(usage) or None)
 
