@@ -20,7 +20,7 @@ from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
 from foundry.runtime.retrieval.hybrid import complete_lanes
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.results import compare_with_terms
+from foundry.runtime.retrieval.results import compare_with_terms, term_weights
 
 NOTES = [
     Note("Seals", ("Replace the seal of the pump every year, and oil it.",)),
@@ -123,3 +123,20 @@ def test_a_name_that_no_document_has_is_no_strong_match(
     searching: ModuleType, mode: str, query: str, is_strong: bool
 ) -> None:
     assert (searching.search_hybrid(query, mode=mode).match == "strong") == is_strong
+
+
+def test_a_pair_of_characters_between_two_known_words_is_no_missing_word(tmp_path: Path) -> None:
+    notes = [
+        Note("工具", ("如何使用工具。",)),
+        Note("泵", ("先安装泵。",)),
+        Note("灯", ("灯很亮。",)),
+    ]
+    files = IndexFiles.open(write_notes(tmp_path / "index", notes))
+    index = OpenedIndex(files, KeywordLane.open(files))
+    # 何安 is in no chunk, but 如何 and 安装 are.
+    weights = term_weights(index, ["如何", "何安", "安装"])
+    assert weights == {"如何": weights["安装"], "何安": 0.0, "安装": weights["安装"]}
+    # 卸载 is in none either, so all that it is a part of stays missing.
+    missing = term_weights(index, ["如何", "何卸", "卸载"])
+    assert missing["如何"] < missing["卸载"]
+    assert missing["卸载"] > 0
