@@ -35,6 +35,7 @@ from .text import keep_plain
 
 MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
 MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
+MIN_SHARE_IN_FIRST = 0.35  # Like MIN_SHARE_TOGETHER, in the first passage of a strong match
 # Terms in headings count less; most passages begin by stating their topic.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 ANSWER_SHARE = 0.8  # Like HEADING_SHARE, for text below the user's own question
@@ -111,7 +112,9 @@ def extract_answer(
         return "Nothing was found in the documents about this.", done
     # Passages have the corrected words, not those that the user typed.
     question = sources.stages.get("correction", {}).get("query") or sources.query or ""
-    extracts, share = extract(question, passages, current_index(), language.empty)
+    extracts, share = extract(
+        question, passages, current_index(), language.empty, is_strong=sources.match == "strong"
+    )
     is_doubtful = sources.match == "weak" or (extracts and share < MIN_ANSWERED)
     hedge = f"{HEDGES['weak']}; the closest" if is_doubtful else "The closest"
     if extracts:
@@ -152,6 +155,8 @@ def extract(
     passages: Sequence[NumberedPassage],
     index: Index,
     empty: frozenset[str] = ENGLISH.empty,
+    *,
+    is_strong: bool = False,  # Whether the match is strong
 ) -> tuple[list[tuple[NumberedPassage, Quote]], float]:
     """Return quotations of the best sentences that each add something new, in text order.
 
@@ -188,7 +193,10 @@ def extract(
             unit, own = units[place], coverage(said[place])
             above = heading | terms_of(f"{unit.above} {unit.question}")
             around = above.union(*whole[max(0, place - 1) : place + 2])
-            if weights and coverage(around) < MIN_SHARE_TOGETHER:
+            is_first = is_strong and passage is passages[0]
+            if weights and coverage(around) < (
+                MIN_SHARE_IN_FIRST if is_first else MIN_SHARE_TOGETHER
+            ):
                 continue
             # A list as a whole may give an answer that none of its items gives alone.
             if unit.stem and own <= coverage(terms_of(unit.stem.words)):

@@ -198,7 +198,7 @@ class _Reader:
             # Elsewhere, "No." may mean "number".
             denial = _DENIAL.match(said) if self.is_answer else None
             parts = [said[: denial.end()], said[denial.end() :]] if denial else [said]
-            for part in map(str.strip, parts):
+            for part in (each.strip().removeprefix(": ") for each in parts):
                 if not any(map(str.isalnum, part)):
                     continue
                 if item and not item.is_question:

@@ -174,6 +174,26 @@ def test_sentences_are_quoted_that_hold_half_of_the_question_together(
 
 
 @pytest.mark.parametrize(
+    ("question", "is_strong", "is_quoted"),
+    [
+        (
+            "Pump floor gasket lever gate?",
+            True,
+            True,
+        ),  # Two fifths are enough if the match is strong.
+        ("Pump floor gasket lever gate?", False, False),
+        ("Pump motor gasket lever?", True, False),
+    ],
+)
+def test_less_is_enough_in_the_first_passage_of_a_strong_match(
+    question: str, is_strong: bool, is_quoted: bool
+) -> None:
+    passages = number_passages([hit("The pump is on the floor. It is loud.", "Rooms")])
+    found, _ = extract(question, passages, INDEX, is_strong=is_strong)
+    assert bool(found) == is_quoted
+
+
+@pytest.mark.parametrize(
     "question", ["What does a pump gasket mean?", "define pump gasket", "Define."]
 )
 def test_words_of_grammar_and_of_asking_do_not_count(question: str) -> None:

@@ -127,6 +127,13 @@ def test_an_item_that_asks_is_quoted_with_its_answer() -> None:
     assert quoted(text, "I made") == ["I made a mistake. [1]\n\nHow is it undone?\n\nRun `undo`."]
 
 
+def test_a_question_that_is_defined_is_quoted_with_its_answer() -> None:
+    said = "It was late and it was dark in the room. " * 9
+    assert quoted(f"I made a mistake. How is it undone?\n: Run `undo`. {said}", "I made") == [
+        "I made a mistake. [1]\n\nHow is it undone?\n\nRun `undo`."
+    ]
+
+
 def test_an_item_that_announces_what_is_missing_says_so() -> None:
     assert quoted("Do this:\n\n- Stop it.\n- Then run it as follows:", "Do this") == [
         "Do this: [1]\n\n- Stop it.\n- Then run it as follows:\n\n    \u2026"
