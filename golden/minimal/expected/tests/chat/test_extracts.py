@@ -1,6 +1,7 @@
 """The passages that an answer may cite, and the events of an answer made of extracts."""
 
 import asyncio
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,6 +28,7 @@ INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
     chunk_count=10,
     keyword_lane=SimpleNamespace(frequency=lambda _: 1),
+    chunk_after=lambda _: None,
 )
 """An index of ten chunks, in which every word is equally rare."""
 
@@ -169,6 +171,26 @@ def test_sentences_are_quoted_that_hold_half_of_the_question_together(
     question: str, is_quoted: bool
 ) -> None:
     assert bool(extracts(question, hit(SPREAD))) == is_quoted
+
+
+@pytest.mark.parametrize(
+    ("question", "is_strong", "is_quoted"),
+    [
+        (
+            "Pump floor gasket lever gate?",
+            True,
+            True,
+        ),  # Two fifths are enough if the match is strong.
+        ("Pump floor gasket lever gate?", False, False),
+        ("Pump motor gasket lever?", True, False),
+    ],
+)
+def test_less_is_enough_in_the_first_passage_of_a_strong_match(
+    question: str, is_strong: bool, is_quoted: bool
+) -> None:
+    passages = number_passages([hit("The pump is on the floor. It is loud.", "Rooms")])
+    found, _ = extract(question, passages, INDEX, is_strong=is_strong)
+    assert bool(found) == is_quoted
 
 
 @pytest.mark.parametrize(
@@ -463,3 +485,24 @@ def test_thanks_are_answered_without_a_search() -> None:
     assert (sources["degraded"], sources["mode"]) == (False, None)
     assert delta["text"].startswith("You are welcome.")
     assert (done["mode"], done["reason"], done["cited"]) == ("extractive", "acknowledgement", [])
+
+
+def test_code_that_a_passage_announces_is_quoted_from_the_next_one() -> None:
+    text = "The valve is opened by this command:"
+    first, after = (
+        replace(
+            hit(said),
+            position={"start": at, "end": at + len(said), "line_start": line, "line_end": line},
+        )
+        for said, at, line in [(text, 0, 1), ("```\nopen valve\n```\n\nIt is loud.", 38, 3)]
+    )
+    index = SimpleNamespace(**{**vars(INDEX), "chunk_after": lambda _: after})
+    (passage,) = number_passages([first])
+    ((_, quote),), _ = extract("How is the valve opened? Is it loud?", [passage], index)
+    assert (quote.lead, quote.rest) == (text, ("```\nopen valve\n```",))
+
+
+def test_a_file_of_code_is_quoted_as_code() -> None:
+    code = "# Open it\ndef open_valve(__a__):\n    turn(2 *a* 3)\n\n\ndef close():\n    pass"
+    found = extracts("open_valve?", replace(hit(code), path="src/valve.py"))
+    assert found == [(1, "\n\n```py\n" + code.partition("\n\n")[0] + "\n```\n\n\u2026")]

@@ -122,6 +122,7 @@ def test_markup_is_taken_out(text: str, snippet: str) -> None:
         "#include <vector> has std::vector<int> and Dict<String, List<b>>.",
         "If a < b > c, a<b and c>d, a <> b, write <name> or <id> of it.",
         "The <table> element and <details> differ, and </section> ends one.",
+        "Git reads --config=<var> <cmd> and merge.<option>",
         "Take 2 * 3 * 4 of `a*b*c` __init__.",
     ],
 )

@@ -13,23 +13,29 @@ question and the kind of thing that it asks for.
 """
 
 import re
+from asyncio import to_thread
 from collections.abc import AsyncGenerator, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 
+from ..index.documents import join_chunks
 from ..index.reader import Index, current_index
+from ..retrieval.markup import is_code_file
 from ..retrieval.opposites import is_opposed
 from ..retrieval.results import HEDGES, notices_of, term_weights
 from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
+from .quoting.announcing import ends_with_colon
 from .quoting.asked import find_lacking, says_opposite
+from .quoting.lines import fence_code
 from .quoting.quotes import Quote, quote_units
 from .quoting.units import Unit, read_units
 from .text import keep_plain
 
 MAX_SENTENCES, MIN_SHARE_OF_BEST = 4, 0.45
 MAX_POINTERS, MIN_SHARE_TOGETHER = 3, 0.5
+MIN_SHARE_IN_FIRST = 0.35  # Like MIN_SHARE_TOGETHER, in the first passage of a strong match
 # Terms in headings count less; most passages begin by stating their topic.
 HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 ANSWER_SHARE = 0.8  # Like HEADING_SHARE, for text below the user's own question
@@ -83,7 +89,8 @@ class Chat:
         query_from: QueryOrigin = "conversation" if is_follow_up else "question"
         sources, passages = await search_passages(self.search, asked, query, query_from)
         yield sources
-        text, done = extract_answer(sources, passages, language=self.language)
+        # This runs in a thread, because it takes as long as several searches.
+        text, done = await to_thread(extract_answer, sources, passages, language=self.language)
         yield Delta("\n\n".join([*notices_of(sources.stages), text]))
         yield done
 
@@ -105,7 +112,9 @@ def extract_answer(
         return "Nothing was found in the documents about this.", done
     # Passages have the corrected words, not those that the user typed.
     question = sources.stages.get("correction", {}).get("query") or sources.query or ""
-    extracts, share = extract(question, passages, current_index(), language.empty)
+    extracts, share = extract(
+        question, passages, current_index(), language.empty, is_strong=sources.match == "strong"
+    )
     is_doubtful = sources.match == "weak" or (extracts and share < MIN_ANSWERED)
     hedge = f"{HEDGES['weak']}; the closest" if is_doubtful else "The closest"
     if extracts:
@@ -146,6 +155,8 @@ def extract(
     passages: Sequence[NumberedPassage],
     index: Index,
     empty: frozenset[str] = ENGLISH.empty,
+    *,
+    is_strong: bool = False,  # Whether the match is strong
 ) -> tuple[list[tuple[NumberedPassage, Quote]], float]:
     """Return quotations of the best sentences that each add something new, in text order.
 
@@ -173,16 +184,19 @@ def extract(
     for passage in passages:
         heading = terms_of(heading_of(passage.hit))
         rank = (passage.hit.score / best_score) ** 2
-        units = read_units(passage.text, (passage.hit.section or [""])[-1])
+        units, own_units = _units_of(passage, index)
         read.append((passage, units))
         said = [terms_of(unit.words) for unit in units]
         whole = [held | terms_of(unit.code_text) for held, unit in zip(said, units, strict=True)]
-        quotable = [place for place, unit in enumerate(units) if unit.is_quotable]
+        quotable = [place for place in range(own_units) if units[place].is_quotable]
         for count, place in enumerate(quotable, start=1):
             unit, own = units[place], coverage(said[place])
             above = heading | terms_of(f"{unit.above} {unit.question}")
             around = above.union(*whole[max(0, place - 1) : place + 2])
-            if weights and coverage(around) < MIN_SHARE_TOGETHER:
+            is_first = is_strong and passage is passages[0]
+            if weights and coverage(around) < (
+                MIN_SHARE_IN_FIRST if is_first else MIN_SHARE_TOGETHER
+            ):
                 continue
             # A list as a whole may give an answer that none of its items gives alone.
             if unit.stem and own <= coverage(terms_of(unit.stem.words)):
@@ -205,6 +219,21 @@ def extract(
         quotes = quote_units(units, picked, lambda text: coverage(terms_of(text)))
         extracts += [(passage, quote) for quote in quotes]
     return extracts, max((one.share for one in chosen), default=0.0)
+
+
+def _units_of(passage: NumberedPassage, index: Index) -> tuple[list[Unit], int]:
+    """Return the units of a passage, and how many; those of the text that it announces follow."""
+    hit, text = passage.hit, passage.text
+    if is_code_file(hit.path):
+        text = fence_code(text, hit.path.rpartition(".")[2].lower())
+    above = (hit.section or [""])[-1]
+    units = read_units(text, above)
+    if not units or hit.passage or not ends_with_colon(units[-1].text):
+        return units, len(units)
+    # A chunk may end before the command or the list that its last sentence announces.
+    following = index.chunk_after(hit)
+    text = "".join(join_chunks([hit, following])) if following else text
+    return read_units(text, above), len(units)
 
 
 def _terms_asked(question: str, index: Index) -> Iterator[str]:

@@ -81,6 +81,14 @@ class Index:
         chunks = self.chunks(self.chunk_lines.numbers(chunk_id))
         return next((chunk for chunk in chunks if chunk.id == chunk_id), None)
 
+    def chunk_after(self, chunk: ChunkRecord) -> ChunkRecord | None:
+        """Return the next chunk of the same document, if any."""
+        for number in self.chunk_lines.numbers(chunk.id):
+            own, *after = self.chunks(range(number, min(number + 2, self.chunk_count)))
+            if own.id == chunk.id:
+                return next((one for one in after if one.document_id == own.document_id), None)
+        return None
+
 
 class OpenedIndex(Index):
     """One published version of an index, mapped from files."""

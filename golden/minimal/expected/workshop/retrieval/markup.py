@@ -7,6 +7,13 @@ outside code.
 import re
 from functools import partial
 
+# In files with these suffixes, `#` starts a comment, and `<` is not a tag. All others are read as
+# Markdown.
+_CODE_SUFFIXES = frozenset(
+    "bash c cc cfg conf cpp cs css go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
+    " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsx vue yaml yml".split()
+)
+
 _TAGS = frozenset(
     "a abbr article aside b bdi bdo big blockquote body br button caption center cite code col dd"
     " del details dfn dialog div dl dt em figcaption figure font footer form h1 h2 h3 h4 h5 h6 head"
@@ -55,6 +62,11 @@ _COMMENT = re.compile(
 _ATTRIBUTES = re.compile(r"\s[^=]*=|.*[/{]\Z", re.DOTALL)
 _NAME = re.compile(r"<(/?[A-Za-z][\w.:-]*)")
 _BEFORE_TAGS = " \t>|-*+"  # Prefixes of quotations, tables and lists
+
+
+def is_code_file(path: str) -> bool:
+    """Return whether a file has no markup, by its suffix."""
+    return path.rpartition(".")[2].lower() in _CODE_SUFFIXES
 
 
 def strip_comments(text: str) -> str:
@@ -116,6 +128,9 @@ def _is_tag(mark: re.Match[str], names: frozenset[str]) -> bool:
     before = mark.string[mark.string.rfind("\n", 0, start) + 1 : start]
     after = mark.string[end:].partition("\n")[0]
     if name.lower() in _TAGS:
-        # A tag between words that has no partner is only mentioned, as in "the <table> element".
-        return not before.strip(_BEFORE_TAGS) or before[-1] == ">" or after.strip()[:1] in ("", "<")
+        # A tag between words that has no partner is only mentioned, as in "the <table> element",
+        # or is a placeholder, as in `--config=<var> <value>`.
+        may_end = mark[0][1] == "/" or name.lower() in _APART
+        ends = may_end and after.strip()[:1] in ("", "<")
+        return not before.strip(_BEFORE_TAGS) or before[-1] == ">" or ends
     return not before and not after and name[0].isupper()

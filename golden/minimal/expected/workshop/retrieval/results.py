@@ -1,6 +1,7 @@
 """The response to a query, the same in every interface: hits, and the grade of the match."""
 
 import math
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,6 +9,7 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from ..index.heading_terms import HEADING_MARK
+from ..index.patterns import SPACELESS
 from ..index.protocols import LaneHits, Numbers, Scores
 from ..index.reader import Index
 from ..index.records import ChunkRecord, Passage, Place, Record
@@ -20,6 +22,7 @@ SPARE_HITS = 6  # Some hits may be merged; one more shows whether more follow.
 STRONG_COVERAGE, WEAK_COVERAGE = 0.18, 0.06  # Thresholds for keyword search.
 MOST_ABSENT = 0.35  # Share of the query's weight that terms in no chunk may have
 LEAST_CHUNKS = 1_000  # Smaller indexes also lack common words.
+_PAIR = re.compile(f"[{SPACELESS}]{{2}}")
 Span: TypeAlias = tuple[int, int]  # Offsets of the first character and after the last
 HEDGES: Mapping[Match, str] = {
     "weak": "The documents may not answer this",
@@ -163,7 +166,27 @@ def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
     """Return the inverse document frequency of each term, as in BM25, without heading terms."""
     plain = (term for term in sorted(set(terms)) if not term.startswith(HEADING_MARK))
-    return {term: _weight(index, index.keyword_lane.frequency(term)) for term in plain}
+    weights = {term: _weight(index, index.keyword_lane.frequency(term)) for term in plain}
+    pairs = {term: weight for term, weight in weights.items() if _PAIR.fullmatch(term)}
+    return {**weights, **_weigh_seams(pairs, _weight(index, 0))} if pairs else weights
+
+
+def _weigh_seams(pairs: dict[str, float], rarest: float) -> dict[str, float]:
+    """Return the weights of bigrams; one between two words weighs no more than those beside it.
+
+    If only the one between is in no chunk, it weighs nothing: both words are known.
+    """
+    ends: dict[str, float] = {}
+    beginnings: dict[str, float] = {}
+    for pair, weight in pairs.items():
+        beginnings[pair[0]] = min(weight, beginnings.get(pair[0], math.inf))
+        ends[pair[1]] = min(weight, ends.get(pair[1], math.inf))
+    weights = dict[str, float]()
+    for pair, weight in pairs.items():
+        beside = ends.get(pair[0], math.inf), beginnings.get(pair[1], math.inf)
+        is_seam = weight == rarest and max(beside) < rarest
+        weights[pair] = 0.0 if is_seam else min(weight, *beside)
+    return weights
 
 
 def _weight(index: Index, frequency: int) -> float:

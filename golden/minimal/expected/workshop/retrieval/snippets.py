@@ -15,7 +15,7 @@ from itertools import accumulate
 from ..index.records import GOES_ON
 from ..index.tokens import Tokenizer
 from .marks import FindWords, word_finder
-from .markup import strip_comments, strip_marks
+from .markup import is_code_file, strip_comments, strip_marks
 from .results import Highlights, Hit, SearchResponse
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # Slightly longer texts are not cut.
@@ -23,12 +23,6 @@ MAX_REPEATS = 6  # A word that is more frequent in a text does not help to choos
 MAX_READ_CHARACTERS = 3_000  # A chunk may be a whole document.
 BEGINNINGS = ("\n", ". ", "\u3002")  # Text that may precede a snippet
 
-# In files with these suffixes, `#` starts a comment, and `<` is not a tag. All others are read as
-# Markdown.
-_CODE_SUFFIXES = frozenset(
-    "bash c cc cfg conf cpp cs css go gradle h hpp ini java js json jsonl jsx kt lua mjs php pl"
-    " proto ps1 py pyi r rb rs scala scss sh sql swift tf toml ts tsx vue xml yaml yml".split()
-)
 _FENCE = re.compile(r"\n[ \t]*(`{3,}|~{3,})[^\n]*((?:\n(?![ \t]*\1)[^\n]*)*)(?:\n[^\n]*)?")
 _QUOTED = re.compile(rf"{_FENCE.pattern}|(?<=\n)[ \t]*(?:>[ \t]?)+")
 # Quotations that stand for closed blocks and tabs begin with these signs.
@@ -66,7 +60,7 @@ def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
 
 def _add_snippet(hit: Hit, find: FindWords, find_above: FindWords) -> None:
     text = hit.text[:MAX_READ_CHARACTERS]
-    is_code = hit.path.rpartition(".")[2].lower() in _CODE_SUFFIXES
+    is_code = is_code_file(hit.path)
     if not is_code and ("\n>" in text or text[:1] == ">"):
         # Block quotes can contain lists, tables and code.
         text = _QUOTED.sub(lambda one: one[0] if one[1] else "", f"\n{text}")[1:]

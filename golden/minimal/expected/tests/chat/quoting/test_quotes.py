@@ -111,6 +111,35 @@ def test_of_several_blocks_the_one_that_is_asked_for_is_shown() -> None:
     assert "\u2026" not in whole
 
 
+def test_what_a_tab_says_is_quoted_with_its_label() -> None:
+    tabs = "> **[Linux]**\n>\n> The file is in `/etc`.\n\n> **[Mac]**\n>\n> - It is in `/Library`."
+    text = f"{tabs}\n\nThe file has sections."
+    assert quoted(text, "The file is") == ["[Linux]\n\nThe file is in `/etc`. [1]"]
+    assert quoted(text, "It is in") == ["[Mac]\n\nIt is in `/Library`. [1]"]
+    assert quoted(text, "The file has") == ["The file has sections. [1]"]
+    code = "Run it:\n\n> **[Linux]**\n>\n> Open a shell.\n>\n> ```\n> a\n> ```"
+    assert quoted(code, "Run it") == ["Run it: [1]\n\n[Linux]\n\nOpen a shell.\n\n```\na\n```"]
+
+
+def test_an_item_that_asks_is_quoted_with_its_answer() -> None:
+    said = "It was late and it was dark in the room. " * 9
+    text = f"- I made a mistake. How is it undone? Run `undo`. {said}Then commit."
+    assert quoted(text, "I made") == ["I made a mistake. [1]\n\nHow is it undone?\n\nRun `undo`."]
+
+
+def test_a_question_that_is_defined_is_quoted_with_its_answer() -> None:
+    said = "It was late and it was dark in the room. " * 9
+    assert quoted(f"I made a mistake. How is it undone?\n: Run `undo`. {said}", "I made") == [
+        "I made a mistake. [1]\n\nHow is it undone?\n\nRun `undo`."
+    ]
+
+
+def test_an_item_that_announces_what_is_missing_says_so() -> None:
+    assert quoted("Do this:\n\n- Stop it.\n- Then run it as follows:", "Do this") == [
+        "Do this: [1]\n\n- Stop it.\n- Then run it as follows:\n\n    \u2026"
+    ]
+
+
 LIST = "Never open it unless:\n\n- it is off\n- it is cold\n- it is empty\n- you must"
 
 
@@ -146,14 +175,16 @@ def test_steps_keep_their_numbers_and_their_code() -> None:
 def test_all_of_a_step_that_holds_code_is_shown() -> None:
     text = "Do this:\n\n1. Stop it.\n\n   It is loud.\n\n   Then run:\n\n   ```\n   a\n   ```\n"
     assert quoted(text, "Do this") == [
-        "Do this: [1]\n\n1. Stop it.\n\n    \u2026\n\n    Then run:\n\n    ```\n    a\n    ```"
+        "Do this: [1]\n\n1. Stop it.\n\n    It is loud.\n\n    Then run:\n\n    ```\n    a\n    ```"
     ]
 
 
 def test_a_sentence_of_an_item_is_quoted_with_the_item() -> None:
     text = "- `size`: how many it holds.\n\n  It is loud.\n\n  Default: 5."
     text += "\n\n- `time`: how long.\n\n  Default: 30."
-    assert quoted(text, "Default: 5") == ["`size`: how many it holds. [1]\n\n\u2026\n\nDefault: 5."]
+    assert quoted(text, "Default: 5") == [
+        "`size`: how many it holds. [1]\n\nIt is loud.\n\nDefault: 5."
+    ]
     assert quoted(text, "Default: 30") == ["`time`: how long. [1]\n\nDefault: 30."]
 
 
@@ -189,7 +220,9 @@ TERMS = (
 def test_definitions_are_quoted_with_their_terms() -> None:
     assert quoted(TERMS, "host") == ["host : The name. Default: `a`. [1]"]
     assert quoted(TERMS, "Default: `80`") == ["port socket : The number. [1]\n\nDefault: `80`."]
-    assert quoted(TERMS, "Or a path") == ["port socket : The number. [1]\n\n\u2026\n\nOr a path."]
+    assert quoted(TERMS, "Or a path") == [
+        "port socket : The number. [1]\n\nDefault: `80`.\n\nOr a path."
+    ]
     shown = "host : The name. Default: `a`.\n\nport socket : The number."
     assert quoted(f"It has these options:\n\n{TERMS}", "It has") == [
         f"It has these options: [1]\n\n{shown}"
@@ -219,6 +252,8 @@ def test_a_sentence_that_refers_back_is_quoted_with_what_it_refers_to() -> None:
             f"Run: [1]\n\n{code}\n\n{said}"
         ]
         assert quoted(f"{code}\n\n{said}", said) == [f"{code}\n\n{said}\n\n[1]"]
+    text = "It is old.\n\n**Valves**\n\nThis is now told elsewhere."
+    assert quoted(text, "This") == ["This is now told elsewhere. [1]"]
     assert quoted("# Pumps\n\nThis is a page on pumps.", "This") == ["This is a page on pumps. [1]"]
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...retrieval.markup import strip_comments
+from .lines import cells_of
 
 MAX_DEPTH = 8  # Nesting of lists and quotations; deeper ones are read as text.
 CODE_INDENT = 4
@@ -22,7 +23,7 @@ _QUOTED = re.compile(r"[ \t]*>[ \t]?")
 _ITEM = re.compile(r"([ \t]*)([-*+\u2022]|\d{1,3}[.)]|\(\w{1,5}\))(?:[ \t]+|\Z)")
 _DEFINITION = re.compile(r"([ \t]{0,3}):[ \t]+(?=\S)")
 _COLUMNS = re.compile(r"[ \t]*(?=[^|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
-_CELL_END = re.compile(r"(?<!\\)\|")
+_TAB = re.compile(r"\*\*(\[.+\])\*\*")
 _STEM = re.compile(r"[:\uff1a\u2014a-z*_]\s*\Z")
 
 
@@ -71,7 +72,14 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
 
-Block: TypeAlias = Heading | Paragraph | Code | Listing | Table
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """The beginning of a tab, with a label such as `[Windows]`, or without one the end."""
+
+    label: str
+
+
+Block: TypeAlias = Heading | Paragraph | Code | Listing | Table | Tab
 
 
 def read_blocks(text: str) -> list[Block]:
@@ -124,7 +132,7 @@ class _Reader:
             self._flush()
             quoted = self._take(lambda other: _QUOTED.match(other) is not None)
             lines = [_QUOTED.sub("", other, count=1) for other in quoted]
-            self.blocks += _Reader(lines, self._depth + 1).blocks
+            self.blocks += _within_tab(_Reader(lines, self._depth + 1).blocks)
         elif self._depth < MAX_DEPTH and self._begins_list(line):
             self._flush()
             self.blocks.append(self._list())
@@ -175,8 +183,8 @@ class _Reader:
     def _table(self) -> Table:
         lines = self._take(lambda line: "|" in line)
         if any(map(_COLUMNS.match, lines[1:2])):
-            return Table(_cells(lines[0]), tuple(map(_cells, lines[2:])))
-        return Table((), tuple(_cells(line) for line in lines if not _COLUMNS.match(line)))
+            return Table(cells_of(lines[0]), tuple(map(cells_of, lines[2:])))
+        return Table((), tuple(cells_of(line) for line in lines if not _COLUMNS.match(line)))
 
     def _begins_list(self, line: str) -> bool:
         item = _ITEM.match(line)
@@ -258,6 +266,13 @@ class _Reader:
         return lines
 
 
+def _within_tab(blocks: list[Block]) -> list[Block]:
+    """Return the blocks of a quotation; those of a tab between the marks of its ends."""
+    first = blocks[0] if blocks else None
+    tab = _TAB.fullmatch(first.text) if isinstance(first, Paragraph) else None
+    return [Tab(tab[1]), *blocks[1:], Tab("")] if tab else blocks
+
+
 def _begins_block(line: str) -> bool:
     return any(one.match(line) for one in (_ITEM, _DEFINITION, _FENCE, _HEADING, _RULE, _QUOTED))
 
@@ -279,9 +294,3 @@ def _dedent(line: str, width: int) -> str:
         width -= 4 if line[at] == "\t" else 1
         at += 1
     return line[at:]
-
-
-def _cells(line: str) -> tuple[str, ...]:
-    bare = line.strip().removeprefix("|")
-    bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
-    return tuple(cell.strip() for cell in _CELL_END.split(bare))

@@ -1,4 +1,7 @@
-"""Reads paragraphs, items and cells as lines: without markup other than code, and without notes."""
+"""Reads paragraphs, items and cells as lines: without markup other than code, and without notes.
+
+Also writes code as blocks of Markdown.
+"""
 
 import re
 from collections.abc import Sequence
@@ -14,6 +17,7 @@ _ENTITY_OR_SPACE = re.compile(rf"{_CODE}|&#?\w{{1,31}};|[^\S ]| {{2,}}")
 _MARKS = r"\[\d{1,3}\](?: ?\[\d{1,3}\])*"
 _SURE_NOTE = re.compile(rf"{_CODE}|(?<=[.,;:!?]){_MARKS}|(?<=[.!?]) {_MARKS}(?= [^\Wa-z\d_]|\Z)")
 _NOTE = re.compile(rf"{_CODE}|(?<=\w) {_MARKS}(?=[.,;:!?]| (?!(?:and|or|to)\b)|\Z)")
+_CELL_END = re.compile(r"(?<!\\)\|")
 _CALLOUT = re.compile(r"\A[ \t]*\[![A-Za-z]+\][-+]?[ \t]*")
 _TASK = re.compile(r"\A[ \t]*\[[ xX]\][ \t]+(?=\S)")
 
@@ -40,6 +44,20 @@ def without_notes(text: str) -> str:
 
 def _keep_code(found: re.Match[str]) -> str:
     return found[0] if found["code"] else ""
+
+
+def fence_code(text: str, info: str) -> str:
+    """Return a part of a file of code as Markdown, a block for each part between empty lines."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    parts = re.split(r"\n(?:[ \t]*\n)+", text.strip("\n"))
+    return "\n\n".join(f"{fence}{info}\n{part}\n{fence}" for part in parts)
+
+
+def cells_of(line: str) -> tuple[str, ...]:
+    """Return the cells of a line of a Markdown table."""
+    bare = line.strip().removeprefix("|")
+    bare = bare[:-1] if bare.endswith("|") and not bare.endswith("\\|") else bare
+    return tuple(cell.strip() for cell in _CELL_END.split(bare))
 
 
 def row_of(cells: Sequence[str]) -> str:

@@ -8,12 +8,12 @@ its question.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from ...index.records import GOES_ON
 from ..text import MIN_SENTENCE, keep_plain, shorten
-from .blocks import Code
+from .announcing import ends_with_colon
 from .lines import row_of
 from .units import MAX_UNIT, Unit
 
@@ -26,17 +26,19 @@ MAX_CODE_LINES, MAX_MEMBERS, MAX_STEPS = 10, 5, 10
 class Quote:
     """A quotation: its first sentence, if it has one, and the blocks that belong to it.
 
-    `above` is the heading, label or question above it.
+    `above` is the heading, label or question above it, and `tab` the label of the tab around it.
     """
 
     lead: str
     rest: tuple[str, ...]
     above: str = ""
+    tab: str = ""
 
     def cite(self, mark: str) -> str:
         """Return the quotation with a citation after its first sentence."""
+        tab = (keep_plain(self.tab),) if self.tab else ()
         first = (f"{self.lead} {mark}",) if self.lead else ()
-        return "\n\n".join([*first, *self.rest, *(() if first else (mark,))])
+        return "\n\n".join([*tab, *first, *self.rest, *(() if first else (mark,))])
 
 
 def quote_units(
@@ -76,8 +78,8 @@ class _Quoting:
         first = self._quote(before, ())
         if not first.rest and len(first.lead) + len(quote.lead) < MAX_UNIT:
             lead = keep_plain(f"{_cut(before.text)} {_cut(unit.text)}")
-            return Quote(lead, quote.rest, quote.above)
-        return Quote(first.lead, (*first.rest, quote.lead, *quote.rest), quote.above)
+            return replace(quote, lead=lead)
+        return replace(quote, lead=first.lead, rest=(*first.rest, quote.lead, *quote.rest))
 
     def _quote(self, unit: Unit, following: Sequence[Unit]) -> Quote:
         while unit.stem:
@@ -87,15 +89,14 @@ class _Quoting:
             shown = [one for one in rows if one in self._wanted] if unit.names else [unit]
             self.shown.update(shown)
             if not unit.names:
-                return Quote(keep_plain(_cut(unit.text)), ())
-            return Quote("", (_table(rows, shown),))
+                return Quote(keep_plain(_cut(unit.text)), (), tab=unit.tab)
+            return Quote("", (_table(rows, shown),), tab=unit.tab)
         said, unit = self._up_to_block(unit, following)
         if unit.is_answer and (len(said) < MIN_SENTENCE or _POLAR.match(said)):
             said = f"{unit.question} {said}"
         rest = tuple(self._rest(unit))
-        # The text that the colon announces may be in the next passage.
-        goes_on = () if rest or not said.endswith((":", "\uff1a")) else (GOES_ON,)
-        return Quote(keep_plain(_cut(said)), rest + goes_on, f"{unit.above} {unit.question}")
+        above = f"{unit.above} {unit.tab} {unit.question}"
+        return Quote(keep_plain(_cut(said)), rest, above, unit.tab)
 
     def _up_to_block(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
         """Return the text of a sentence, and the unit with which the text ends.
@@ -115,34 +116,46 @@ class _Quoting:
         return unit.text, unit
 
     def _rest(self, unit: Unit) -> Iterator[str]:
+        """Yield what belongs to a unit; a sign of omission if its colon announces nothing here."""
+        belonging = [*self._belonging(unit)]
+        # The announced text may be in the next passage.
+        yield from belonging or ([GOES_ON] if ends_with_colon(unit.text) else [])
+
+    def _belonging(self, unit: Unit) -> Iterator[str]:
         self.shown.add(unit)
-        yield from self._code(unit.code)
+        yield from self._code(unit)
         if unit.members:
+            yield from _tab_label(unit.members[0], unit)
             yield from self._members(unit.members)
         elif unit.next and not unit.code:
+            above = unit
             for _, group in groupby(unit.next, lambda one: one.block):
                 *begun, last = group
                 self.shown.update((*begun, last))
+                yield from _tab_label(last, above)
+                above = last
                 yield keep_plain(_cut(" ".join(one.text for one in (*begun, last))))
-                if last.code or last.members:
-                    yield from self._rest(last)
-                elif last.text.endswith((":", "\uff1a")):
-                    yield GOES_ON
-        yield from self._details(unit.details)
+                yield from self._rest(last)
+        yield from self._details(unit)
 
-    def _details(self, details: Sequence[Unit]) -> Iterator[str]:
-        """Yield the further sentences of an item that are wanted, or have code or a list below."""
-        is_cut = False
-        for unit in details:
-            if unit not in self._wanted and not (unit.code or unit.members):
-                is_cut = True
+    def _details(self, item: Unit) -> Iterator[str]:
+        """Yield the sentences of an item that are wanted, with those before them, or a mark."""
+        skipped: list[Unit] = []
+        above = item
+        for unit in item.details:
+            is_told = unit.is_question or unit.is_answer or unit.code or unit.members
+            if unit not in self._wanted and not is_told:
+                skipped.append(unit)
                 continue
-            if is_cut:
+            if sum(len(one.text) for one in skipped) > MAX_UNIT:
                 yield GOES_ON
-            is_cut = False
-            self.shown.add(unit)
-            yield keep_plain(_cut(unit.text))
-            yield from self._rest(unit)
+                skipped = []
+            for one in (*skipped, unit):
+                yield from _tab_label(one, above)
+                above = one
+                yield keep_plain(_cut(one.text))
+                yield from self._rest(one)
+            skipped = []
 
     def _members(self, members: Sequence[Unit]) -> Iterator[str]:
         wanted = [one for one in members if one in self._wanted]
@@ -173,7 +186,8 @@ class _Quoting:
         if before + 1 < len(members):
             yield GOES_ON
 
-    def _code(self, blocks: Sequence[tuple[str, Code]]) -> Iterator[str]:
+    def _code(self, unit: Unit) -> Iterator[str]:
+        blocks = unit.code
         worths = [self._worth("\n".join([label, *code.lines])) for label, code in blocks]
         left, is_cut = MAX_CODE_LINES, False
         for worth, (label, code) in zip(worths, blocks, strict=True):
@@ -183,7 +197,7 @@ class _Quoting:
             if is_cut:
                 yield GOES_ON
             lines = "\n".join(code.lines).strip("\n").split("\n")
-            if label:
+            if label and label != unit.tab:
                 yield keep_plain(label)
             yield _fenced(code.info, "\n".join(lines[:left]).rstrip())
             is_cut = len(lines) > left
@@ -195,6 +209,12 @@ class _Quoting:
 def _joined(lines: Sequence[str]) -> Iterator[str]:
     if lines:
         yield "\n".join(lines).rstrip("\n")
+
+
+def _tab_label(unit: Unit, above: Unit) -> Iterator[str]:
+    """Yield the label of the tab that begins between two units, if one does."""
+    if unit.tab and unit.tab != above.tab:
+        yield keep_plain(unit.tab)
 
 
 def _indent(block: str) -> str:

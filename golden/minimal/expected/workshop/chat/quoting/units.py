@@ -1,13 +1,25 @@
 """Splits a passage into units: sentences, list items and table rows."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
 from ..text import MIN_SENTENCE, find_sentence_ends, shorten
-from .blocks import Block, Code, Heading, Item, Listing, Paragraph, Table, introduces, read_blocks
+from .announcing import announces, ends_with_colon, goes_on
+from .blocks import (
+    Block,
+    Code,
+    Heading,
+    Item,
+    Listing,
+    Paragraph,
+    Tab,
+    Table,
+    introduces,
+    read_blocks,
+)
 from .lines import inline, row_of, without_notes
 
 MAX_UNIT, MAX_LABEL, MAX_HEAD = 400, 40, 100  # Characters
@@ -25,13 +37,6 @@ _STOPPED = re.compile(r"[.!?:;,\u061f\u06d4\u0964\u3002\uff01\uff1a\uff1f][\s*_]
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
 _PANEL = re.compile(r"\u25b8 (.*[^?\uff1f\u061f])")  # The title of a closed block
 _STEP = re.compile(r"(?:\w+ )?\d{1,2}[.:)]\s|[\u2460-\u2473]")
-_FORMULA = re.compile(r"\$\$|\\\[|\\begin\{")
-# Sentences that announce a list or a table although they end with a full stop
-_ANNOUNCES = re.compile(
-    r"\b(?:following|follows|below|these|two|three|four|five|six|seven|eight|several|folgend\w*"
-    r"|suivante?s?|siguientes?)\b",
-    re.IGNORECASE,
-)
 # Sentences that say nothing without the one before them, or without the code above them
 _REFERS_BACK = re.compile(
     r"(?:this|that|these|those|doing so)\b|[^.,]{0,40}\babove\b"
@@ -63,6 +68,7 @@ class Unit:
     names: tuple[str, ...] = ()
     stem: "Unit | None" = None
     above: str = ""
+    tab: str = ""  # The label of the tab that the unit is in: `[Windows]`
     question: str = ""
     is_question: bool = False
     is_answer: bool = False
@@ -105,7 +111,7 @@ class _Reader:
 
     def __init__(self, question: str) -> None:
         self.units: list[Unit] = []
-        self.above, self.question = "", question
+        self.above, self.tab, self.question = "", "", question
         # A question applies only to the text directly below it; a heading applies to everything
         # below it.
         self.is_answer = self._is_heading = bool(question)
@@ -124,6 +130,8 @@ class _Reader:
                 case Heading():
                     self._look_up(block.text)
                     last = opener = None
+                case Tab():
+                    self.tab = block.label
                 case Paragraph():
                     following = blocks[place + 1] if place + 1 < len(blocks) else None
                     if _PICTURE.fullmatch(block.text):
@@ -146,20 +154,20 @@ class _Reader:
                     elif opener and made and _is_step(made[0]) and _is_step(opener.next[0]):
                         opener.next += made
                     last = made[-1] if made else last
-                    is_announced = bool(made) and _goes_on(made[-1].text, following)
+                    is_announced = bool(made) and goes_on(made[-1].text, following)
                 case Code():
                     last = last or self._add(Unit("", "code"))
-                    last.code.append((label, block))
+                    last.code.append((label or self.tab, block))
                     is_announced = False
                 case Listing():
                     above = None if last is None or last.code else last
-                    stem = above if above and _announces(above, introduces) else None
+                    stem = above if above and announces(above.text, introduces) else None
                     if any(map(_is_short, block.items)):
                         stem = above or self._add(Unit("", "code"))
                     self._items(block, stem)
                     last, opener, is_announced = None, None, False
                 case Table():
-                    stem = last if last and _announces(last, _ends_with_colon) else None
+                    stem = last if last and announces(last.text, ends_with_colon) else None
                     self._rows(block, stem)
                     last, opener, is_announced = None, None, False
             label = ""
@@ -172,6 +180,7 @@ class _Reader:
 
     def _add(self, unit: Unit) -> Unit:
         unit.block, unit.above, unit.question = self._block, self.above, self.question
+        unit.tab = self.tab
         unit.words = unit.words or unit.text
         if unit.kind != "row" and _QUESTION.search(unit.text):
             unit.is_question = True
@@ -189,7 +198,7 @@ class _Reader:
             # Elsewhere, "No." may mean "number".
             denial = _DENIAL.match(said) if self.is_answer else None
             parts = [said[: denial.end()], said[denial.end() :]] if denial else [said]
-            for part in map(str.strip, parts):
+            for part in (each.strip().removeprefix(": ") for each in parts):
                 if not any(map(str.isalnum, part)):
                     continue
                 if item and not item.is_question:
@@ -197,8 +206,9 @@ class _Reader:
                     unit = Unit(part, words=words, stem=item)
                     item.details.append(unit)
                 else:
-                    refers = last if _REFERS_BACK.match(part) else None
-                    unit = Unit(part, before=refers)
+                    is_apart = last is None or (last.above, last.tab) != (self.above, self.tab)
+                    refers = not is_apart and _REFERS_BACK.match(part)
+                    unit = Unit(part, before=last if refers else None)
                 last = self._add(unit)
                 made.append(last)
         return made
@@ -253,24 +263,9 @@ class _Reader:
                 stem.members.append(unit)
 
 
-def _announces(unit: Unit, ends_open: Callable[[str], bool]) -> bool:
-    """Return whether a sentence announces the list or table below it."""
-    return ends_open(unit.text) or _ANNOUNCES.search(unit.text) is not None
-
-
-def _goes_on(text: str, following: Block | None) -> bool:
-    """Return whether a sentence ends in a colon, or goes on in the formula below it."""
-    is_formula = isinstance(following, Paragraph) and _FORMULA.match(following.text.lstrip())
-    return _ends_with_colon(text) or (bool(is_formula) and introduces(text))
-
-
 def _is_step(unit: Unit) -> bool:
     """Return whether a sentence begins with a number: `Step 2: wait`."""
     return _STEP.match(unit.text) is not None
-
-
-def _ends_with_colon(text: str) -> bool:
-    return text.endswith((":", "\uff1a"))
 
 
 def _is_short(item: Item) -> bool:
