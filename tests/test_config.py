@@ -163,6 +163,18 @@ PROBLEMS = {
         CONFIG + "[chunking]\nmax_chars = 200\noverlap = 200\n",
         ["chunking.overlap: must be smaller than chunking.max_chars (200), got 200"],
     ),
+    "sizes of chunks without chunking": (
+        CONFIG + '[chunking]\nstrategy = "none"\nmax_chars = 200\noverlap = 5\n',
+        [
+            "chunking.max_chars: does nothing with strategy 'none'; remove it",
+            "chunking.overlap: does nothing with strategy 'none'; remove it",
+        ],
+    ),
+    "texts to distil without distillation": (
+        CONFIG + '[embedding]\nprovider = "transformer"\nmodel = "m"\nquery = "same"\n'
+        "distillation_texts = 100\n",
+        ["embedding.distillation_texts: does nothing with query 'same'; remove it"],
+    ),
     "parent without its strategy": (
         CONFIG + "[chunking]\nparent_max_chars = 2000\n",
         ["chunking.parent_max_chars: only applies to strategy 'parent', not 'headings'"],

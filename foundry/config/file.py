@@ -74,7 +74,11 @@ class ChunkingSection(Table):
 
     def find_problems(self) -> list[str]:
         """Return conflicts between keys that are valid by themselves, with key paths."""
-        problems = []
+        problems = [
+            f"chunking.{key}: does nothing with strategy 'none'; remove it"
+            for key in ("max_chars", "overlap")
+            if self.strategy == "none" and key in self.model_fields_set
+        ]
         if self.overlap >= self.max_chars:
             problems.append(
                 f"chunking.overlap: must be smaller than chunking.max_chars"
@@ -161,6 +165,10 @@ class EmbeddingSection(Table):
                     f"embedding.{key}: provider {self.provider!r} has no such key; remove it, or"
                     f" use provider {' or '.join(takes)}"
                 )
+        if self.query == "same" and "distillation_texts" in self.model_fields_set:
+            problems.append(
+                "embedding.distillation_texts: does nothing with query 'same'; remove it"
+            )
         if allowed and not self.model:
             problems.append(f"embedding.model: required for provider {self.provider!r}")
         problems += PROVIDERS[self.provider].find_key_problems(self.base_url, self.api_key_env)
