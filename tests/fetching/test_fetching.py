@@ -31,7 +31,7 @@ def site() -> Iterator[Site]:
 
 @pytest.fixture
 def fetch(site: Site, tmp_path: Path) -> Iterator[Fetch]:
-    """Fetch a path of the site, each time like a separate build."""
+    """Return a function that fetches a path of the site, each time like a separate build."""
     cache = PageCache(tmp_path / "web")
 
     def run(

@@ -335,7 +335,6 @@ def test_hostile_markup_ends(content: str, path: str, sandbox: Sandbox) -> None:
 def test_text_formats_take_time_in_proportion_to_length(
     content: str, path: str, sandbox: Sandbox
 ) -> None:
-    # Read in this process, so that only the reader itself limits the time.
     assert isinstance(try_file(content.encode(), path, sandbox), Document | Skipped)
 
 

@@ -250,11 +250,6 @@ def test_undeclared_encodings_are_guessed(charset: str, text: str) -> None:
     assert (document.reading.text, document.replaced) == (text, 0)
 
 
-def test_normalisation_takes_linear_time_on_combining_marks() -> None:
-    document = read_document("a" + "\u0316\u0301" * 50_000, "a.txt")
-    assert len(document.reading.text) == 100_000
-
-
 @settings(deadline=None, max_examples=150)
 @given(st.binary(max_size=400), st.sampled_from(["a.md", "a.mdx", "a.html", "a.txt", "a.kt", "a"]))
 def test_any_bytes_give_a_document_or_a_reason(content: bytes, path: str) -> None:
@@ -270,37 +265,8 @@ def test_any_bytes_give_a_document_or_a_reason(content: bytes, path: str) -> Non
 _MARKUP = st.lists(
     st.sampled_from(
         [
-            *(
-                "# ",
-                "a",
-                "b ",
-                "\n",
-                "\n\n",
-                "```",
-                "`",
-                "    ",
-                "|",
-                "-",
-                "---\n",
-                "> ",
-                "[",
-                "](x)",
-            ),
-            *(
-                "<div>",
-                "</div>",
-                "<!--",
-                "-->",
-                "*",
-                "_",
-                "\\",
-                "&amp;",
-                "{#x}",
-                "=",
-                "1. ",
-                "\t",
-                "]",
-            ),
+            *("# ", "b ", "\n", "\n\n", "    ", "---\n", "> ", "1. ", "\t"),
+            *"a ``` ` | - [ ](x) <div> </div> <!-- --> * _ \\ &amp; {#x} = ]".split(),
         ]
     ),
     max_size=60,

@@ -16,7 +16,7 @@ from foundry.building.documents import preparer, workers
 from foundry.building.report import BuildReport, Group, Kind, Remarks
 from foundry.building.report_text import format_report
 from foundry.config.sources import FolderSource, find_problems
-from foundry.documents import Document, RawDocument, Skipped
+from foundry.documents import OCR_PAGES, Document, RawDocument, Skipped
 from foundry.readers import allowance, contract, read
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pictures import SeenLine, lay_out
@@ -36,7 +36,7 @@ def read_file(
 
 
 def picture(*lines: str, kind: str = "PNG") -> bytes:
-    """A picture of lines of text, 50 pixels apart."""
+    """Return a picture of lines of text, 50 pixels apart."""
     made = Image.new("RGB", (1000, 60 + 50 * len(lines)), "white")
     for number, line in enumerate(lines):
         large = ImageFont.load_default(size=30)
@@ -47,7 +47,7 @@ def picture(*lines: str, kind: str = "PNG") -> bytes:
 
 
 def scan(*pages: str | bytes, stamp: str = "") -> bytes:
-    """A PDF whose pages are texts, or JPEG pictures 1000 pixels wide.
+    """Return a PDF whose pages are texts, or JPEG pictures 1000 pixels wide.
 
     `stamp` is invisible text on the pictures.
     """
@@ -200,7 +200,7 @@ def png(width: int, height: int, *, bits: int = 8, colour: int = 2, data: bytes 
 
 
 def tiff(**tags: int) -> bytes:
-    """A TIFF with these tags, whose directory points to itself."""
+    """Return a TIFF with these tags, whose directory names itself as the next."""
     numbers = {"width": 256, "height": 257, "bits": 258, "packing": 259, "kind": 262, "strip": 273}
     numbers |= {"samples": 277, "rows": 278, "count": 279}
     entries = b"".join(struct.pack("<HHII", numbers[name], 4, 1, tags[name]) for name in tags)
@@ -300,7 +300,7 @@ def test_text_in_an_unknown_script_is_not_guessed(monkeypatch: pytest.MonkeyPatc
 
 
 def tiff_of(*pages: str) -> bytes:
-    """A TIFF with a page for each line of text."""
+    """Return a TIFF with a page for each line of text."""
     frames = [Image.open(io.BytesIO(picture(page))) for page in pages]
     stored = io.BytesIO()
     frames[0].save(stored, format="TIFF", save_all=True, append_images=frames[1:])
@@ -331,19 +331,16 @@ def read_pages(content: bytes, name: str, pages: int) -> Document:
     return document
 
 
+def bounded(count: int, pages: int) -> list[str]:
+    return [f"read {count} of {pages} pages: ocr_pages in [[sources]] sets how many are read"]
+
+
 def said_of(document: Document) -> list[str]:
     """Return the report's messages about a document's pages that are pictures."""
     return [kind for group, kind, *_ in Remarks.of(document).findings if group == "scan"]
 
 
-@pytest.mark.parametrize(
-    ("allowed", "said"),
-    [
-        (2, ["read 2 of 4 pages: ocr_pages in [[sources]] sets how many are read"]),
-        (3, ["read 3 of 4 pages: ocr_pages in [[sources]] sets how many are read"]),
-        (4, []),
-    ],
-)
+@pytest.mark.parametrize(("allowed", "said"), [(2, bounded(2, 4)), (3, bounded(3, 4)), (4, [])])
 def test_so_many_pages_of_a_picture_are_read_and_the_others_counted(
     allowed: int, said: list[str], read_at_once: list[int]
 ) -> None:
@@ -354,17 +351,9 @@ def test_so_many_pages_of_a_picture_are_read_and_the_others_counted(
 
 
 def test_an_hour_of_pages_is_read_up_to_the_fiftieth(read_at_once: list[int]) -> None:
-    document = read_file_here(tiff_of(*["a"] * 60), "a.tif")
+    document = read_pages(tiff_of(*["a"] * 60), "a.tif", OCR_PAGES)
     assert read_at_once[-1] == 50
-    assert said_of(document) == [
-        "read 50 of 60 pages: ocr_pages in [[sources]] sets how many are read"
-    ]
-
-
-def read_file_here(content: bytes, name: str) -> Document:
-    document = read(RawDocument("s", name, name, content, ocr=True), is_worker=True)
-    assert isinstance(document, Document)
-    return document
+    assert said_of(document) == bounded(50, 60)
 
 
 def test_pages_of_a_pdf_with_text_of_their_own_do_not_count(read_at_once: list[int]) -> None:
@@ -372,9 +361,7 @@ def test_pages_of_a_pdf_with_text_of_their_own_do_not_count(read_at_once: list[i
     document = read_pages(scan(jpeg, "Words of its own.", jpeg, jpeg), "a.pdf", 2)
     assert (len(read_at_once), document.reading.seen) == (2, (1, 3))
     assert "Words of its own." in document.reading.text
-    assert said_of(document) == [
-        "read 2 of 3 pages: ocr_pages in [[sources]] sets how many are read"
-    ]
+    assert said_of(document) == bounded(2, 3)
 
 
 def test_all_pictures_of_a_word_file_or_of_slides_count_together(read_at_once: list[int]) -> None:
@@ -382,9 +369,7 @@ def test_all_pictures_of_a_word_file_or_of_slides_count_together(read_at_once: l
     media = {f"word/media/image{number}.tif": pair for number in range(3)}
     document = read_pages(docx("", **media), "a.docx", 3)
     assert len(read_at_once) == 3
-    assert said_of(document) == [
-        "read 3 of 6 pages: ocr_pages in [[sources]] sets how many are read"
-    ]
+    assert said_of(document) == bounded(3, 6)
 
     from pptx import Presentation
 
@@ -395,9 +380,7 @@ def test_all_pictures_of_a_word_file_or_of_slides_count_together(read_at_once: l
     slides.save(stored)
     document = read_pages(stored.getvalue(), "a.pptx", 4)
     assert len(read_at_once) == 7
-    assert said_of(document) == [
-        "read 4 of 6 pages: ocr_pages in [[sources]] sets how many are read"
-    ]
+    assert said_of(document) == bounded(4, 6)
 
 
 @pytest.mark.parametrize(("pixels", "count"), [(110_000 * 3 // 4, 3), (110_000 * 3 // 4 - 1, 2)])
@@ -407,8 +390,7 @@ def test_pixels_of_all_pages_are_bounded(
     monkeypatch.setattr(allowance, "PIXELS_A_PAGE", pixels)
     document = read_pages(tiff_of("a", "b", "c", "d"), "a.tif", 4)
     assert len(read_at_once) == count
-    said = f"read {count} of 4 pages: ocr_pages in [[sources]] sets how many are read"
-    assert said_of(document) == [said]
+    assert said_of(document) == bounded(count, 4)
 
 
 @pytest.mark.parametrize(("seconds", "count"), [(20.0, 4), (20.1, 3)])

@@ -25,18 +25,11 @@ def test_contacts() -> None:
 
 def test_numbers_and_addresses_say_of_what_kind_they_are() -> None:
     lines = (
-        *(
-            "BEGIN:VCARD",
-            "VERSION:2.1",
-            "N;CHARSET=KOI8-R;ENCODING=QUOTED-PRINTABLE:=F3=CC=C9=D7=C1",
-        ),
+        *("BEGIN:VCARD", "VERSION:2.1"),
+        "N;CHARSET=KOI8-R;ENCODING=QUOTED-PRINTABLE:=F3=CC=C9=D7=C1",
         *("TEL;WORK;FAX:555-1", "TEL;TYPE=CELL,VOICE:555-2", "EMAIL;type=HOME;type=pref:a@e.org"),
-        *(
-            "item1.TEL;VALUE=uri:tel:555-3",
-            "item1.X-ABLabel:_$!<Main>!$_",
-            "ANNIVERSARY:2009-08-08",
-        ),
-        *("X-SOCIALPROFILE;TYPE=x:https://example.org/a", "END:VCARD"),
+        *("item1.TEL;VALUE=uri:tel:555-3", "item1.X-ABLabel:_$!<Main>!$_"),
+        *("ANNIVERSARY:2009-08-08", "X-SOCIALPROFILE;TYPE=x:https://example.org/a", "END:VCARD"),
     )
     document = read(RawDocument("s", "a.vcf", "a.vcf", "\r\n".join(lines).encode()))
     assert isinstance(document, Document)

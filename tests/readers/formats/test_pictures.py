@@ -182,11 +182,9 @@ def frames(*pages: bytes) -> bytes:
 def test_of_a_file_with_a_legible_page_the_others_are_counted(
     recognise: Callable[..., Recogniser],
 ) -> None:
-    recognise([line("Replace the seals.")], [high("x", 0.1)], [line("smear", 0.3)], [])
-    # The second page shows a script that the models do not know, the third nothing.
-    foreign = page(turns=UPSIDE_DOWN)
+    turned = page(turns=UPSIDE_DOWN)
     recogniser = recognise([line("smear", 0.3)], [], [line("Replace the seals.")], [])
-    document = read_picture(frames(foreign, foreign))
+    document = read_picture(frames(turned, turned))
     assert isinstance(document, Document)
     assert (document.reading.seen, document.reading.unsure) == ((1, 2), 0)
     assert len(recogniser.asked) == 2

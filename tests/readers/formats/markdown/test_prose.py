@@ -276,30 +276,10 @@ def test_no_text_breaks_a_reader(text: str, suffix: str) -> None:
 
 
 _REPEATED = [
-    *(
-        "<!--",
-        "{/*",
-        "<a b={",
-        "<a href='x'>",
-        "<pre>",
-        "<table>",
-        "<table><tr><td>",
-        "</a>",
-        "\\(",
-    ),
-    *(
-        "$$a",
-        ":::",
-        "!!! tip ",
-        "{% ",
-        "{{<",
-        "{{a|",
-        "[a][b]",
-        "[a]: b\n",
-        "import \n",
-        "import {",
-    ),
-    *("export const a = {\n", "&a", '=== "', "{#a", "> ", "<h1>", "a-b", " ", "{: a", '<a b="'),
+    *"<!-- {/* <pre> <table> <table><tr><td> </a> \\( $$a ::: {{< {{a|".split(),
+    *"[a][b] &a {#a <h1> a-b".split(),
+    *("<a b={", "<a href='x'>", "!!! tip ", "{% ", "[a]: b\n", "import \n", "import {"),
+    *("export const a = {\n", '=== "', "> ", " ", "{: a", '<a b="'),
     *("<x-y a='1' ", "!!! tip\n    ", "```{tip}\n"),
 ]
 

@@ -281,6 +281,10 @@ def test_a_table_in_a_table_is_read_once() -> None:
         "<td class=code><pre>a = 1\n  b = 2</pre></td></tr></table>",
         "<table><tr><td class=blob-num></td><td>a = 1</td></tr>"
         "<tr><td class=blob-num></td><td>  b = 2</td></tr></table>",
+        # Hugo and Hexo.
+        "<table><tr><td><pre><code><span>1\n</span><span>2\n</span></code></pre></td>"
+        "<td><pre><code>a = 1\n  b = 2</code></pre></td></tr></table>",
+        "<pre><span class=line>a = 1</span><br><span class=line>  b = 2</span><br></pre>",
     ],
 )
 def test_code_keeps_its_lines_and_has_no_numbers(markup: str) -> None:
@@ -367,19 +371,6 @@ def test_a_footnote_of_sphinx_has_one_mark() -> None:
     mark = "<a role='doc-backlink' href='#id1'>1</a>"
     label = f"<span class='label'>{bracket.format('[')}{mark}{bracket.format(']')}</span>"
     assert text_of(f"<aside role='doc-footnote'>{label}<p>Note.</p></aside>") == "[1]\n\nNote."
-
-
-@pytest.mark.parametrize(
-    "markup",
-    [
-        "<table><tr><td><pre><code><span>1\n</span><span>2\n</span></code></pre></td>"
-        "<td><pre><code>a()\nb()</code></pre></td></tr></table>",
-        "<pre><span class=line>a()</span><br><span class=line>b()</span><br></pre>",
-    ],
-    ids=["Hugo", "Hexo"],
-)
-def test_code_has_its_lines_and_no_numbers(markup: str) -> None:
-    assert text_of(markup) == "```\na()\nb()\n```"
 
 
 def test_sums_stand_below_what_they_sum_up() -> None:

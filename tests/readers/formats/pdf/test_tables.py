@@ -28,9 +28,9 @@ def drawn(cells: Sequence[tuple[float, float, str]], rules: str = "") -> bytes:
     return pdf([[]], objects={11: stream("\n".join([rules, *shown]).encode("cp1252"))})
 
 
-def in_columns(rows: Sequence[Sequence[str]], left: float = 72) -> list[tuple[float, float, str]]:
+def in_columns(rows: Sequence[Sequence[str]]) -> list[tuple[float, float, str]]:
     return [
-        (left + 110 * column, 700 - 14 * number, text)
+        (72 + 110 * column, 700 - 14 * number, text)
         for number, row in enumerate(rows)
         for column, text in enumerate(row)
         if text
