@@ -117,13 +117,13 @@ def test_code_and_requests_find_what_they_ask_for(home: Path) -> None:
     run("foundry init handbook --source docs && foundry build handbook", home)
     run("foundry export handbook", home)
     environment = {**os.environ, "PYTHONPATH": str(home / "handbook" / "dist" / "handbook")}
-    for page, said in (("http-and-mcp.md", "Air quantity"), ("python-and-answers.md", "strong [")):
-        [code] = (each.text for each in EXAMPLES if (each.page, each.language) == (page, "python"))
-        (home / "example.py").write_text(code, encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, home / "example.py"], capture_output=True, text=True, env=environment
-        )
-        assert said in done.stdout.splitlines()[0], done.stderr
+    shown = ("python-and-answers.md", "python")
+    [code] = (each.text for each in EXAMPLES if (each.page, each.language) == shown)
+    (home / "example.py").write_text(code, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, home / "example.py"], capture_output=True, text=True, env=environment
+    )
+    assert done.stdout.startswith("strong ["), done.stderr
 
     [request] = (
         each.text for each in EXAMPLES if "curl" in each.text and each.page == "http-and-mcp.md"
