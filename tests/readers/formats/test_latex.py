@@ -27,7 +27,7 @@ def read_body(body: str, preamble: str = "") -> Document:
         (r"word\footnote{A \emph{note}.} goes on", "word (A note.) goes on"),
         (r"red \textcolor{red}{words} \color{blue}stay", "red words stay"),
         (r"\unknown[opt]{one}{two} three", "one two three"),
-        (r"as Knuth~\cite[p.~5]{k84} says~\ref{x}.", "as Knuth says."),
+        (r"as Knuth~\cite[p.~5]{k84} says~\ref{x}.", "as Knuth says [x]."),
         (r"price $5 $ and $x^2$", "price $5 $ and $x^2$"),
         (r"\lstinline!a%b! \mintinline{c}{d % e}", "`a%b` `d % e`"),
         (r"\makebox[3cm][c]{mid} \iffalse old \ifx a\b x\fi\fi new", "mid new"),
@@ -208,3 +208,10 @@ def test_captions_of_parts_and_arguments_of_boxes_are_words() -> None:
     )
     said = read_body(body).reading.text.split()
     assert said == "First part Second part Of it Careful Hot.".split()
+
+
+def test_references_are_shown_by_their_labels_and_listed_files_are_linked() -> None:
+    source = r"See Figure~\ref{fig:a} and \cref{sec:b}.\label{x}"
+    assert read_body(source).reading.text == "See Figure [fig:a] and [sec:b]."
+    listed = r"\lstinputlisting[caption={Ripe plums},language=C]{src/plum.c}"
+    assert read_body(listed).reading.text == "Ripe plums\n\n[src/plum.c](src/plum.c)"

@@ -10,21 +10,21 @@ LEVELS = {
     "subparagraph": 6,
 }
 
-REFERENCES = frozenset("label ref eqref pageref autoref nameref vref cref Cref".split())
+REFERENCES = frozenset("ref eqref pageref autoref nameref vref Vref cref Cref".split())
+"""Commands that print the number or title of what has a label."""
 
 FRAME_LEVEL = 4
 """Level of the titles of slides, below subsections."""
 
 DROPPED = {
-    **dict.fromkeys(REFERENCES, 1),
     **dict.fromkeys(
-        "includegraphics includesvg includepdf bibliography bibliographystyle".split(), 1
+        "label includegraphics includesvg includepdf bibliography bibliographystyle".split(), 1
     ),
     **dict.fromkeys("usepackage documentclass RequirePackage PassOptionsToPackage".split(), 1),
     **dict.fromkeys("vspace hspace vskip hskip index input include subfile import".split(), 1),
     **dict.fromkeys("graphicspath pagestyle thispagestyle hypersetup selectlanguage".split(), 1),
     **dict.fromkeys("color raisebox parbox scalebox rotatebox pagenumbering lstset".split(), 1),
-    **dict.fromkeys("lstinputlisting tikzset pgfplotsset theoremstyle newcounter".split(), 1),
+    **dict.fromkeys("tikzset pgfplotsset theoremstyle newcounter".split(), 1),
     **dict.fromkeys("cmidrule cline nocite hyphenation addbibresource newlength".split(), 1),
     **dict.fromkeys("foreignlanguage stepcounter refstepcounter arabic roman alph".split(), 1),
     **dict.fromkeys(

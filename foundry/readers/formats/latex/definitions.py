@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
-from foundry.readers.formats.latex.commands import CONDITIONS, DROPPED, REFERENCES, THEOREMS
+from foundry.readers.formats.latex.commands import CONDITIONS, DROPPED, THEOREMS
 from foundry.readers.formats.latex.cursor import Cursor, written
 from foundry.readers.formats.latex.signs import SIGNS
 from foundry.readers.formats.latex.tokens import Kind, Token
@@ -131,8 +131,7 @@ class Definitions(Cursor, ABC):
             leave_out(Omission.ATTRIBUTE, self.source())
         # In "as said~\cite{x}, so", no space remains before the comma.
         following = self.tokens[self.place].text[:1] if self.place < len(self.tokens) else ""
-        is_cited = name in REFERENCES or CITED.match(name)
-        if self.parts and is_cited and following in {".", ",", ";", ":", "!", "?", ")"}:
+        if self.parts and CITED.match(name) and following in {".", ",", ";", ":", "!", "?", ")"}:
             self.parts[-1] = self.parts[-1].rstrip(" \u00a0")
 
     def expand(self, macro: Macro) -> None:

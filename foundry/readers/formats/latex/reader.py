@@ -17,12 +17,14 @@ from foundry.readers.formats.latex.commands import (
     DROPPED,
     FRAME_LEVEL,
     LEVELS,
+    REFERENCES,
 )
 from foundry.readers.formats.latex.definitions import CITED, MAX_DEPTH, State
 from foundry.readers.formats.latex.environments import INDENT, Environments
 from foundry.readers.formats.latex.signs import ACCENTS, PRINTED, SIGNS, accent
 from foundry.readers.formats.latex.tokens import Kind, Token
 from foundry.readers.formats.office.scripts import struck
+from foundry.readers.formats.pages.blocks import link
 from foundry.readers.notes import leave_out
 
 _BEGIN_DOCUMENT, _END_DOCUMENT = r"\begin{document}", r"\end{document}"
@@ -151,6 +153,12 @@ class _Writer(Environments):
             leave_out(Omission.ATTRIBUTE, f"{self.source()} {self.source()}")
         elif name in {"setcounter", "addtocounter"}:
             self.count(name)
+        elif name in REFERENCES:
+            leave_out(Omission.ATTRIBUTE, self.option())
+            self.parts.append(f"[{self.source()}]")
+        elif name == "lstinputlisting":
+            self.say_title(self.option())
+            self._block(link(*[self.source()] * 2))
         elif name in DROPPED or CITED.match(name):
             self.drop(name)
         else:
