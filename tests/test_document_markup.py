@@ -243,6 +243,7 @@ def test_code_keeps_its_lines_and_has_colours(page: Any) -> None:
     assert '<span class="code-text">\'# x\'</span>  <span class="code-comment"># why</span>' in html
     assert "<code>a  b</code>" in shown(page, "```nonesuch\na  b\n```")
     assert "<code>a\n\n  b</code>" in shown(page, "text\n\n    a\n\n      b\n\nend")
+    assert "<code>a\n  b</code>" in shown(page, "    a\n      b\n\nend")
     told = shown(page, "```none\n\na() // [!code ++]\nb <!-- [!code focus:2] -->\n```")
     assert "<code>a()\nb</code>" in told
     for language in ("c", "go", "html", "java", "js", "json", "ruby", "rust", "sh", "sql", "yaml"):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from foundry.chunking import strategies
+from foundry.chunking.blocks import is_indented_code
 from foundry.chunking.packing import CountTokens, Packer, limit_tokens
 from foundry.chunking.repeating import Origins
 from foundry.chunking.sections import InnerPaths
@@ -53,7 +54,7 @@ def chunk(
     inner = InnerPaths(document)
     pieces = _STRATEGIES[options.strategy](document, packer)
     limited = limit_tokens(pieces, packer, count_tokens, document.title)
-    for piece in _trim(limited, text, keeps_indentation=is_code(document)):
+    for piece in _trim(limited, document):
         ordinal = ordinals[piece.heading_path]
         ordinals[piece.heading_path] += 1
         chunks.append(
@@ -86,13 +87,17 @@ def _wholes(reading: Reading) -> list[Span]:
     return sorted(wholes, key=lambda each: each.start)
 
 
-def _trim(pieces: Iterator[Piece], text: str, *, keeps_indentation: bool) -> Iterator[Piece]:
+def _trim(pieces: Iterator[Piece], document: Document) -> Iterator[Piece]:
+    text = document.reading.text
+    code = [block for block in document.reading.blocks if is_indented_code(text, block.start)]
+    starts = [block.start for block in code]
     for piece in pieces:
         raw = text[piece.start : piece.end]
         start = piece.start + len(raw) - len(raw.lstrip())
         end = piece.end - (len(raw) - len(raw.rstrip()))
         if _WORD.search(text, start, max(end, start)):
-            if keeps_indentation:
+            place = bisect_right(starts, start) - 1
+            if is_code(document) or (place >= 0 and start < code[place].end):
                 start = _line_start(text, piece.start, start)
             yield Piece(start, end, piece.heading_path, piece.parent)
 

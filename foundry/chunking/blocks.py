@@ -21,6 +21,7 @@ REPEATED_SHARE = 0.6
 _RULE = re.compile(r"[\s>]*(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]+$")
 _MARGIN = " \t>"
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+_INDENTED_CODE = re.compile(r"(?: {4}| {0,3}\t)(?![ \t]*(?:`{3}|~{3}|[|<>]))")
 
 
 def cut_blocks(document: Document, options: ChunkingSection) -> Document:
@@ -36,6 +37,11 @@ def cut_blocks(document: Document, options: ChunkingSection) -> Document:
     return replace(document, reading=_put_in(reading, cut)) if cut else document
 
 
+def is_indented_code(text: str, start: int) -> bool:
+    """Return whether the block that begins at an offset is code without a fence."""
+    return _INDENTED_CODE.match(text, start) is not None
+
+
 def _parts(block: str, options: ChunkingSection) -> list[str]:
     room = capacity_of(options)
     lines = block.split("\n")
@@ -45,6 +51,8 @@ def _parts(block: str, options: ChunkingSection) -> list[str]:
         *code, last = lines[1:]
         if _FENCE.fullmatch(last.rstrip()) and last.strip(_MARGIN).startswith(fence[1]):
             return _cut(lines[:1], code, [last], room, _before_paragraph)
+    if len(block) > options.max_chars and is_indented_code(block, 0):
+        return _cut([], lines, [], room, _before_paragraph)
     return [block]
 
 

@@ -72,6 +72,20 @@ def test_every_chunk_of_code_is_within_its_fence(
     assert found == [f"{prefix}{line}" for line in CODE.split("\n") if line]
 
 
+@pytest.mark.parametrize("strategy", ["headings", "recursive", "sentences", "parent", "page"])
+@pytest.mark.parametrize("indent", ["    ", "\t", "        "])
+def test_indented_code_keeps_its_indent_where_a_chunk_begins(
+    strategy: Strategy, indent: str
+) -> None:
+    lines = [f"{indent}{line}" if line else "" for line in CODE.split("\n")]
+    options = chunking(strategy, 400)
+    text = "Words above.\n\n" + "\n".join(lines) + "\n\nBelow.\n"
+    chunks = [piece.text for piece in chunk(cut_blocks(make_document(text), options), options)]
+    assert sum(piece.startswith(indent) for piece in chunks) > 5
+    found = [line for piece in chunks for line in piece.split("\n") if line.startswith(indent)]
+    assert found == list(filter(None, lines))
+
+
 def test_lines_of_code_without_a_better_place_are_cut_anywhere() -> None:
     lines = [f"  value {number:03}" for number in range(100)]
     document = make_document("```\n" + "\n".join(lines) + "\n```\n")

@@ -113,6 +113,8 @@ class _Reader:
         if not line.strip():
             self._flush()
             self._at += 1
+        elif self._begins_indented_code(line):
+            self.blocks.append(self._indented_code())
         elif fence := _FENCE.match(line):
             self._add(self._code(*fence.groups()))
         elif heading := _HEADING.match(line):
@@ -143,13 +145,9 @@ class _Reader:
             self._at += 1
 
     def _flush(self) -> None:
-        lines, self._paragraph = self._paragraph, []
-        before = self.blocks[-1] if self.blocks else None
-        is_introduced = isinstance(before, Paragraph) and introduces(before.text)
-        if lines and is_introduced and all(_width(line) >= CODE_INDENT for line in lines):
-            self.blocks.append(Code("", tuple(_dedent(line, CODE_INDENT) for line in lines)))
-        elif lines:
-            self.blocks.append(Paragraph("\n".join(lines)))
+        if self._paragraph:
+            self.blocks.append(Paragraph("\n".join(self._paragraph)))
+            self._paragraph = []
 
     def _add(self, block: Block) -> None:
         self._flush()
@@ -171,6 +169,23 @@ class _Reader:
         lines = self._take(is_within)
         self._at += 1
         return Code(info.strip(), tuple(_dedent(line, len(indent)) for line in lines))
+
+    def _begins_indented_code(self, line: str) -> bool:
+        """Return whether indented lines are code: plain text may indent its paragraphs too."""
+        if self._paragraph or _width(line) < CODE_INDENT or _FENCE.match(line) or _ITEM.match(line):
+            return False
+        match self.blocks:
+            case [] | [*_, Heading()]:
+                return True
+            case [*_, Paragraph(text)]:
+                return introduces(text)
+        return False
+
+    def _indented_code(self) -> Code:
+        lines = self._take(lambda line: not line.strip() or _width(line) >= CODE_INDENT)
+        while not lines[-1].strip():
+            lines.pop()
+        return Code("", tuple(_dedent(line, CODE_INDENT) for line in lines))
 
     def _is_table(self) -> bool:
         line = self._lines[self._at]
