@@ -14,11 +14,11 @@ from packaging.requirements import Requirement
 from pydantic import BaseModel
 
 from foundry.cli.main import GROUPS, load_command
+from foundry.config.export import ExportSection
 from foundry.config.file import (
     BuildSection,
     ChunkingSection,
     EmbeddingSection,
-    ExportSection,
     ProjectSection,
     ServerSection,
 )

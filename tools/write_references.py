@@ -28,11 +28,11 @@ from pydantic.fields import FieldInfo
 from foundry import pipeline
 from foundry.cli.main import GROUPS, load_command
 from foundry.cli.main import main as main_command
+from foundry.config.export import ExportSection
 from foundry.config.file import (
     BuildSection,
     ChunkingSection,
     EmbeddingSection,
-    ExportSection,
     ProjectSection,
     ServerSection,
 )

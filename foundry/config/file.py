@@ -1,19 +1,17 @@
 """foundry.toml as users write it: its sections, their keys, and the allowed values."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from foundry.config.named_files import why_no_folder
+from foundry.config.export import ExportSection
 from foundry.config.search import SearchSection
 from foundry.config.sources import Source
-from foundry.features.feature import PACKAGE_PATTERN, Slug, Strings, Table
+from foundry.features.feature import Slug, Strings, Table
 from foundry.features.interfaces import INTERFACES
 from foundry.features.operation import Callers, Interface
 from foundry.features.providers import OTHER_KEY_VARIABLE, PROVIDERS
 from foundry.features.stores import StoreSection
-from foundry.features.targets import TARGETS
 from foundry.runtime.hosts import HOST, HOSTS_HINT, plain_host
 from foundry.runtime.settings import ADDRESS
 
@@ -26,10 +24,8 @@ Strategy = Literal["headings", "recursive", "sentences", "page", "code", "parent
 
 if TYPE_CHECKING:
     Provider = str
-    Target = str
 else:
     Provider = Literal[tuple(PROVIDERS)]
-    Target = Literal[tuple(TARGETS)]
 
 
 class ProjectSection(Table):
@@ -246,47 +242,6 @@ class ServerOptions(Table):
 
 class ServerSection(ServerOptions, *(each.keys for each in INTERFACES.values())):  # type: ignore[misc]
     """[server]."""
-
-
-class ExportSection(Table):
-    """[export]: options of `foundry export`.
-
-    Attributes:
-        package: The name to import; by default `name` with underscores.
-        targets: The platforms on which the export will run; each adds its files. Empty by default
-            if `server.callers` is false.
-        templates: A folder of templates that replace Foundry's by name; needs `--trust`.
-    """
-
-    package: str | None = Field(default=None, pattern=PACKAGE_PATTERN, max_length=63)
-    targets: Annotated[tuple[Target, ...], Field(strict=False)] = ("docker",)
-    templates: str | None = Field(default=None, min_length=1)
-
-    def find_problems(self, name: str, project: Path, *, has_tokens: bool) -> list[str]:
-        """Return problems, with key paths; `name` is the server's."""
-        problems = [
-            f"export.targets: {target!r} lets other machines reach the server, which needs"
-            " server.callers = true; set that, or remove the target"
-            for target in self.targets
-            if TARGETS[target].is_open and "targets" in self.model_fields_set and not has_tokens
-        ]
-        for target in self.targets:
-            longest = TARGETS[target].longest_name
-            if longest and len(name) > longest:
-                problems.append(
-                    f"project.name: the target {target!r} allows {longest} characters at most; drop"
-                    f" {len(name) - longest}, or remove it from export.targets"
-                )
-        if self.templates and (reason := why_no_folder(project / self.templates)):
-            problems.append(f"export.templates: {reason}")
-        return problems
-
-    def resolve(self, *, has_tokens: bool) -> Self:
-        """Return the section with "docker" first if needed, and without defaults if no tokens."""
-        if not has_tokens and "targets" not in self.model_fields_set:
-            return self.model_copy(update={"targets": ()})
-        image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []
-        return self.model_copy(update={"targets": tuple(dict.fromkeys([*image, *self.targets]))})
 
 
 class ConfigFile(Table):
