@@ -63,16 +63,16 @@ class Blocks {
     Object.assign(this, { made, below, isTabAbove: false });
   }
 
-  /** The blocks in lines. A text may begin inside a list item, and is then indented like it. */
+  /** The blocks in lines. A text may begin inside a list item, whose further lines are then indented. */
   read(lines, depth, isBeginning = false) {
     if (depth > MAX_DEPTH) return [wholeNode(lines.join("\n"))];
     const nodes = [];
     let at = 0;
     if (isBeginning) {
-      const first = lines.find((line) => !isBlank(line)) ?? "";
-      while (indentOf(first) && at < lines.length && (isBlank(lines[at]) || indentOf(lines[at]))) at += 1;
-      if (at) nodes.push(...this.read(dedented(lines.slice(0, at), indentOf(first)), depth + 1));
-      else if (this.made.isInList && !LIST_ITEM.test(first)) lines = restOfItem(lines, lines.indexOf(first) + 1);
+      const first = lines.findIndex((line) => !isBlank(line));
+      // Only code keeps the indent of its first line.
+      const from = first + (indentOf(lines[first] ?? "") ? 0 : 1);
+      if (this.made.isInList && !LIST_ITEM.test(lines[first])) lines = restOfItem(lines, from);
     }
     let paragraph = [];
     const flush = () => {

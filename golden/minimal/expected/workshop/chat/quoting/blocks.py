@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...retrieval.markup import strip_comments
-from .lines import cells_of
+from .lines import cells_of, dedent, indent_width
 
 MAX_DEPTH = 8  # Nesting of lists and quotations; deeper ones are read as text.
 CODE_INDENT = 4
@@ -113,6 +113,8 @@ class _Reader:
         if not line.strip():
             self._flush()
             self._at += 1
+        elif self._begins_indented_code(line):
+            self.blocks.append(self._indented_code())
         elif fence := _FENCE.match(line):
             self._add(self._code(*fence.groups()))
         elif heading := _HEADING.match(line):
@@ -143,13 +145,9 @@ class _Reader:
             self._at += 1
 
     def _flush(self) -> None:
-        lines, self._paragraph = self._paragraph, []
-        before = self.blocks[-1] if self.blocks else None
-        is_introduced = isinstance(before, Paragraph) and introduces(before.text)
-        if lines and is_introduced and all(_width(line) >= CODE_INDENT for line in lines):
-            self.blocks.append(Code("", tuple(_dedent(line, CODE_INDENT) for line in lines)))
-        elif lines:
-            self.blocks.append(Paragraph("\n".join(lines)))
+        if self._paragraph:
+            self.blocks.append(Paragraph("\n".join(self._paragraph)))
+            self._paragraph = []
 
     def _add(self, block: Block) -> None:
         self._flush()
@@ -170,7 +168,22 @@ class _Reader:
 
         lines = self._take(is_within)
         self._at += 1
-        return Code(info.strip(), tuple(_dedent(line, len(indent)) for line in lines))
+        return Code(info.strip(), tuple(dedent(line, len(indent)) for line in lines))
+
+    def _begins_indented_code(self, line: str) -> bool:
+        """Return whether indented lines are code: plain text may indent its paragraphs too."""
+        is_block = _FENCE.match(line) or _ITEM.match(line)
+        if self._paragraph or is_block or indent_width(line) < CODE_INDENT:
+            return False
+        before = self.blocks[-1] if self.blocks else None
+        is_introduced = isinstance(before, Paragraph) and introduces(before.text)
+        return before is None or isinstance(before, Heading) or is_introduced
+
+    def _indented_code(self) -> Code:
+        lines = self._take(lambda line: not line.strip() or indent_width(line) >= CODE_INDENT)
+        while not lines[-1].strip():
+            lines.pop()
+        return Code("", tuple(dedent(line, CODE_INDENT) for line in lines))
 
     def _is_table(self) -> bool:
         line = self._lines[self._at]
@@ -249,7 +262,7 @@ class _Reader:
 
     def _item_lines(self, item: re.Match[str]) -> list[str]:
         """Consume the lines of an item, without their indent."""
-        depth, width = _width(item[1]), item.end()
+        depth, width = indent_width(item[1]), item.end()
         lines = [item.string[item.end() :]]
         self._at += 1
         while self._at < len(self._lines):
@@ -258,10 +271,10 @@ class _Reader:
             if self._at == len(self._lines):
                 break
             line = self._lines[self._at]
-            if _width(line) <= depth and (blank or _begins_block(line)):
+            if indent_width(line) <= depth and (blank or _begins_block(line)):
                 self._at = start
                 break
-            lines += [*blank, _dedent(line, width)]
+            lines += [*blank, dedent(line, width)]
             self._at += 1
         return lines
 
@@ -279,18 +292,4 @@ def _begins_block(line: str) -> bool:
 
 def _is_sibling(first: re.Match[str], item: re.Match[str]) -> bool:
     kinds = [mark[-1] if mark[-1] in ".)" else "-" for mark in (first[2], item[2])]
-    return kinds[0] == kinds[1] and _width(item[1]) <= _width(first[1]) + 1
-
-
-def _width(line: str) -> int:
-    """Return the indent of a line, with tab stops at every fourth column."""
-    return len(line[: len(line) - len(line.lstrip())].expandtabs(4))
-
-
-def _dedent(line: str, width: int) -> str:
-    """Return a line without up to `width` columns of its indent."""
-    at = 0
-    while at < len(line) and line[at] in " \t" and width > 0:
-        width -= 4 if line[at] == "\t" else 1
-        at += 1
-    return line[at:]
+    return kinds[0] == kinds[1] and indent_width(item[1]) <= indent_width(first[1]) + 1

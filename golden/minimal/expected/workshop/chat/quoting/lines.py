@@ -64,3 +64,17 @@ def row_of(cells: Sequence[str]) -> str:
     """Return cells as a Markdown table row."""
     escaped = (re.sub(r"(?<!\\)\|", r"\\|", keep_plain(cell)) for cell in cells)
     return f"| {' | '.join(escaped)} |"
+
+
+def indent_width(line: str) -> int:
+    """Return the indent of a line in columns, with tab stops at every fourth column."""
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(4))
+
+
+def dedent(line: str, width: int) -> str:
+    """Return a line without up to `width` columns of its indent."""
+    at = 0
+    while at < len(line) and line[at] in " \t" and width > 0:
+        width -= 4 if line[at] == "\t" else 1
+        at += 1
+    return line[at:]
