@@ -51,9 +51,7 @@ def test_indented_code_is_code_below_what_announces_it() -> None:
         "Run: [1]\n\n```\nuv sync\n  --all\n```"
     ]
     code = "    # first\n    * a\n\n    > b\n"
-    assert quoted(f"Run:\n\n{code}\nEnd.", "Run:") == [
-        "Run: [1]\n\n```\n# first\n* a\n\n> b\n```"
-    ]
+    assert quoted(f"Run:\n\n{code}\nEnd.", "Run:") == ["Run: [1]\n\n```\n# first\n* a\n\n> b\n```"]
 
 
 def test_code_holds_fences_of_its_own() -> None:
