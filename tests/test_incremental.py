@@ -375,7 +375,9 @@ def many(project: Project) -> None:
 
 def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
     many(project)
-    # The last document keeps the build running until it is interrupted.
+    # The cache is written every second, so it is written after this document. The last document
+    # keeps the build running until it is interrupted.
+    write(project, "many/short.rst", slow_rst(3_000))
     slow = write(project, "many/slow.rst", slow_rst(60_000))
     process = start("build", project.root, "--jobs", "1", "--quiet")
     cache = project.root / ".foundry" / CACHE_NAME
@@ -399,8 +401,9 @@ def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
     slow.write_text("Read at once.", encoding="utf-8")
     assert "what was read is kept" in said
     read, reused, _ = changes(project)
-    assert reused >= prepared
-    assert read + reused == 68
+    # The interrupt may have come after a result was stored, and before its document was.
+    assert reused >= prepared - 1
+    assert read + reused == 69
     assert snapshot(project.index) == fresh_index(project)
 
 
