@@ -496,7 +496,7 @@ def test_code_that_a_passage_announces_is_quoted_from_the_next_one() -> None:
         )
         for said, at, line in [(text, 0, 1), ("```\nopen valve\n```\n\nIt is loud.", 38, 3)]
     )
-    index = SimpleNamespace(**{**vars(INDEX), "chunk_after": lambda _: after})
+    index: Any = SimpleNamespace(**{**vars(INDEX), "chunk_after": lambda _: after})
     (passage,) = number_passages([first])
     ((_, quote),), _ = extract("How is the valve opened? Is it loud?", [passage], index)
     assert (quote.lead, quote.rest) == (text, ("```\nopen valve\n```",))
