@@ -305,10 +305,10 @@ def test_server_and_index_that_do_not_go_together_are_refused(
     pieces = other.export()
     done = run(pieces, "search", "valve", INDEX_DIR=str(exported / "notes" / "data"))
     assert done.returncode == 1
-    assert "this server uses a table" in done.stderr
+    assert "this server embeds them with a table" in done.stderr
     done = run(exported, "search", "valve", INDEX_DIR=str(pieces / "notes" / "data"))
     assert done.returncode == 1
-    assert "embedded by a table of word pieces" in done.stderr
+    assert "need a table of word pieces" in done.stderr
     for address in ("ftp://x", "http://user:secret@x/v1", "http://x/?key=secret"):
         done = run(exported, "search", "valve", EMBEDDING_BASE_URL=address)
         assert done.returncode == 2

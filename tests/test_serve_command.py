@@ -332,7 +332,7 @@ def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
         done = refused("serve", project.root, "--no-watch", "--port", str(port))
     assert done.returncode == 1
     assert f"cannot listen on 127.0.0.1 port {port}" in done.stderr
-    assert "choose another one with --port" in done.stderr
+    assert "choose another port with --port" in done.stderr
     without = {"API_TOKENS": ""}
     done = refused("serve", project.root, "--host", "0.0.0.0", "--port", "0", variables=without)
     assert done.returncode == 2

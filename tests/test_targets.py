@@ -15,7 +15,7 @@ from conftest import MakeProject
 from sharing import unformatted
 from systems import needs_systemd
 
-from foundry.config.file import Target
+from foundry.config.export import Target
 from foundry.config.project import load_config
 from foundry.errors import RenderError
 from foundry.features.providers import PROVIDERS

@@ -40,7 +40,6 @@ path = "sources"
 provider = "openai"
 model = "{model}"
 base_url = "{service.base_url}"
-distillation_texts = 500
 {more}
 """
 SUBJECTS = ("valve", "pump", "boiler", "filter", "gasket", "sensor", "motor", "bearing")
@@ -61,6 +60,8 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeService]:
 def project_of(
     make_project: MakeProject, service: FakeService, more: str = "", model: str = "words"
 ) -> Project:
+    if 'query = "same"' not in more:
+        more += "\ndistillation_texts = 500"
     return make_project(NOTES, config=CONFIG.format(service=service, more=more, model=model))
 
 

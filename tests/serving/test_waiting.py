@@ -72,7 +72,7 @@ def test_a_port_in_use_is_said_before_anything_is_built(make_project: MakeProjec
         )
         with pytest.raises(ServerError, match=f"cannot listen on 127.0.0.1 port {port}") as failed:
             next(events)
-    assert "choose another one with --port" in (failed.value.hint or "")
+    assert "choose another port with --port" in (failed.value.hint or "")
     assert not (project.root / ".foundry").exists()
 
 
