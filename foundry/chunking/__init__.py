@@ -88,7 +88,7 @@ def _wholes(reading: Reading) -> list[Span]:
 
 
 def _trim(pieces: Iterator[Piece], document: Document) -> Iterator[Piece]:
-    text = document.reading.text
+    text, is_source = document.reading.text, is_code(document)
     code = [block for block in document.reading.blocks if is_indented_code(text, block.start)]
     starts = [block.start for block in code]
     for piece in pieces:
@@ -97,7 +97,7 @@ def _trim(pieces: Iterator[Piece], document: Document) -> Iterator[Piece]:
         end = piece.end - (len(raw) - len(raw.rstrip()))
         if _WORD.search(text, start, max(end, start)):
             place = bisect_right(starts, start) - 1
-            if is_code(document) or (place >= 0 and start < code[place].end):
+            if is_source or (place >= 0 and start < code[place].end):
                 start = _line_start(text, piece.start, start)
             yield Piece(start, end, piece.heading_path, piece.parent)
 

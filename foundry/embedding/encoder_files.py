@@ -43,10 +43,11 @@ def write_encoder(directory: Path, encoder: PieceEncoder, pieces: Sequence[str])
 
 def _array_parts(array: NDArray[np.generic]) -> list["Buffer"]:
     """Return the header and the data of a NumPy file."""
+    array = np.ascontiguousarray(array)
     header = BytesIO()
     described = np.lib.format.header_data_from_array_1_0(array)
     np.lib.format.write_array_header_1_0(header, described)
-    return [header.getvalue(), np.ascontiguousarray(array).data]
+    return [header.getvalue(), array.data]
 
 
 def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.float64]:

@@ -79,6 +79,12 @@ def parse_xml(content: bytes) -> Element:
         raise UnreadableError(Reason.DAMAGED, "XML") from None
 
 
+def bare_tag(element: Element) -> str:
+    """Return an element's tag without its namespace; "" for a comment or an instruction."""
+    # Comments and processing instructions have a function as their tag.
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
 def describe(root: Element | None) -> dict[str, Any]:
     """Return title, language and modification date from a document's core properties."""
 

@@ -10,7 +10,7 @@ from foundry.documents.reasons import Reason
 from foundry.readers.accounting.containers import xml_texts
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.parts import texts_of
-from foundry.readers.formats.packed import parse_xml
+from foundry.readers.formats.packed import bare_tag, parse_xml
 from foundry.readers.formats.subtitles import Cue, compose
 from foundry.readers.notes import leave_out
 
@@ -27,17 +27,17 @@ def read(content: bytes) -> Reading:
     Raises UnreadableError for other XML, and for a file without paragraphs.
     """
     root = parse_xml(content)
-    if _name(root) != "tt":
+    if bare_tag(root) != "tt":
         raise UnreadableError(Reason.NO_SUBTITLES)
     title, agents = "", dict[str, str]()
-    for part in (each for head in root if _name(head) == "head" for each in head.iter()):
-        if _name(part) == "title":
+    for part in (each for head in root if bare_tag(head) == "head" for each in head.iter()):
+        if bare_tag(part) == "title":
             title = title or " ".join(texts_of(part).split())
-        elif _name(part) == "agent":
+        elif bare_tag(part) == "agent":
             agents[part.get(_ID, "")] = " ".join(texts_of(part).split())
     cues: list[Cue] = []
     for part in root:
-        if _name(part) == "body":
+        if bare_tag(part) == "body":
             cues += _cues(part, agents, _voice(part, agents, ""), 0)
         else:
             leave_out(Omission.METADATA, texts_of(part))
@@ -47,7 +47,7 @@ def read(content: bytes) -> Reading:
 def _cues(parent: Element, agents: Mapping[str, str], voice: str, depth: int) -> Iterator[Cue]:
     for element in parent:
         said_by = _voice(element, agents, voice)
-        if _name(element) == "p":
+        if bare_tag(element) == "p":
             begin = _seconds(element.get("begin") or _first_begin(element))
             stop, length = element.get("end"), element.get("dur")
             end = _seconds(stop) if stop else begin + _seconds(length or "")
@@ -71,7 +71,7 @@ def _say(
 
     add(element.text)
     for child in element:
-        name = _name(child)
+        name = bare_tag(child)
         if name == "br":
             said.append((voice, ""))
         elif name == "span":
@@ -95,10 +95,6 @@ def _seconds(written: str) -> float:
         return 3600 * int(clock[1]) + 60 * int(clock[2]) + float(clock[3])
     offset = _OFFSET.fullmatch(written)
     return float(offset[1]) * _SECONDS[offset[2]] if offset else 0.0
-
-
-def _name(element: Element) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 READER = FileReader(

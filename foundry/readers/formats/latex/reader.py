@@ -158,7 +158,8 @@ class _Writer(Environments):
             self.parts.append(f"[{self.source()}]")
         elif name == "lstinputlisting":
             self.say_title(self.option())
-            self._block(link(*[self.source()] * 2))
+            file = self.source()
+            self._block(link(file, file))
         elif name in DROPPED or CITED.match(name):
             self.drop(name)
         else:

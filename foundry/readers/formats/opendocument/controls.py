@@ -3,7 +3,7 @@
 from xml.etree.ElementTree import Element, SubElement
 
 from foundry.documents.left_out import Omission
-from foundry.readers.formats.opendocument.names import DRAW, TEXT
+from foundry.readers.formats.opendocument.names import DRAW, OFFICE, TEXT
 from foundry.readers.notes import leave_out
 
 CONTROL = f"{DRAW}control"
@@ -17,7 +17,8 @@ def place_controls(body: Element) -> None:
     """Put the label or value of each form control into the shape that shows it."""
     controls = {
         name: each
-        for each in body.iter()
+        for forms in body.iter(f"{OFFICE}forms")
+        for each in forms.iter()
         if isinstance(each.tag, str) and each.tag.startswith(_FORM)
         for name in (each.get(f"{_FORM}id"), each.get(_ID))
         if name

@@ -15,25 +15,19 @@ T = TypeVar("T")
 
 def rich_texts(parts: Parts) -> list[str | None]:
     """Return the shown text of each numbered rich value; None for those of unknown structure."""
-    metadata = _children(parts, "sheetMetadata")
+    metadata = parts.related_xml(parts.main, "sheetMetadata")
+    if metadata is None:
+        return []
     keys = [[key.get("n", "") for key in each] for each in _children(parts, "rdRichValueStructure")]
     shown = [_shown(each, keys) for each in _children(parts, "rdRichValue")]
-    values = [
-        _item(shown, each.get("i"))
-        for group in metadata
-        if group.get("name") == "XLRICHVALUE"
-        for each in group.iter()
-        if _name(each) == "rvb"
-    ]
-    numbered = (group for group in metadata if _name(group) == "valueMetadata")
-    records = (each for group in numbered for each in group.iter() if _name(each) == "rc")
-    return [_item(values, each.get("v")) for each in records]
+    blocks = metadata.iterfind("*[@name='XLRICHVALUE']//{*}rvb")
+    values = [_item(shown, each.get("i")) for each in blocks]
+    return [_item(values, each.get("v")) for each in metadata.iterfind("{*}valueMetadata//{*}rc")]
 
 
-def _children(parts: Parts, kind: str) -> list[Element]:
-    name = parts.related(parts.main, kind)
-    root = parts.xml(name) if name else None
-    return [] if root is None else list(root)
+def _children(parts: Parts, kind: str) -> Sequence[Element]:
+    root = parts.related_xml(parts.main, kind)
+    return () if root is None else [*root]
 
 
 def _shown(value: Element, keys: list[list[str]]) -> str | None:
@@ -48,7 +42,3 @@ def _shown(value: Element, keys: list[list[str]]) -> str | None:
 def _item(items: Sequence[T], number: str | None) -> T | None:
     place = int(number) if number and number.isdecimal() and len(number) < 9 else len(items)
     return items[place] if place < len(items) else None
-
-
-def _name(element: Element) -> str:
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""

@@ -13,12 +13,7 @@ from foundry.readers.formats.office.parts import ALTERNATIVES, RELATIONSHIPS, Re
 from foundry.readers.formats.office.running import PAGE_NUMBER
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.symbols import from_private_use, symbol
-from foundry.readers.formats.word.drawings import (
-    Note,
-    control_omission,
-    find_boxes,
-    write_drawing,
-)
+from foundry.readers.formats.word.drawings import Note, control_omission, find_boxes, write_drawing
 from foundry.readers.formats.word.fields import (
     CONTENTS,
     PAGES,

@@ -13,7 +13,7 @@ from foundry.readers.accounting.containers import xml_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.formats import html, wikitext
-from foundry.readers.formats.packed import parse_xml
+from foundry.readers.formats.packed import bare_tag, parse_xml
 from foundry.readers.formats.xml.prose import is_prose, to_html
 from foundry.readers.notes import leave_out
 
@@ -40,7 +40,7 @@ def read(content: bytes) -> Reading:
     well-formed.
     """
     root = parse_xml(_without_doctype(content))
-    if _tag(root) == "mediawiki":
+    if bare_tag(root) == "mediawiki":
         return wikitext.read_dump(root)
     if is_prose(root):
         reading = html.read(to_html(root))
@@ -85,7 +85,7 @@ def _add_sections(composer: Composer, parent: Element, level: int) -> None:
         if level <= 2 and len(element) and not _is_mixed(element):
             composer.text("\n".join(lines))
             lines = []
-            composer.heading(level, _name_of(element) or _tag(element))
+            composer.heading(level, _name_of(element) or bare_tag(element))
             composer.text(_attributes_of(element))
             _add_sections(composer, element, level + 1)
         else:
@@ -95,7 +95,7 @@ def _add_sections(composer: Composer, parent: Element, level: int) -> None:
 
 
 def _add_lines(lines: list[str], element: Element, path: str) -> None:
-    name = f"{path}.{_tag(element)}".lstrip(".")
+    name = f"{path}.{bare_tag(element)}".lstrip(".")
     is_parent = len(element) and not _is_mixed(element)
     text = _plain(element.text or "") if is_parent else _text_of(element)
     attributes = _attributes_of(element)
@@ -138,14 +138,9 @@ def _is_mixed(element: Element) -> bool:
 
 def _name_of(element: Element) -> str | None:
     for child in element:
-        if _tag(child).lower() in _NAMES and child.text and child.text.strip():
+        if bare_tag(child).lower() in _NAMES and child.text and child.text.strip():
             return child.text.strip()
     return next((value for key, value in element.attrib.items() if key in _NAMES), None)
-
-
-def _tag(element: Element) -> str:
-    # Comments and processing instructions have a function as their tag.
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def _strip_markup(text: str) -> str:

@@ -2,6 +2,8 @@
 
 from xml.etree.ElementTree import Element
 
+from foundry.readers.formats.packed import bare_tag
+
 _KINDS = {
     **{"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"},
     **{"alpha-lower": "a", "alpha-upper": "A", "roman-lower": "i", "roman-upper": "I"},
@@ -11,9 +13,7 @@ _KINDS = {
 
 def local_name(element: Element) -> str:
     """Return the name of an element without its namespace, in lower case."""
-    # Comments and processing instructions have a function as their tag.
-    tag = element.tag if isinstance(element.tag, str) else ""
-    return tag.rpartition("}")[2].lower()
+    return bare_tag(element).lower()
 
 
 def fill_references(root: Element) -> None:
