@@ -37,16 +37,16 @@ from dataclasses import replace
 
 from fastapi import FastAPI
 
-from .retrieval.hooks import Caller, Hooks, SearchBody
+from .retrieval.hooks import Caller, Hooks, SearchRequest
 from .retrieval.results import SearchResponse
 
 
-def before_search(request: SearchBody) -> SearchBody:
+def before_search(request: SearchRequest) -> SearchRequest:
     """Say what people mean."""
     return replace(request, query=request.query.replace("gasket", "seal"))
 
 
-def after_search(request: SearchBody, response: SearchResponse) -> SearchResponse:
+def after_search(request: SearchRequest, response: SearchResponse) -> SearchResponse:
     """Give one hit at most."""
     return replace(response, hits=response.hits[:1])
 
