@@ -50,7 +50,7 @@ def _in_haste(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder_changes, "QUIET_MS", 50)
 
 
-def test_folders_are_watched_as_the_reader_enters_them(docs: Path) -> None:
+def test_only_folders_that_the_reader_enters_are_watched(docs: Path) -> None:
     (docs / ".gitignore").write_text("ignored/\n")
     for name in ("ignored", ".hidden/x", "left/out", "node"):
         (docs / name).mkdir(parents=True)
@@ -82,7 +82,7 @@ def test_a_source_that_is_a_link_is_watched(docs: Path, tmp_path: Path) -> None:
         wait_for_change(watching)
 
 
-def test_folders_are_followed_as_they_come_and_go(docs: Path) -> None:
+def test_new_and_removed_folders_are_followed(docs: Path) -> None:
     with closing(watch_folders([source_of(docs)])) as watching:
         begin(watching)
         (docs / "new" / "below").mkdir(parents=True)
@@ -123,7 +123,7 @@ def test_watches_are_bounded_and_those_near_the_root_come_first(
         wait_for_change(watching)
 
 
-def test_names_that_are_not_utf8_end_no_watch(docs: Path) -> None:
+def test_a_folder_with_a_name_that_is_not_utf8_is_reported(docs: Path) -> None:
     Path(os.fsdecode(os.fsencode(docs) + b"/caf\xe9")).mkdir()
     with closing(watch_folders([source_of(docs)])) as watching:
         told = begin(watching)

@@ -42,9 +42,7 @@ def test_a_second_command_names_the_first_and_ends_at_once(
 
 
 @pytest.mark.parametrize("owner", [None, ""])
-def test_a_holder_that_has_not_said_who_it_is_is_another_process(
-    owner: str | None, built: Project
-) -> None:
+def test_an_unknown_holder_is_called_another_process(owner: str | None, built: Project) -> None:
     with hold_lock(load_config(built.root)):
         if owner is None:
             owner_of(built).unlink()
@@ -54,7 +52,7 @@ def test_a_holder_that_has_not_said_who_it_is_is_another_process(
     assert f"{built.root}: another process is working on this project" in result.output
 
 
-def test_a_command_that_fails_lets_go(built: Project) -> None:
+def test_a_command_that_fails_releases_the_lock(built: Project) -> None:
     with pytest.raises(ValueError, match="fault"), hold_lock(load_config(built.root)):
         assert owner_of(built).exists()
         raise ValueError("fault")
@@ -63,12 +61,12 @@ def test_a_command_that_fails_lets_go(built: Project) -> None:
     assert not owner_of(built).exists()
 
 
-def test_a_build_sets_aside_a_state_that_is_not_ours(built: Project) -> None:
+def test_a_build_sets_a_foreign_state_aside(built: Project) -> None:
     (built.root / ".foundry" / "made-here").unlink()
     assert "it is now .foundry.set-aside" in built.succeed("build", "--quiet").stderr
 
 
-def test_without_a_build_a_state_that_is_not_ours_is_refused(built: Project) -> None:
+def test_other_commands_refuse_a_foreign_state(built: Project) -> None:
     (built.root / ".foundry" / "made-here").unlink()
     result = built.run("publish")
     assert "was not written here by this installation" in result.output

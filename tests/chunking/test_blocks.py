@@ -104,7 +104,7 @@ def test_a_long_line_of_code_has_a_part_of_its_own() -> None:
     assert after.strip() == "\n\n".join(parts)
 
 
-def test_what_fits_or_is_not_to_be_split_stays_as_it_is() -> None:
+def test_blocks_that_fit_or_are_not_split_do_not_change() -> None:
     small, large = make_document(table(10)), make_document(table(200))
     assert cut_blocks(small, chunking("headings")) is small
     assert cut_blocks(large, chunking("none")) is large
@@ -114,7 +114,7 @@ def test_what_fits_or_is_not_to_be_split_stays_as_it_is() -> None:
     assert cut_blocks(unclosed, chunking("headings")) is unclosed
 
 
-def test_a_header_that_would_fill_the_chunks_is_not_repeated() -> None:
+def test_a_header_that_is_too_long_is_not_repeated() -> None:
     wide = f"| {'a' * 700} | b |\n|---|---|\n" + "\n".join(f"| {n} | x |" for n in range(100))
     document = make_document(wide)
     assert cut_blocks(document, chunking("headings")) is document

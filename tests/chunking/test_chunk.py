@@ -59,7 +59,7 @@ def test_each_section_is_a_chunk_with_its_path_and_lines() -> None:
     assert [(c.start, c.end) for c in chunks] == [(0, 5), (7, 15), (17, 26), (28, 38)]
 
 
-def test_front_matter_is_no_chunk() -> None:
+def test_front_matter_is_not_a_chunk() -> None:
     (only,) = split("---\ntitle: T\n---\ntext\n")
     assert (only.text, only.line_start) == ("text", 4)
 
@@ -92,13 +92,13 @@ def test_no_chunk_is_only_the_title(strategy: Strategy, text: str, path: str) ->
     assert only.heading_path[-1] == "Habitat"
 
 
-def test_titles_above_a_section_that_is_cut_are_kept() -> None:
+def test_headings_above_a_cut_section_are_kept() -> None:
     fence = "```\n" + "x" * 190 + "\n```"
     chunks = texts(f"# One\n\n# Two\n\n{fence}\n", max_chars=200)
     assert chunks == ["# One\n\n# Two", fence]
 
 
-def test_levels_may_be_skipped() -> None:
+def test_heading_levels_may_be_skipped() -> None:
     paths = [c.heading_path for c in split("### A\n\nx\n\n# B\n\ny\n\n#### C\n\nz\n\n## D\n\nw\n")]
     assert paths == [("A",), ("B",), ("B", "C"), ("B", "D")]
 
@@ -141,14 +141,14 @@ def test_code_is_cut_between_definitions() -> None:
     assert all(any(function in piece for piece in chunks) for function in functions)
 
 
-def test_recursive_fills_chunks_with_whole_sections() -> None:
+def test_recursive_strategy_fills_chunks_with_whole_sections() -> None:
     text = "".join(f"# H{n}\n\n{'word ' * 20}\n\n" for n in range(10))
     chunks = split(text, "recursive", 350)
     assert all(c.text.startswith("# H") for c in chunks)
     assert [c.heading_path for c in chunks][:2] == [("H0",), ("H3",)]
 
 
-def test_none_keeps_the_document_whole() -> None:
+def test_strategy_none_keeps_the_document_whole() -> None:
     (only,) = split("---\na: b\n---\n\n# A\n\n" + "word " * 5_000, "none", 100)
     assert len(only.text) > 20_000
     assert only.heading_path == ()
@@ -307,7 +307,7 @@ def test_no_letter_or_digit_is_lost(
 
 @settings(deadline=None, max_examples=50)
 @given(_TEXTS, _STRATEGIES, st.integers(100, 400), st.sampled_from(["md", "py"]))
-def test_chunks_overlap_only_when_asked(
+def test_chunks_overlap_only_if_configured(
     text: str, strategy: Strategy, max_chars: int, suffix: str
 ) -> None:
     document = make_document(text, f"a.{suffix}")
@@ -402,7 +402,7 @@ def test_a_page_has_the_path_of_its_first_text() -> None:
     ]
 
 
-def test_headings_before_the_body_are_no_sections() -> None:
+def test_headings_before_the_body_do_not_begin_sections() -> None:
     document = make_document("# One\n\n1\n\n# Half\n\n1\n\n# Two\n\nsecond\n")
     start = document.reading.text.index("# Two")
     body = replace(document, reading=replace(document.reading, body_start=start))

@@ -119,7 +119,7 @@ def test_every_part_of_a_list_has_its_stem(strategy: Strategy, mark: str) -> Non
     assert join(chunks) == text.strip()
 
 
-def test_a_list_of_html_carries_its_stem() -> None:
+def test_parts_of_an_html_list_have_its_stem() -> None:
     items = "".join(f"<li>thing {number} that was asked for once</li>" for number in range(40))
     page = f"<html><body><h1>T</h1><p>Never remove:</p><ol>{items}</ol></body></html>"
     parts = [each.text for each in split(page, path="a.html") if "thing" in each.text]
@@ -143,7 +143,7 @@ def test_a_list_that_fits_stays_with_its_stem() -> None:
         (f"{'long ' * 100}:\n\n" + "- thing that was asked for\n" * 40, "a.md"),
     ],
 )
-def test_what_has_no_stem_stays_as_it_is(text: str, path: str) -> None:
+def test_lists_without_a_stem_do_not_change(text: str, path: str) -> None:
     document = make_document(text, path)
     options = chunking("headings", 300)
     assert repeat_stems(document, options).reading.text == document.reading.text
@@ -156,7 +156,7 @@ _PARTS += ["(a) a thing:\n\n", "(1) one of them;\n\n", "(i) first\n", "```\nx\n`
 
 @settings(max_examples=75, deadline=None)
 @given(st.lists(st.sampled_from(_PARTS), max_size=60))
-def test_nothing_is_lost_and_lines_are_those_of_the_text(parts: list[str]) -> None:
+def test_no_text_is_lost_and_line_numbers_are_right(parts: list[str]) -> None:
     text = "begin\n\n" + "".join(parts)
     document = make_document(text)
     chunks = split(text, max_chars=80)

@@ -62,7 +62,7 @@ def test_a_long_paragraph_is_cut_in_windows_that_end_with_a_word(
     assert (sizes(found), found[-1].end) == (units, length)
 
 
-def test_an_overlap_reaches_to_the_beginning_and_no_further() -> None:
+def test_an_overlap_is_limited_by_the_beginning_and_the_chunk_size() -> None:
     text = "aaaa bbbb cccc"
     pieces = [Span(0, 5), Span(5, 10), Span(10, 14)]
     assert packer(text, 100, 50).overlap(pieces) == [Span(0, 5), Span(0, 10), Span(0, 14)]

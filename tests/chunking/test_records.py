@@ -94,7 +94,7 @@ def test_an_advisory_is_one_chunk(name: str, strategy: Strategy) -> None:
     assert (only.start, only.line_start, only.heading_path) == (0, 1, ())
 
 
-def test_keys_of_larger_data_join_below_what_they_share() -> None:
+def test_small_values_are_joined_under_their_common_keys() -> None:
     words = "x" * 500
     text = f"a:\n  t: {words}\nb:\n  t: {words}\nc:\n"
     text += "".join(f"  {key}:\n    t: {words}\n" for key in "defg")
@@ -107,7 +107,7 @@ def test_keys_of_larger_data_join_below_what_they_share() -> None:
     ]
 
 
-def test_neighbours_of_several_keys_each_join() -> None:
+def test_adjacent_records_of_several_keys_are_joined() -> None:
     words = "x" * 200
     inner = f"  t: {words}\n  p:\n    t: {words}\n"
     chunks = split("".join(f"{key}:\n{inner}" for key in "abcdefgh"), "a.yml")
@@ -116,7 +116,7 @@ def test_neighbours_of_several_keys_each_join() -> None:
     ]
 
 
-def test_a_value_above_the_limit_is_cut_under_its_key() -> None:
+def test_a_value_above_the_limit_is_cut_and_keeps_its_key() -> None:
     text = f"a:\n  - b\nlong: |\n  {PROSE * 4}\nc:\n  - d\n"
     chunks = split(text, "a.yml")
     assert [each.heading_path for each in chunks] == [("a",), *[("long",)] * 4, ("c",)]
@@ -132,7 +132,7 @@ _VALUES = st.recursive(
 
 @settings(max_examples=30, deadline=None)
 @given(st.dictionaries(st.text("kl", min_size=1), _VALUES))
-def test_nothing_of_data_is_lost(value: object) -> None:
+def test_no_data_is_lost(value: object) -> None:
     text = json.dumps(value, indent=2)
     if not any(character.isalnum() for character in text):
         return
@@ -147,7 +147,7 @@ def test_nothing_of_data_is_lost(value: object) -> None:
     assert all(len(each.text) <= 2_400 for each in chunks)
 
 
-def test_pages_come_before_data_with_such_a_key(make_project: MakeProject) -> None:
+def test_pages_rank_above_data_with_a_key_of_that_name(make_project: MakeProject) -> None:
     project = make_project(
         {
             "sources/guide/lists.md": "# Pagination\n\nLists are cut into parts of a hundred.\n",

@@ -20,7 +20,7 @@ RAISED = {"Skipped": 2, "FetchError": 0, "refused": 0, "UnreadableError": 0, "Ur
 """Functions and classes that take a reason, with the position of that argument."""
 
 
-def test_no_module_writes_a_reason_out() -> None:
+def test_no_module_passes_a_reason_as_a_literal() -> None:
     for path in set(FOUNDRY.rglob("*.py")) - set((FOUNDRY / "runtime").rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_bytes())):
             name = getattr(getattr(node, "func", None), "id", "")
@@ -29,7 +29,7 @@ def test_no_module_writes_a_reason_out() -> None:
                 assert not isinstance(reason, ast.Constant | ast.JoinedStr), f"{path}: {name}"
 
 
-def test_every_extra_that_brings_a_reader_has_its_reason() -> None:
+def test_every_extra_with_a_reader_has_a_reason() -> None:
     readers = [*FILE_READERS, *(reader.with_ocr for reader in FILE_READERS), pictures.READER]
     extras = {reader.extra for reader in readers if reader is not None and reader.extra}
     found = {needs_extra(extra) for extra in extras}
@@ -38,12 +38,12 @@ def test_every_extra_that_brings_a_reader_has_its_reason() -> None:
 
 
 @pytest.mark.parametrize("kind", ["", "WORD", "a story of its own"])
-def test_formats_that_nobody_knows_have_no_reason(kind: str) -> None:
+def test_unknown_formats_have_no_reason(kind: str) -> None:
     for find in (unsupported, needs_extra):
         with pytest.raises(ValueError, match="is not a valid Reason"):
             find(kind)
 
 
-def test_reasons_that_name_something_have_its_name() -> None:
+def test_completed_reasons_have_their_detail() -> None:
     assert answered(404) == "status 404"
     assert of_sitemap(Reason.TOO_SLOW) == "sitemap: too slow"

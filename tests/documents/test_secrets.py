@@ -41,7 +41,7 @@ KEYS = {
 
 
 @pytest.mark.parametrize("kind", KEYS)
-def test_kind_and_line_are_told(kind: str) -> None:
+def test_findings_have_kind_and_line(kind: str) -> None:
     (found,) = find_secrets(f"# Setting up\n\nThen put\n\n    {KEYS[kind]}\n\ninto it.\n")
     assert (found.kind, found.line, found.count) == (kind, 5, 1)
 
@@ -57,12 +57,12 @@ def test_kind_and_line_are_told(kind: str) -> None:
         ("qwe83qwe83qwe83qwe83", False),
     ],
 )
-def test_a_random_value_has_letters_digits_and_length(value: str, is_secret: bool) -> None:
+def test_random_values_need_letters_digits_and_length(value: str, is_secret: bool) -> None:
     found = find_secrets(f"password = '{value}'")
     assert [finding.kind for finding in found] == ["random value"] * is_secret
 
 
-def test_every_secret_is_told() -> None:
+def test_every_secret_is_found() -> None:
     found = find_secrets("".join(f"{KEYS[kind]}\n\n" for kind in KEYS))
     assert [finding.kind for finding in found] == list(KEYS)
     text = f"{KEYS['GitLab token']} {KEYS['npm token']}\n{KEYS['GitLab token']}\n"
@@ -73,7 +73,7 @@ def test_every_secret_is_told() -> None:
     ]
 
 
-def test_more_than_a_hundred_would_tell_nothing_new() -> None:
+def test_at_most_a_hundred_secrets_are_listed() -> None:
     found = find_secrets(f"{KEYS['npm token']}\n" * (MAX_FINDINGS + 1))
     assert [finding.line for finding in found] == list(range(1, 101))
 
@@ -91,7 +91,7 @@ def test_more_than_a_hundred_would_tell_nothing_new() -> None:
         "a monkey = " + "abc" * 10,
     ],
 )
-def test_placeholders_and_prose_are_not(text: str) -> None:
+def test_placeholders_and_prose_are_not_secrets(text: str) -> None:
     assert find_secrets(text) == ()
 
 

@@ -89,7 +89,7 @@ def paid(service: FakeService) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("shape", ["openai", "vllm", "ollama", "cohere"])
-def test_every_text_is_asked_for_once(shape: Shape, tmp_path: Path) -> None:
+def test_every_text_is_requested_once(shape: Shape, tmp_path: Path) -> None:
     texts = [*TEXTS, *TEXTS[:10], "", "  \n"]
     done: list[int] = []
     with fake_service(shape) as service:
@@ -110,7 +110,7 @@ def test_every_text_is_asked_for_once(shape: Shape, tmp_path: Path) -> None:
     assert first.tobytes() == again.tobytes() == later.tobytes()
 
 
-def test_what_is_asked_otherwise_is_kept_apart(tmp_path: Path) -> None:
+def test_vectors_are_cached_separately_by_options(tmp_path: Path) -> None:
     with fake_service("openai") as service, fake_service("openai") as other:
         asked = {}
         for name, settings in {
@@ -130,7 +130,7 @@ def test_what_is_asked_otherwise_is_kept_apart(tmp_path: Path) -> None:
     assert_honest(asked["prefix"], ["passage: roof"])
 
 
-def test_sides_share_vectors_where_they_are_alike(tmp_path: Path) -> None:
+def test_queries_and_documents_share_vectors_if_embedded_alike(tmp_path: Path) -> None:
     with fake_service("openai") as service, batched(service, tmp_path) as model:
         model.embed(["roof"], "document")
         model.embed(["roof"], "query")
@@ -169,7 +169,7 @@ def test_long_texts_are_split_and_averaged(tmp_path: Path) -> None:
     assert float(vectors[0] @ honest([long])[0]) > 0.9
 
 
-def test_texts_that_a_service_finds_too_long_are_halved(tmp_path: Path) -> None:
+def test_texts_that_a_service_rejects_as_too_long_are_halved(tmp_path: Path) -> None:
     long = " ".join(f"word{n} valve" for n in range(100))
     with fake_service("ollama", most_words=60) as service, batched(service, tmp_path) as model:
         vectors = model.embed([*TEXTS[:40], long], "document")
@@ -179,7 +179,7 @@ def test_texts_that_a_service_finds_too_long_are_halved(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_bad_text_is_refused_and_the_rest_embedded(tmp_path: Path) -> None:
+def test_rejected_texts_do_not_stop_the_others(tmp_path: Path) -> None:
     bad = {TEXTS[17], TEXTS[63]}
     faults: list[Fault] = ["nan", Refusal(400), Refusal(500), "short"]
     for number, fault in enumerate(faults):
@@ -219,7 +219,9 @@ LIES: list[Fault] = [
 
 
 @pytest.mark.parametrize(("lie", "begins"), [("nan", 0), *((lie, 2) for lie in LIES)])
-def test_service_that_always_lies_stops_the_build(lie: Fault, begins: int, tmp_path: Path) -> None:
+def test_service_with_only_wrong_replies_stops_the_build(
+    lie: Fault, begins: int, tmp_path: Path
+) -> None:
     with fake_service("openai") as service:
         service.decide = lambda number, _: lie if number >= begins else None
         # Calls are sequential, so that it is known which ones succeed.
@@ -237,7 +239,7 @@ def test_service_that_always_lies_stops_the_build(lie: Fault, begins: int, tmp_p
         assert set(paid(service).values()) == {1}
 
 
-def test_wrong_width_is_never_kept(tmp_path: Path) -> None:
+def test_vectors_of_wrong_width_are_not_cached(tmp_path: Path) -> None:
     with fake_service("openai") as service:
         # The first reply is wrong, and so is the width that it suggests.
         service.decide = lambda number, _: "wrong width" if number == 0 else None
@@ -252,7 +254,7 @@ def test_wrong_width_is_never_kept(tmp_path: Path) -> None:
     assert "cache.sqlite" in str(caught.value.hint)
 
 
-def test_other_model_by_the_same_name_is_noticed(tmp_path: Path) -> None:
+def test_another_model_under_the_same_name_is_noticed(tmp_path: Path) -> None:
     with fake_service("openai") as service:
         with batched(service, tmp_path) as model:
             model.embed(["roof"], "document")
@@ -280,7 +282,7 @@ def test_final_refusals_stop_at_once(fault: Refusal, said: str, tmp_path: Path) 
         assert len(service.calls) == 1
 
 
-def test_refusal_in_the_midst_keeps_what_was_paid(tmp_path: Path) -> None:
+def test_vectors_before_a_refusal_are_kept(tmp_path: Path) -> None:
     with fake_service("openai") as service:
         service.decide = lambda number, _: Refusal(403) if number >= 3 else None
         with batched(service, tmp_path) as model, pytest.raises(BuildError, match="403"):
@@ -350,7 +352,7 @@ def test_long_waits_are_capped_by_the_budget(retry_after: str, tmp_path: Path) -
         assert len(service.calls) == 2
 
 
-def test_waits_that_are_asked_for_are_kept_by_all_calls(
+def test_all_calls_wait_as_long_as_the_service_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     times: dict[int, float] = {}
@@ -384,7 +386,7 @@ def test_waits_that_are_asked_for_are_kept_by_all_calls(
     ("retry_after", "waits"),
     [("7", [7, 7]), ("30", [30, 30]), ("60", [30, 30]), ("0", [0.02]), (None, [0.02])],
 )
-def test_a_call_waits_as_long_as_it_is_asked_to_within_the_time_for_retries(
+def test_a_call_waits_as_asked_within_the_time_for_retries(
     retry_after: str | None,
     waits: list[float],
     tmp_path: Path,
@@ -405,7 +407,7 @@ def test_a_call_waits_as_long_as_it_is_asked_to_within_the_time_for_retries(
     assert [seconds for seconds in paused if seconds > 0] == waits
 
 
-def test_no_retry_where_none_is_wanted(tmp_path: Path) -> None:
+def test_no_retry_if_retries_are_off(tmp_path: Path) -> None:
     with fake_service("openai") as service:
         service.decide = lambda *_: Refusal(503)
         with batched(service, tmp_path, retry_seconds=0) as model, pytest.raises(BuildError):
@@ -413,7 +415,7 @@ def test_no_retry_where_none_is_wanted(tmp_path: Path) -> None:
         assert len(service.calls) == 1
 
 
-def test_address_without_a_service_is_given_up_sooner(
+def test_unreachable_address_is_given_up_sooner(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foundry.embedding.providers.asking.UNPROVEN_SECONDS", 0.2)
@@ -427,7 +429,7 @@ def test_address_without_a_service_is_given_up_sooner(
         model.embed(TEXTS, "document")
 
 
-def test_model_that_refuses_most_texts_stops_the_build(tmp_path: Path) -> None:
+def test_model_that_rejects_most_texts_stops_the_build(tmp_path: Path) -> None:
     with fake_service("openai") as service:
         service.decide = lambda _, texts: (
             Refusal(400, TOO_LONG) if PROBE_TEXT not in texts else None
@@ -439,13 +441,13 @@ def test_model_that_refuses_most_texts_stops_the_build(tmp_path: Path) -> None:
     assert "max_tokens" in str(caught.value.hint)
 
 
-def test_small_calls_for_a_service_that_takes_few_texts(tmp_path: Path) -> None:
+def test_calls_respect_the_maximum_number_of_texts(tmp_path: Path) -> None:
     with fake_service("vllm", most_texts=8) as service, batched(service, tmp_path) as model:
         assert_honest(model.embed(TEXTS, "document"), TEXTS)
         assert paid(service) == dict.fromkeys(TEXTS, 1)
 
 
-def test_calls_run_side_by_side(tmp_path: Path) -> None:
+def test_calls_run_concurrently(tmp_path: Path) -> None:
     running, most, lock = 0, 0, threading.Lock()
     three_run = threading.Event()
 
@@ -477,7 +479,7 @@ def test_no_texts(tmp_path: Path) -> None:
         assert model.embed([""], "document").tolist() == [[0.0] * 64]
 
 
-def test_prefix_that_fills_the_model(tmp_path: Path) -> None:
+def test_prefix_that_leaves_no_room_for_text(tmp_path: Path) -> None:
     with fake_service("openai") as service:
         settings = {"max_tokens": 16, "document_prefix": "so many words " * 4}
         with (
@@ -522,7 +524,7 @@ def run_child(service: FakeService, folder: Path, count: int) -> "subprocess.Pop
     return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(Path.cwd())})
 
 
-def test_answers_never_wait_for_the_disk_while_more_are_paid_for(
+def test_replies_are_committed_before_many_more_are_paid_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = VectorCache.commit
@@ -550,7 +552,7 @@ def test_answers_never_wait_for_the_disk_while_more_are_paid_for(
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_killed_run_loses_at_most_the_calls_under_way(
+def test_killed_run_loses_at_most_the_calls_in_progress(
     number: signal.Signals, tmp_path: Path
 ) -> None:
     texts = [f"text number {n}" for n in range(400)]

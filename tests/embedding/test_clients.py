@@ -67,20 +67,20 @@ def test_vectors_come_in_the_order_of_the_texts(shape: Shape) -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_width_is_asked_for(shape: Shape) -> None:
+def test_dimensions_are_requested(shape: Shape) -> None:
     with fake_service(shape) as service:
         np.testing.assert_allclose(ask(service, dimensions=16), unit(TEXTS, 16), atol=1e-7)
         name = "output_dimension" if shape == "cohere" else "dimensions"
         assert service.requests[0][name] == 16
 
 
-def test_openai_is_asked_for_numbers() -> None:
+def test_openai_is_asked_for_plain_numbers() -> None:
     with fake_service("openai") as service:
         ask(service)
         assert service.requests == [{"model": "fake", "input": TEXTS, "encoding_format": "float"}]
 
 
-def test_cohere_is_told_the_side_and_cuts_nothing() -> None:
+def test_cohere_is_told_the_input_type_and_not_to_truncate() -> None:
     with fake_service("cohere") as service:
         asked = client(service)
         vectors = asked.embed(TEXTS, "query", timeout=60)
@@ -97,7 +97,7 @@ def test_cohere_is_told_the_side_and_cuts_nothing() -> None:
         ]
 
 
-def test_cohere_models_of_one_width_are_not_asked_for_another() -> None:
+def test_cohere_models_with_a_fixed_width_are_not_asked_for_one() -> None:
     with fake_service("cohere", dimensions=16) as service:
         ask(service, model="embed-english-v3.0", dimensions=16)
         assert "output_dimension" not in service.requests[0]
@@ -114,7 +114,7 @@ DETECTED = sorted(set(get_args(Lie)) - HONEST - {"trickle"})
 
 
 @pytest.mark.parametrize("lie", DETECTED)
-def test_lies_are_found_out(lie: Lie) -> None:
+def test_wrong_replies_are_detected(lie: Lie) -> None:
     with fake_service("openai") as service:
         failure = failure_of(service, lie, dimensions=64)
     if lie in {"reset", "half"}:
@@ -129,14 +129,14 @@ COHERE_LIES = sorted({*DETECTED} - {"duplicate index", "base64 that is none"})
 
 
 @pytest.mark.parametrize("lie", COHERE_LIES)
-def test_lies_in_another_shape_are_found_out(lie: Lie) -> None:
+def test_wrong_replies_in_coheres_format_are_detected(lie: Lie) -> None:
     with fake_service("cohere") as service:
         failure = failure_of(service, lie, dimensions=64)
     assert failure.is_temporary == (lie in {"reset", "half"})
     assert failure.is_bad_reply == (lie not in {"reset", "half"})
 
 
-def test_page_in_place_of_an_api_is_shown_in_part() -> None:
+def test_html_page_instead_of_an_api_is_quoted_in_part() -> None:
     with fake_service("openai") as service:
         failure = failure_of(service, "html")
     assert "not JSON" in failure.message
@@ -170,7 +170,7 @@ def test_final_statuses(status: int) -> None:
     assert failure.hint
 
 
-def test_used_up_quota_is_final() -> None:
+def test_exhausted_quota_is_final() -> None:
     with fake_service("openai") as service:
         failure = failure_of(service, Refusal(429, QUOTA, retry_after="1"))
     assert not failure.is_temporary
@@ -227,7 +227,7 @@ def test_ignored_width_names_the_option() -> None:
     assert "embedding.dimensions" in str(failure.hint)
 
 
-def test_slow_reply_ends_in_time() -> None:
+def test_slow_reply_times_out() -> None:
     with fake_service("openai") as service:
         service.decide = lambda *_: "trickle"
         asked = client(service)
@@ -237,7 +237,7 @@ def test_slow_reply_ends_in_time() -> None:
     assert caught.value.is_temporary
 
 
-def test_endless_reply_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_large_reply_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     assert MAX_REPLY_BYTES > 2048 * 4096 * 20
     monkeypatch.setattr("foundry.runtime.retrieval.embedding.http.MAX_REPLY_BYTES", 1000)
     with fake_service("openai") as service:
@@ -256,7 +256,7 @@ def test_missing_service_is_unreachable() -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://127.0.0.1/v1", "http://127.0.0.1:port/v1"])
-def test_impossible_address(url: str) -> None:
+def test_malformed_address_is_refused(url: str) -> None:
     asked = OpenAIEmbeddings(url, "m", api_key=None, dimensions=None)
     with pytest.raises(EmbeddingFailure) as caught:
         asked.embed(["a"], "document", timeout=1)
@@ -264,7 +264,7 @@ def test_impossible_address(url: str) -> None:
     assert not caught.value.is_temporary
 
 
-def test_client_goes_on_after_it_was_closed() -> None:
+def test_closed_client_can_be_used_again() -> None:
     with fake_service("openai") as service:
         asked = client(service)
         for _ in range(2):
@@ -299,7 +299,7 @@ def test_retry_after(value: str, seconds: float | None) -> None:
     assert parse_retry_after({"retry-after": value, **CLOCK}) == seconds
 
 
-def test_retry_after_is_often_missing() -> None:
+def test_retry_after_may_be_missing_or_invalid() -> None:
     assert parse_retry_after({}) is None
 
 
@@ -322,7 +322,7 @@ def test_retry_after_is_often_missing() -> None:
         [{}, {}],
     ],
 )
-def test_what_is_no_vector(rows: list[Any]) -> None:
+def test_invalid_vectors_are_rejected(rows: list[Any]) -> None:
     with pytest.raises(EmbeddingFailure) as caught:
         check_vectors(rows, 2, None)
     assert caught.value.is_bad_reply

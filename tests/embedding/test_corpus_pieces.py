@@ -21,7 +21,7 @@ def test_frequent_words_become_pieces() -> None:
     assert "pump" not in pieces
 
 
-def test_characters_that_no_piece_covers_come_first() -> None:
+def test_uncovered_characters_come_first() -> None:
     words = count("жук жук жук")
     pieces = own_pieces(GENERAL, words)
     assert pieces.index("ж") < pieces.index("жук")
@@ -41,7 +41,7 @@ def test_texts_in_other_scripts_are_covered(language: list[str] | str, end: str)
             assert word.covered_letters == word.letters
 
 
-def test_runs_without_spaces_are_cut_into_their_words() -> None:
+def test_text_without_spaces_is_cut_into_words() -> None:
     general = general_pieces()
     pieces = [*general, *own_pieces(general, count("关闭水泵 打开水泵 检查水泵"))]
     rows = PieceCutter(pieces).cut("关闭水泵")[0].rows
@@ -54,7 +54,7 @@ def test_common_words_are_short_and_frequent() -> None:
     assert "compressor" not in words.common_words()
 
 
-def test_counts_do_not_grow_beyond_their_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counts_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(corpus_pieces, "COUNTED_WORDS", 50)
     texts = [f"pump pump rare{number} seldom{number}" for number in range(500)]
     words = count(*texts)
@@ -62,5 +62,5 @@ def test_counts_do_not_grow_beyond_their_bound(monkeypatch: pytest.MonkeyPatch) 
     assert words.most_common(1)[0] == ("pump", 1000)
 
 
-def test_equals_are_in_alphabetical_order() -> None:
+def test_equally_frequent_words_are_in_alphabetical_order() -> None:
     assert count("z c a a", "c a z z").most_common(3) == [("a", 3), ("z", 3), ("c", 2)]

@@ -32,7 +32,7 @@ GUIDE = make_chunk(
 )
 
 
-def test_a_chunk_gives_sentences_headings_questions_and_identifiers() -> None:
+def test_sentences_headings_questions_and_identifiers_are_drawn_from_a_chunk() -> None:
     texts = draw([GUIDE])
     assert "The relief valve D40 opens at ten bar." in texts
     assert "Is the pump running?" in texts
@@ -50,7 +50,7 @@ def test_texts_are_drawn_once_and_within_the_budget() -> None:
     assert len(draw(chunks, 100)) == 100
 
 
-def test_the_seed_decides() -> None:
+def test_the_seed_determines_the_sample() -> None:
     chunks = make_corpus(ENGLISH)
     assert draw(chunks, 50) == draw(chunks, 50)
     assert draw(chunks, 50) != draw(chunks, 50, seed=1)
@@ -88,7 +88,7 @@ def test_a_chunk_is_embedded_below_its_headings() -> None:
     assert repeated.headings() == ["Pumps", "Oil"]
 
 
-def test_chinese_is_cut_at_its_own_full_stops_and_asked_about_in_chinese() -> None:
+def test_chinese_is_cut_at_its_full_stops_and_has_chinese_questions() -> None:
     chunks = make_corpus(CHINESE, end="。")
     texts = draw(chunks)
     assert not [text for text in texts if "。" in text.rstrip("。")]
@@ -117,7 +117,7 @@ def test_key_phrases_stand_between_common_words_and_punctuation() -> None:
     assert key_phrase("the of a", COMMON, 3) == ""
 
 
-def test_a_sample_is_the_same_however_often_it_is_pruned() -> None:
+def test_pruning_does_not_change_a_sample() -> None:
     texts = [f"text {number}" for number in range(1000)]
     small, large = PrioritySample(10, 0, "x"), PrioritySample(1000, 0, "x")
     for sample in (small, large):

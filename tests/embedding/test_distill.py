@@ -88,21 +88,21 @@ def test_training_stops_early_and_keeps_the_best_epoch() -> None:
     assert kept == pytest.approx(max(cosines)) and cosines[-1] <= kept
 
 
-def test_the_starting_rows_are_left_alone() -> None:
+def test_training_does_not_modify_the_starting_rows() -> None:
     texts, targets = synthetic_teacher(50)
     rows = starting_rows()
     train(count_pieces(texts, PIECES), targets, rows, replace(OPTIONS, epochs=1))
     assert np.array_equal(rows, starting_rows())
 
 
-def test_counts_grow_with_the_square_root() -> None:
+def test_repeated_pieces_count_with_the_square_root() -> None:
     counts = count_pieces(["waa waa waa waa wab", ""], PIECES).toarray()
     assert counts[0, PIECES.index("waa")] == 2
     assert counts[0, PIECES.index("wab")] == 1
     assert not counts[1].any()
 
 
-def test_frequent_pieces_weigh_less() -> None:
+def test_frequent_pieces_have_less_weight() -> None:
     weights = inverse_frequency_weights(count_pieces(["waa", "waa", "waa", "wab"], PIECES), 0.25)
     assert weights[PIECES.index("waa")] == pytest.approx(0.25)
     assert weights[PIECES.index("wab")] == pytest.approx(0.5)
@@ -122,7 +122,7 @@ def test_the_written_encoder_computes_what_was_trained(tmp_path: Path) -> None:
         assert float(encoded @ vector) > 0.999
 
 
-def test_the_files_have_the_promised_types(tmp_path: Path) -> None:
+def test_the_files_have_the_documented_types(tmp_path: Path) -> None:
     write(tmp_path, starting_rows())
     layout = EncoderLayout(tmp_path)
     assert np.load(layout.table).dtype == np.int8

@@ -17,7 +17,7 @@ def test_elimination_agrees_with_an_independent_solver() -> None:
     assert solve(matrix, right) == pytest.approx(np.linalg.solve(matrix, right), abs=1e-9)
 
 
-def test_a_map_is_found_again() -> None:
+def test_a_known_map_is_recovered() -> None:
     generator = np.random.default_rng(4)
     sources = generator.normal(size=(9000, 8)).astype(np.float32)
     sources /= np.linalg.norm(sources, axis=1, keepdims=True)
@@ -26,7 +26,7 @@ def test_a_map_is_found_again() -> None:
     assert found == pytest.approx(truth, abs=1e-3)
 
 
-def test_without_texts_everything_maps_to_nothing() -> None:
+def test_without_texts_the_map_is_zero() -> None:
     nothing = np.zeros((0, 4), dtype=np.float32)
     found = fit_linear_map(nothing, np.zeros((0, 3), dtype=np.float32), ridge=1.0)
     assert found.shape == (4, 3)

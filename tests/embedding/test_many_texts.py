@@ -28,7 +28,7 @@ def encoder() -> PieceEncoder:
 
 
 @pytest.mark.parametrize("common", [0.0, 0.3])
-def test_vectors_are_those_of_each_text(encoder: PieceEncoder, common: float) -> None:
+def test_batched_vectors_equal_those_of_single_texts(encoder: PieceEncoder, common: float) -> None:
     encoder = replace(encoder, description=replace(encoder.description, common=common))
     vectors = encode_all(encoder, TEXTS)
     for text, vector in zip(TEXTS, vectors, strict=True):
@@ -37,7 +37,7 @@ def test_vectors_are_those_of_each_text(encoder: PieceEncoder, common: float) ->
     assert {bool(vector.any()) for vector in vectors} == {True, False}
 
 
-def test_pieces_are_those_of_each_text_ascending(encoder: PieceEncoder) -> None:
+def test_batched_pieces_are_those_of_each_text_in_ascending_order(encoder: PieceEncoder) -> None:
     encoded = encode_texts(encoder, TEXTS)
     for place, text in enumerate(TEXTS):
         rows = {row for word in encoder.pieces.cut(text) for row in word.rows}
@@ -45,7 +45,7 @@ def test_pieces_are_those_of_each_text_ascending(encoder: PieceEncoder) -> None:
         assert encoded.pieces[span].tolist() == sorted(rows)
 
 
-def test_more_texts_than_a_batch_are_as_a_few(encoder: PieceEncoder) -> None:
+def test_more_texts_than_a_batch_have_the_same_vectors(encoder: PieceEncoder) -> None:
     times = BATCH_TEXTS // len(TEXTS) + 2
     many, few = encode_texts(encoder, TEXTS * times), encode_texts(encoder, TEXTS)
     assert many.vectors.tobytes() == few.vectors.tobytes() * times

@@ -105,7 +105,7 @@ def opened_embedder(
         ("same", 1.0, 100, "english", "same", "foundry.toml"),
     ],
 )
-def test_gate(
+def test_gate_decides_by_overlap(
     query: str,
     overlap: float | None,
     count: int,
@@ -158,7 +158,7 @@ def by_table(heading: str, text: str) -> Vectors:
     return StaticEmbedder().embed_documents([heading], [text])
 
 
-def test_vectors_of_the_model_and_the_table_weigh_the_same(
+def test_vectors_of_model_and_table_have_the_same_weight(
     service: FakeService, tmp_path: Path
 ) -> None:
     text = "Open the valve with a spanner."
@@ -170,7 +170,7 @@ def test_vectors_of_the_model_and_the_table_weigh_the_same(
         assert found[64:] == pytest.approx(half * by_table(heading, text)[0], abs=1e-6)
 
 
-def test_where_one_vector_is_missing_the_other_has_all_the_length(
+def test_a_missing_vector_leaves_the_whole_length_to_the_other(
     service: FakeService, tmp_path: Path
 ) -> None:
     service.decide = lambda _, texts: (
@@ -188,7 +188,7 @@ def test_where_one_vector_is_missing_the_other_has_all_the_length(
     assert not nothing.any()
 
 
-def test_text_in_parts_has_the_mean_of_the_model_and_one_vector_of_the_table(
+def test_split_text_has_the_models_mean_and_one_table_vector(
     service: FakeService, tmp_path: Path
 ) -> None:
     text = " ".join(f"The {word} is near the {other}." for word in ENGLISH for other in ENGLISH[:3])
@@ -217,7 +217,7 @@ def test_manifest_records_the_contract(make_project: MakeProject, service: FakeS
         assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
 
 
-def test_second_build_pays_nothing_and_changes_nothing(
+def test_second_build_requests_nothing_and_changes_nothing(
     make_project: MakeProject, service: FakeService
 ) -> None:
     project = project_of(make_project, service, 'query = "distilled"')
@@ -230,7 +230,7 @@ def test_second_build_pays_nothing_and_changes_nothing(
     assert sum(service.answered.values()) == paid
 
 
-def test_changed_document_is_all_that_is_paid_for(
+def test_only_a_changed_document_is_requested(
     make_project: MakeProject, service: FakeService
 ) -> None:
     project = project_of(make_project, service, 'query = "same"')
@@ -246,7 +246,7 @@ def test_changed_document_is_all_that_is_paid_for(
     assert len(asked) <= 1
 
 
-def test_another_model_embeds_everything_anew(
+def test_another_model_embeds_everything_again(
     make_project: MakeProject, service: FakeService
 ) -> None:
     project = project_of(make_project, service, 'query = "same"')
@@ -277,7 +277,7 @@ def test_model_that_changed_under_its_name_stops_the_build(
     assert project.index == version
 
 
-def test_failing_service_keeps_the_index_and_what_was_paid(
+def test_failing_service_leaves_the_index_and_the_cached_vectors(
     make_project: MakeProject, service: FakeService
 ) -> None:
     project = project_of(make_project, service, 'query = "same"\nretry_seconds = 1')
@@ -295,7 +295,9 @@ def test_failing_service_keeps_the_index_and_what_was_paid(
     assert project.index != version
 
 
-def test_small_corpus_needs_nothing_heavy(make_project: MakeProject, service: FakeService) -> None:
+def test_small_corpus_loads_no_heavy_library(
+    make_project: MakeProject, service: FakeService
+) -> None:
     project = project_of(make_project, service)
     for name in list(NOTES)[3:]:
         (project.root / "sources" / name).unlink()
@@ -310,7 +312,7 @@ def vectors_of(project: Project) -> dict[str, bytes]:
     return {name: (project.index / name).read_bytes() for name in names}
 
 
-def test_model_that_embeds_queries_embeds_documents_alone(
+def test_documents_have_no_table_vectors_if_the_model_embeds_queries(
     make_project: MakeProject, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = project_of(make_project, service, 'query = "same"')
@@ -338,7 +340,7 @@ def test_model_that_embeds_queries_embeds_documents_alone(
     assert len([text for text, count in service.answered.items() if count > 1]) <= 1
 
 
-def test_other_languages_have_the_model_alone(
+def test_documents_in_other_languages_have_no_table_vectors(
     make_project: MakeProject, service: FakeService
 ) -> None:
     project = project_of(make_project, service, 'query = "distilled"')

@@ -23,7 +23,7 @@ def test_missing_package_names_the_extra(provider: str, monkeypatch: pytest.Monk
     assert caught.value.hint == f"pip install 'rag-foundry[{provider}]'"
 
 
-def test_versions_that_run_the_python_in_a_models_folder_are_not_taken() -> None:
+def test_versions_that_run_python_from_a_model_folder_are_excluded() -> None:
     (needed,) = map(Requirement, PROVIDERS["sentence-transformers"].dependencies)
     assert "5.99" not in needed.specifier
     assert "6.0.0" in needed.specifier
@@ -49,7 +49,7 @@ def test_missing_key_names_the_variable(
     open_model(options).close()
 
 
-def test_other_services_may_want_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_services_may_need_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     options = EmbeddingSection(
         provider="openai", model="m", base_url="http://127.0.0.1:1/v1", api_key_env="OPENAI_API_KEY"
@@ -60,7 +60,7 @@ def test_other_services_may_want_no_key(monkeypatch: pytest.MonkeyPatch) -> None
     model.close()
 
 
-def test_impossible_key_is_an_error_of_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_malformed_key_is_a_build_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_KEY", "two words")
     with pytest.raises(BuildError, match="character"):
         open_model(
@@ -70,7 +70,7 @@ def test_impossible_key_is_an_error_of_the_build(monkeypatch: pytest.MonkeyPatch
         )
 
 
-def test_folders_and_names_are_told_apart(tmp_path: Path) -> None:
+def test_folders_and_names_are_distinguished(tmp_path: Path) -> None:
     assert find_folder(str(tmp_path)) == tmp_path
     assert find_folder("intfloat/e5-small-v2") is None
     for path in (str(tmp_path / "none"), "./none", "../none", "~/none-such"):
@@ -78,7 +78,7 @@ def test_folders_and_names_are_told_apart(tmp_path: Path) -> None:
             find_folder(path)
 
 
-def test_folder_is_known_by_what_its_vectors_depend_on(tmp_path: Path) -> None:
+def test_folder_is_identified_by_the_files_that_determine_its_vectors(tmp_path: Path) -> None:
     (tmp_path / "1_Pooling").mkdir()
     files = ["model.safetensors", "tokenizer.json", "1_Pooling/config.json"]
     for file in files:

@@ -40,7 +40,7 @@ def test_unknown_models(model: str) -> None:
     assert find_known(model) is None
 
 
-def test_what_is_configured_comes_first() -> None:
+def test_configured_prefixes_take_precedence() -> None:
     options = EmbeddingSection(provider="openai", model="e5-small")
     assert choose_prefixes(options) == Prefixes("passage: ", "query: ")
     own = Prefixes("text: ", "q: ")

@@ -50,7 +50,7 @@ def cosine(distilled: DistilledQueries, text: str) -> float:
     return float(distilled.encode([text])[0] @ teach([text])[0])
 
 
-def test_the_encoder_lands_where_the_model_does(english: DistilledQueries) -> None:
+def test_the_encoder_agrees_with_the_model(english: DistilledQueries) -> None:
     assert english.agreement > 0.85
     assert cosine(english, "pressure of the oil pump") > 0.6
     assert english.encode(["pump"]).shape == (1, DIMENSIONS)
@@ -65,7 +65,7 @@ def test_held_out_texts_are_queries_with_both_vectors(english: DistilledQueries)
     assert english.agreement == pytest.approx(agreement, abs=1e-6)
 
 
-def test_what_was_written_encodes_as_measured(english: DistilledQueries, tmp_path: Path) -> None:
+def test_the_written_encoder_encodes_as_measured(english: DistilledQueries, tmp_path: Path) -> None:
     english.write(tmp_path / "encoder")
     encoder = PieceEncoder.open(tmp_path / "encoder")
     for text, expected in zip(english.held_out.texts, english.held_out.encoded, strict=True):
@@ -73,7 +73,7 @@ def test_what_was_written_encodes_as_measured(english: DistilledQueries, tmp_pat
         assert np.array_equal(np.zeros(DIMENSIONS) if vector is None else vector, expected)
 
 
-def test_the_model_is_asked_within_the_budget() -> None:
+def test_the_model_embeds_no_more_texts_than_the_budget() -> None:
     asked: list[str] = []
 
     def counting(texts: Sequence[str]) -> Vectors:
@@ -174,7 +174,7 @@ def test_texts_that_the_model_refuses_are_left_out() -> None:
 
 
 @pytest.mark.parametrize("chunks", [[], [make_chunk(1, "")], [make_chunk(1, "Oil.")]])
-def test_corpora_with_next_to_nothing(chunks: list[ChunkRecord], tmp_path: Path) -> None:
+def test_tiny_corpora(chunks: list[ChunkRecord], tmp_path: Path) -> None:
     distilled = distil(chunks)
     assert len(distilled.held_out.texts) == 0
     assert distilled.agreement == 0
@@ -183,7 +183,7 @@ def test_corpora_with_next_to_nothing(chunks: list[ChunkRecord], tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_a_wide_space() -> None:
+def test_a_model_with_many_dimensions() -> None:
     def wide(texts: Sequence[str]) -> Vectors:
         narrow = teach(texts)
         return np.concatenate([narrow] * 48, axis=1) / np.float32(48**0.5)
@@ -195,7 +195,7 @@ def test_a_wide_space() -> None:
 
 
 @pytest.mark.slow
-def test_memory_is_bounded_by_the_draw_and_not_by_the_corpus() -> None:
+def test_memory_depends_on_the_sample_and_not_on_the_corpus() -> None:
     def chunks() -> Iterator[ChunkRecord]:
         return (
             make_chunk(number, f"{ENGLISH[number % 30]} {number % 997} {'filler' * 600}")
@@ -242,7 +242,7 @@ MACHINES = [
 
 
 @pytest.mark.slow
-def test_the_same_bytes_on_every_processor() -> None:
+def test_every_processor_gives_the_same_bytes() -> None:
     root = Path(__file__).parents[2]
     found = set()
     for machine in MACHINES:
@@ -264,7 +264,7 @@ def test_the_same_bytes_on_every_processor() -> None:
     assert len(found) == 1
 
 
-def test_the_same_bytes_again(tmp_path: Path) -> None:
+def test_the_same_corpus_gives_the_same_bytes(tmp_path: Path) -> None:
     chunks = make_corpus(ENGLISH, documents=10)
     for name, seed in (("one", 0), ("two", 0), ("other", 1)):
         distil(chunks, seed=seed).write(tmp_path / name)
@@ -272,7 +272,7 @@ def test_the_same_bytes_again(tmp_path: Path) -> None:
     assert snapshot(tmp_path / "one") != snapshot(tmp_path / "other")
 
 
-def test_pieces_are_lines_of_utf8(english: DistilledQueries, tmp_path: Path) -> None:
+def test_pieces_are_written_as_utf8_lines(english: DistilledQueries, tmp_path: Path) -> None:
     english.write(tmp_path / "encoder")
     layout = EncoderLayout(tmp_path / "encoder")
     lines = layout.pieces.read_text(encoding="utf-8").split("\n")

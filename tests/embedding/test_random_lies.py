@@ -88,7 +88,7 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "rounds", [range(1), pytest.param(range(1, ROUNDS), marks=pytest.mark.slow)]
 )
-def test_vectors_are_right_and_nothing_is_paid_twice(
+def test_vectors_are_right_and_no_text_is_embedded_twice(
     rounds: range, shape: Shape, share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KEY", "sk-1")
@@ -125,7 +125,7 @@ def test_vectors_are_right_and_nothing_is_paid_twice(
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_a_run_that_was_stopped_is_taken_up_again(
+def test_a_stopped_run_is_continued(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Wherever runs are stopped, each text has been paid for exactly once in the end."""

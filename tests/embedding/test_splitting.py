@@ -21,16 +21,16 @@ def test_long_word_is_cut() -> None:
     assert split_text("abcdefgh", lambda part: len(part) <= 2) == ["ab", "cd", "ef", "gh"]
 
 
-def test_space_at_an_end_does_not_make_a_tiny_part() -> None:
+def test_spaces_near_an_end_do_not_make_tiny_parts() -> None:
     assert split_text("a bcdefghijk", lambda part: len(part) <= 7) == ["a bcde", "fghijk"]
 
 
-def test_nothing_fits() -> None:
+def test_single_characters_are_parts_if_nothing_fits() -> None:
     assert split_text("abc", lambda _: False) == ["a", "b", "c"]
 
 
 @given(st.text(max_size=400), st.integers(1, 50))
-def test_parts_fit_and_hold_everything(text: str, limit: int) -> None:
+def test_parts_fit_and_contain_the_whole_text(text: str, limit: int) -> None:
     parts = split_text(text, lambda part: len(part) <= limit)
     assert all(0 < len(part) <= limit and part == part.strip() for part in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())
@@ -48,7 +48,7 @@ def test_average_is_weighted() -> None:
     assert average([one, -one], [1, 1]).tolist() == [0, 0]
 
 
-def test_batches_keep_to_the_limits() -> None:
+def test_batches_respect_the_limits() -> None:
     limits = ModelLimits(tokens=10, batch_tokens=20, batch_texts=3, calls=1)
     texts = [("a", 9), ("b", 2), ("c", 9), ("d", 1), ("e", 1), ("f", 1), ("g", 1)]
     assert make_batches(texts, limits, padded=False) == [["a", "b", "c"], ["d", "e", "f"], ["g"]]

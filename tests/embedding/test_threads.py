@@ -12,13 +12,13 @@ def double(number: int) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("count", [1, 3, 50])
-def test_all_results_come(count: int) -> None:
+def test_all_results_are_yielded(count: int) -> None:
     results = run_threads(double, range(20), count, threading.Event())
     assert sorted(results) == sorted([*range(20), *range(0, 40, 2)])
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_results_before_an_error_come_before_it(count: int) -> None:
+def test_results_before_an_error_are_yielded_first(count: int) -> None:
     def work(number: int) -> Iterator[int]:
         yield number
         if number == 5:

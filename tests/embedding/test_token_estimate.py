@@ -21,15 +21,15 @@ COUNTED = {
 
 
 @pytest.mark.parametrize(("text", "tokens"), COUNTED.items())
-def test_never_too_few(text: str, tokens: int) -> None:
+def test_tokens_are_never_underestimated(text: str, tokens: int) -> None:
     assert estimate_tokens(text) >= tokens
 
 
-def test_not_too_many_for_prose() -> None:
+def test_prose_is_not_much_overestimated() -> None:
     assert estimate_tokens(SENTENCE * 20) <= 1.6 * 15 * 20
 
 
-def test_words_that_are_too_long_are_counted_by_letters() -> None:
+def test_very_long_words_are_counted_by_letters() -> None:
     assert estimate_tokens("x" * 5000) >= 2500
 
 

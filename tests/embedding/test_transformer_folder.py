@@ -45,7 +45,7 @@ def change(path: Path, **values: object) -> None:
 
 @pytest.mark.parametrize("side", ["document", "query"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_vectors_are_those_of_the_library(kind: str, side: Any, tmp_path: Path) -> None:
+def test_vectors_equal_those_of_the_library(kind: str, side: Any, tmp_path: Path) -> None:
     files = read_transformer(write_transformer(tmp_path / kind, kind))
     prefix = (files.prompts or Prefixes()).of(side)
     wanted = np.array(KEPT_VECTORS[kind][side])
@@ -57,7 +57,7 @@ def test_vectors_are_those_of_the_library(kind: str, side: Any, tmp_path: Path) 
     assert np.allclose(together, alone, atol=1e-5)
 
 
-def test_written_for_a_server_it_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_the_copy_for_a_server_gives_the_same_bytes(tmp_path: Path) -> None:
     files = read_transformer(write_transformer(tmp_path / "bge", "bge"))
     for name in ("encoder", "again"):
         write_for_server(files, tmp_path / name)
@@ -70,7 +70,7 @@ def test_written_for_a_server_it_gives_the_same_bytes(tmp_path: Path) -> None:
     assert names == ["pieces.txt", "transformer.json", "transformer.npy"]
 
 
-def test_prefixes_and_limits_are_the_models_own(tmp_path: Path) -> None:
+def test_prefixes_and_limits_are_read_from_the_model(tmp_path: Path) -> None:
     folder = write_transformer(tmp_path / "e5", "e5")
     model = open_model(EmbeddingSection(provider="transformer", model=str(folder)))
     assert model.prefixes == Prefixes("passage: ", "query: ")
@@ -87,7 +87,7 @@ def test_prefixes_and_limits_are_the_models_own(tmp_path: Path) -> None:
     assert read_transformer(small).shape.max_tokens == 512
 
 
-def test_processes_embed_as_this_one(tmp_path: Path) -> None:
+def test_worker_processes_give_the_same_vectors(tmp_path: Path) -> None:
     folder = write_transformer(tmp_path / "minilm", "minilm")
     model = open_model(EmbeddingSection(provider="transformer", model=str(folder)))
     try:
@@ -111,7 +111,7 @@ def test_vector_that_is_not_finite_is_a_bad_reply(tmp_path: Path) -> None:
     assert caught.value.is_bad_reply
 
 
-def test_process_that_ends_is_told(tmp_path: Path) -> None:
+def test_worker_process_that_ends_is_reported(tmp_path: Path) -> None:
     folder = write_transformer(tmp_path / "minilm", "minilm")
     model = open_model(EmbeddingSection(provider="transformer", model=str(folder)))
     shutil.rmtree(folder)
@@ -133,7 +133,7 @@ def test_process_that_ends_is_told(tmp_path: Path) -> None:
         ("add_cross_attention", True),
     ],
 )
-def test_unknown_architecture_is_refused_by_name(key: str, value: object, tmp_path: Path) -> None:
+def test_unknown_architecture_is_refused_and_named(key: str, value: object, tmp_path: Path) -> None:
     folder = write_transformer(tmp_path / "model", "minilm", **{key: value})
     with pytest.raises(BuildError, match=f"{key} is {value!r}, but only") as caught:
         open_model(EmbeddingSection(provider="transformer", model=str(folder)))
@@ -166,7 +166,7 @@ def test_unknown_architecture_is_refused_by_name(key: str, value: object, tmp_pa
         ("tokenizer.json", {"model": []}, "lacks"),
     ],
 )
-def test_what_is_not_computed_is_refused(
+def test_unsupported_or_inconsistent_values_are_refused(
     file: str, values: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     folder = write_transformer(tmp_path / "model", "minilm")
@@ -175,7 +175,7 @@ def test_what_is_not_computed_is_refused(
         read_transformer(folder)
 
 
-def test_added_token_that_takes_the_space_beside_it_is_refused(tmp_path: Path) -> None:
+def test_added_token_that_absorbs_adjacent_spaces_is_refused(tmp_path: Path) -> None:
     folder = write_transformer(tmp_path / "model", "minilm")
     token = {"id": len(PIECES), "content": "[X]", "lstrip": True}
     change(folder / "tokenizer.json", added_tokens=[token])
@@ -244,7 +244,7 @@ def test_bad_vocabulary_is_refused(lines: list[str], message: str, tmp_path: Pat
         read_transformer(folder)
 
 
-def test_lower_case_may_be_the_models_own_wish(tmp_path: Path) -> None:
+def test_lower_case_may_be_set_by_the_model(tmp_path: Path) -> None:
     folder = write_transformer(tmp_path / "model", "gte")
     assert not read_transformer(folder).shape.spelling["lowercase"]
     change(folder / "sentence_bert_config.json", do_lower_case=True)
@@ -270,7 +270,7 @@ def test_weights_of_a_model_with_a_head_have_a_prefix(tmp_path: Path) -> None:
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
-def test_types_are_told_apart(tmp_path: Path) -> None:
+def test_weights_of_every_number_type_are_read(tmp_path: Path) -> None:
     values = np.array([[1.0, -2.5, 0.15625]], dtype=np.float32)
     for kind, dtype in (("F64", "<f8"), ("F32", "<f4"), ("F16", "<f2")):
         content = values.astype(dtype).tobytes()
@@ -320,7 +320,7 @@ def test_hostile_weights_are_refused(header: object, message: str, tmp_path: Pat
 @pytest.mark.parametrize(
     "content", [b"\x80\x02}q\x00.", b"\xff" * 8 + b"{}", (2).to_bytes(8, "little") + b"{"]
 )
-def test_what_is_no_file_of_weights_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_malformed_weight_files_are_refused(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(content)
     with pytest.raises(ValueError, match="not a safetensors file"):
         Tensors(tmp_path / "file")
@@ -339,13 +339,13 @@ def test_a_header_may_fill_the_file_and_has_a_limit(tmp_path: Path) -> None:
             Tensors(file)
 
 
-def test_header_that_is_no_json_is_refused(tmp_path: Path) -> None:
+def test_header_that_is_not_json_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes((5).to_bytes(8, "little") + b"{'a':" + b"\0" * 8)
     with pytest.raises(ValueError, match="the header is unreadable"):
         Tensors(tmp_path / "file")
 
 
-def test_model_may_lie_in_an_installed_distribution(
+def test_model_may_be_in_an_installed_distribution(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_transformer(tmp_path / "tiny_model" / "model", "minilm")

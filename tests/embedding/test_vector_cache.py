@@ -17,7 +17,7 @@ TEXTS = ["roof", "air\0\n", "", "漢字 🙂", "\ud800 alone"]
 VECTORS = np.random.default_rng(1).normal(size=(5, 7)).astype(np.float32)
 
 
-def test_vectors_are_kept_exactly_and_by_space(tmp_path: Path) -> None:
+def test_vectors_are_stored_exactly_and_by_space(tmp_path: Path) -> None:
     cache = VectorCache(tmp_path / "cache.sqlite")
     cache.space("one").store(TEXTS, VECTORS)
     cache.close()
@@ -31,7 +31,7 @@ def test_vectors_are_kept_exactly_and_by_space(tmp_path: Path) -> None:
     cache.close()
 
 
-def test_probe_is_kept(tmp_path: Path) -> None:
+def test_probe_is_stored(tmp_path: Path) -> None:
     cache = VectorCache(tmp_path / "cache.sqlite")
     space = cache.space("one")
     assert space.probe is None
@@ -56,7 +56,7 @@ def test_files_are_private(tmp_path: Path) -> None:
     assert set(modes.values()) == {0o600}
 
 
-def test_vector_that_was_changed_on_disk_is_not_there(tmp_path: Path) -> None:
+def test_vector_that_was_changed_on_disk_is_not_used(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     cache = VectorCache(path)
     cache.space("one").store(TEXTS, VECTORS)
@@ -76,7 +76,7 @@ def test_vector_that_was_changed_on_disk_is_not_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_damaged_files_give_right_vectors_or_none(
+def test_damaged_files_give_correct_vectors_or_none(
     seed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Bytes are overwritten anywhere: nothing crashes, no vector is wrong, and storing works."""
@@ -110,7 +110,7 @@ def test_damaged_files_give_right_vectors_or_none(
     assert ("damaged" in caplog.text) == (tmp_path / "cache.sqlite.damaged").exists()
 
 
-def test_unwritable_place_is_an_error_that_names_it(tmp_path: Path) -> None:
+def test_unwritable_file_is_an_error_that_names_it(tmp_path: Path) -> None:
     (tmp_path / "cache.sqlite").mkdir()
     with pytest.raises(BuildError, match=r"cache\.sqlite"):
         VectorCache(tmp_path / "cache.sqlite")
@@ -137,7 +137,7 @@ for number in range(100_000):
 """
 
 
-def test_what_was_stored_survives_a_kill(tmp_path: Path) -> None:
+def test_stored_vectors_survive_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     for _ in range(3):
         command = [sys.executable, "-c", CHILD, str(path)]

@@ -97,7 +97,7 @@ def test_questions_are_counted_and_the_most_frequent_come_first(project: Project
     assert "2 questions, without 1 that questions.jsonl has already" in listed
 
 
-def test_a_draft_is_asked_once_it_is_filled_in(project: Project) -> None:
+def test_a_completed_draft_can_be_evaluated(project: Project) -> None:
     log = write(project.root / "log.jsonl", thumb("what has a seal", ids(project)["pumps.md"]))
     file = project.root / "drafted.jsonl"
     project.succeed("questions", "--log", str(log), "--draft", str(file))

@@ -50,7 +50,7 @@ def test_options_that_would_do_nothing_are_refused(
     assert not (project.root / "q.jsonl").exists()
 
 
-def test_without_questions_the_way_to_some_comes_first(make_project: MakeProject) -> None:
+def test_without_questions_the_draft_command_is_named_first(make_project: MakeProject) -> None:
     project = make_project(FILES)
     project.succeed("build", "--quiet")
     said = project.succeed("eval", "--quiet").output

@@ -74,7 +74,7 @@ def evaluate(project: Project, *arguments: str) -> dict[str, Any]:
     return report
 
 
-def test_json_has_every_system_and_is_the_same_every_time(
+def test_json_has_every_system_and_is_reproducible(
     prepared: Project, report: dict[str, Any]
 ) -> None:
     first = report
@@ -92,20 +92,22 @@ def test_json_has_every_system_and_is_the_same_every_time(
     assert identifier["values"]["hybrid"]["nDCG@10"] == 1
 
 
-def test_what_is_measured_is_what_query_answers(prepared: Project, report: dict[str, Any]) -> None:
+def test_evaluation_measures_the_results_of_foundry_query(
+    prepared: Project, report: dict[str, Any]
+) -> None:
     for question, measured in list(zip(QUESTIONS, report["per_question"], strict=True))[1:4]:
         paths = [hit["path"] for hit in prepared.ask(str(question["query"]))["results"]]
         first = paths[0] in question["relevant"]
         assert measured["values"]["hybrid"]["hit@1"] == float(first), question
 
 
-def test_sweep_holds_what_is_configured(report: dict[str, Any]) -> None:
+def test_sweep_includes_the_configured_weight(report: dict[str, Any]) -> None:
     swept = {entry["semantic_weight"]: entry["metrics"] for entry in report["weights"]}
     assert sorted(swept) == [step / 10 for step in range(11)]
     assert swept[0.7] == report["metrics"]["hybrid"]
 
 
-def test_weights_of_the_callers_environment_are_not_measured(
+def test_weights_in_the_environment_are_ignored(
     prepared: Project, report: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEMANTIC_WEIGHT", "0")
@@ -113,7 +115,7 @@ def test_weights_of_the_callers_environment_are_not_measured(
 
 
 @pytest.mark.slow
-def test_what_cannot_be_asked_is_left_out_and_counted(make_project: MakeProject) -> None:
+def test_invalid_queries_are_left_out_and_counted(make_project: MakeProject) -> None:
     queries = ["How is a seal replaced?", "seal " * 401, " "]
     lines = [json.dumps({"query": query, "relevant": ["seals.md"]}) for query in queries]
     note = "# Seals\n\nA seal is replaced yearly.\n"
@@ -152,7 +154,7 @@ def test_limits_and_baseline(built: Project) -> None:
     assert "nDCG@10" in unknown.stderr
 
 
-def test_report_is_written_where_it_is_wanted(prepared: Project, tmp_path: Path) -> None:
+def test_report_is_written_to_the_given_path(prepared: Project, tmp_path: Path) -> None:
     assert (prepared.root / ".foundry" / "eval.html").is_file()
     file = tmp_path / "new" / "report.html"
     assert str(file) in prepared.succeed("eval", "--quiet", "--report", str(file)).stdout
@@ -173,7 +175,7 @@ def test_beir_files(prepared: Project, tmp_path: Path) -> None:
     assert "--qrels" in alone.stderr
 
 
-def test_without_questions_known_items_say_so_everywhere(built: Project) -> None:
+def test_known_item_evaluations_are_labelled_in_every_output(built: Project) -> None:
     real = built.root / "report.json"
     (built.root / "questions.jsonl").unlink()
     report = evaluate(built)
@@ -191,7 +193,7 @@ def test_without_questions_known_items_say_so_everywhere(built: Project) -> None
     assert "known-item queries" in (built.root / ".foundry" / "eval.html").read_text()
 
 
-def test_keywords_alone_are_one_system_with_nothing_to_tune(make_project: MakeProject) -> None:
+def test_keyword_search_alone_is_one_system_without_tuning(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG + '[embedding]\nprovider = "none"\n')
     project.succeed("build", "--quiet")
     write_questions(project, QUESTIONS)
@@ -211,7 +213,7 @@ def test_keywords_alone_are_one_system_with_nothing_to_tune(make_project: MakePr
 
 
 @pytest.mark.slow
-def test_tuning_prints_lines_and_writes_none(built: Project) -> None:
+def test_tuning_prints_settings_without_writing_them(built: Project) -> None:
     write_questions(built, QUESTIONS * 3)
     before = (built.root / "foundry.toml").read_bytes()
     report = evaluate(built, "--tune")
@@ -232,7 +234,9 @@ def test_bad_questions_are_named(built: Project) -> None:
         assert "questions.jsonl, line 1" in refused.stderr
 
 
-def test_export_holds_itself_to_its_figures(export: Path, report: dict[str, Any]) -> None:
+def test_export_compares_itself_with_its_recorded_figures(
+    export: Path, report: dict[str, Any]
+) -> None:
     figures = json.loads((export / "notes" / "figures.json").read_bytes())
     assert {"nDCG@10", "MRR@10"} < figures["metrics"]["hybrid"].keys()
     recorded = figures["metrics"]["hybrid"]
@@ -294,7 +298,7 @@ def test_export_without_questions_has_no_command_for_them(built: Project) -> Non
         ["--min", "hit@1=nan"],
     ],
 )
-def test_impossible_options_of_the_server(arguments: list[str], prepared: Project) -> None:
+def test_invalid_options_of_the_servers_eval(arguments: list[str], prepared: Project) -> None:
     done = ask_export(prepared.root / "dist" / "notes", *arguments)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr

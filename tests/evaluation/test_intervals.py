@@ -37,7 +37,7 @@ def test_agrees_with_scipy(count: int) -> None:
     assert own.high == pytest.approx(theirs.high, abs=0.05 * width)
 
 
-def test_holds_the_true_mean_about_as_often_as_it_says() -> None:
+def test_interval_contains_the_true_mean_as_often_as_its_level_says() -> None:
     generator = np.random.default_rng(3)
     samples = generator.random((60, 300)) < 0.7
     found = bootstrap(samples.astype(np.float64))
@@ -45,6 +45,6 @@ def test_holds_the_true_mean_about_as_often_as_it_says() -> None:
     assert 0.88 <= held <= 0.99
 
 
-def test_one_question_has_no_width() -> None:
+def test_interval_of_one_question_has_no_width() -> None:
     [interval] = bootstrap(np.array([[0.5]]))
     assert (interval.mean, interval.low, interval.high) == (0.5, 0.5, 0.5)

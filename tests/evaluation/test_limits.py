@@ -32,7 +32,7 @@ def baseline_of(evaluation: Evaluation) -> Baseline:
     return read(print_of(evaluation))
 
 
-def test_minimum() -> None:
+def test_minimum_of_a_metric() -> None:
     assert parse_minimum("nDCG@10=0.40") == ("nDCG@10", 0.4)
     assert parse_minimum(" hit@5 = 1") == ("hit@5", 1.0)
     means = {"nDCG@10": 0.4, "hit@5": 0.85}
@@ -55,7 +55,7 @@ def test_impossible_minimum(written: str) -> None:
         parse_minimum(written)
 
 
-def test_same_answers_change_nothing() -> None:
+def test_equal_evaluations_have_no_changes() -> None:
     evaluation = make_evaluation({"hybrid": [0.1 + 0.2, 1 / 3, 1.0]})
     comparison = compare(baseline_of(evaluation), evaluation, 0.0)
     assert not comparison.failures
@@ -82,7 +82,7 @@ def test_a_drop_may_be_as_large_as_the_tolerance() -> None:
     assert len(compare(baseline, slightly, 0.0000009).failures) == len(METRICS)
 
 
-def test_a_drop_below_the_sixth_decimal_place_is_none() -> None:
+def test_a_drop_below_the_sixth_decimal_place_is_ignored() -> None:
     before = make_evaluation({"hybrid": [0.5, 0.5, 0.5]})
     third = make_evaluation({"hybrid": [0.499999, 0.5, 0.5]})
     assert compare(baseline_of(before), third, 0.0).failures == ()
@@ -105,7 +105,7 @@ def test_only_shared_questions_are_compared() -> None:
     assert "2 questions that the baseline has too" in comparison.lines[0]
 
 
-def test_a_query_asked_twice_is_compared_with_its_like() -> None:
+def test_repeated_queries_are_compared_in_order() -> None:
     evaluation = make_evaluation({"hybrid": [1.0, 0.0]})
     for question in evaluation.questions:
         question["query"] = "same"  # type: ignore[index]
@@ -122,7 +122,7 @@ def test_a_query_asked_twice_is_compared_with_its_like() -> None:
     )
 
 
-def test_kinds_are_never_compared_with_each_other() -> None:
+def test_questions_and_known_items_are_not_compared() -> None:
     real, made = (
         make_evaluation({"hybrid": [1.0]}, kind=kind) for kind in ("questions", "known-item")
     )
@@ -149,13 +149,13 @@ def test_unusable_baseline(content: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [0, 1, 0.5])
-def test_values_at_their_bounds_are_read(value: float) -> None:
+def test_values_at_their_limits_are_valid(value: float) -> None:
     ((_, found),) = baseline_of(make_evaluation({"hybrid": [value]})).values.items()
     assert found["nDCG@10"] == value
 
 
 @pytest.mark.parametrize("value", [-0.001, 1.001, math.nan, "high", None])
-def test_value_of_a_question_that_is_no_metric(value: object) -> None:
+def test_invalid_value_of_a_metric(value: object) -> None:
     printed = print_of(make_evaluation({"hybrid": [1.0, 0.0]}))
     printed["per_question"][1]["values"]["hybrid"]["hit@1"] = value
     with pytest.raises(FoundryError, match="not an evaluation"):
@@ -163,7 +163,7 @@ def test_value_of_a_question_that_is_no_metric(value: object) -> None:
 
 
 @pytest.mark.parametrize("lacking", ["kind", "per_question"])
-def test_baseline_that_lacks_what_is_compared(lacking: str) -> None:
+def test_baseline_with_missing_keys_is_refused(lacking: str) -> None:
     printed = print_of(make_evaluation({"hybrid": [1.0]}))
     del printed[lacking]
     with pytest.raises(FoundryError, match="not an evaluation"):

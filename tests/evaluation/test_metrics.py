@@ -44,7 +44,7 @@ def test_values_by_hand() -> None:
     assert values["R-precision"] == pytest.approx(2 / 3)
 
 
-def test_depth_ends_where_it_says() -> None:
+def test_documents_beyond_the_depth_do_not_count() -> None:
     ranked = [f"x{number}" for number in range(10)] + ["a"]
     values = measure(ranked, {"a": 1.0})
     assert values["MRR@10"] == values["nDCG@10"] == values["recall@10"] == 0
@@ -52,7 +52,7 @@ def test_depth_ends_where_it_says() -> None:
     assert measure(ranked[1:], {"a": 1.0})["MRR@10"] == 0.1
 
 
-def test_grades_of_nothing_are_not_relevant() -> None:
+def test_documents_with_grade_zero_are_not_relevant() -> None:
     values = measure(["a", "b"], {"a": 0.0, "b": -1.0, "c": 1.0})
     assert set(values.values()) == {0.0}
     assert set(measure(["a"], {}).values()) == {0.0}

@@ -141,7 +141,7 @@ def test_grades_of_two_chunks_are_grades_of_their_document(
         assert list(report["per_question"][0]["relevant"].values()) == [max(grades.values())]
 
 
-def test_a_path_and_an_id_of_one_document_are_one(
+def test_path_and_id_of_a_document_are_the_same_document(
     project: Project, documents: dict[str, set[str]], tmp_path: Path
 ) -> None:
     [(name, _)] = [entry for entry in documents.items() if "pump.md" in entry[1]]
@@ -153,7 +153,7 @@ def test_a_path_and_an_id_of_one_document_are_one(
     assert report["metrics"]["hybrid"]["R-precision"] == 1.0
 
 
-def test_a_path_that_two_sources_have_means_both(
+def test_a_path_in_two_sources_means_both_documents(
     project: Project, documents: dict[str, set[str]], tmp_path: Path
 ) -> None:
     both = [name for name, names in documents.items() if "guide.md" in names]
@@ -169,7 +169,7 @@ def test_a_path_that_two_sources_have_means_both(
     assert judged[0]["values"]["hybrid"]["recall@10"] == 1.0
 
 
-def test_copies_and_what_a_hit_stands_for_are_found(project: Project, tmp_path: Path) -> None:
+def test_copies_and_merged_documents_count_as_found(project: Project, tmp_path: Path) -> None:
     file = tmp_path / "q.jsonl"
     copy = judge(project, write(file, [(QUERIES[3], ["copy of valve.md"])]))
     assert copy["metrics"]["hybrid"]["MRR@10"] == 1.0
@@ -180,7 +180,9 @@ def test_copies_and_what_a_hit_stands_for_are_found(project: Project, tmp_path: 
     assert len(stood_for["per_question"][0]["relevant"]) == 2
 
 
-def test_unknown_names_are_told_and_never_found(project: Project, tmp_path: Path) -> None:
+def test_unknown_names_are_reported_and_count_as_not_found(
+    project: Project, tmp_path: Path
+) -> None:
     asked: Asked = [(QUERIES[3], {"valve.md": 1, "absent.md": 1, "graded 0": 0})]
     file = write(tmp_path / "q.jsonl", asked)
     report = judge(project, file)
@@ -203,7 +205,7 @@ def test_a_question_asked_twice_counts_twice(project: Project, tmp_path: Path) -
 @pytest.mark.parametrize(
     "relevant", [[], {}, {"valve.md": 0}, {"valve.md": -1}, {"valve.md": "1"}, "valve.md", [""]]
 )
-def test_what_judges_nothing_is_refused_in_the_same_words(
+def test_files_without_judgements_are_refused_with_the_same_message(
     relevant: Any, project: Project, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "q.jsonl", [(QUERIES[3], ["valve.md"]), (QUERIES[3], relevant)])

@@ -61,7 +61,7 @@ def test_bad_line_is_named(line: str, problem: str, tmp_path: Path) -> None:
     assert "line 2" in str(caught.value)
 
 
-def test_what_cannot_be_asked_is_counted(tmp_path: Path) -> None:
+def test_invalid_queries_are_counted(tmp_path: Path) -> None:
     queries = ["a" * 2000, "a" * 2001, "", " \n"]
     lines = [json.dumps({"query": query, "relevant": ["x"]}) for query in queries]
     read = read_questions(write(tmp_path / "q.jsonl", "\n".join(lines)))
@@ -75,7 +75,7 @@ def test_what_cannot_be_asked_is_counted(tmp_path: Path) -> None:
         read_questions(write(tmp_path / "q.jsonl", "\n".join(lines[1:])))
 
 
-def test_what_cannot_be_asked_is_counted_in_beir(tmp_path: Path) -> None:
+def test_invalid_queries_are_counted_in_beir(tmp_path: Path) -> None:
     texts = {"q1": "one", "q2": "", "q3": "a" * 2001, "q4": "never judged"}
     lines = [json.dumps({"_id": name, "text": text}) for name, text in texts.items()]
     queries = write(tmp_path / "queries.jsonl", "\n".join(lines))
@@ -87,7 +87,7 @@ def test_what_cannot_be_asked_is_counted_in_beir(tmp_path: Path) -> None:
         read_beir(queries, write(tmp_path / "qrels.tsv", "q2\td1\t1\n"))
 
 
-def test_kinds_are_not_mixed_and_nothing_is_no_question(tmp_path: Path) -> None:
+def test_mixed_empty_and_missing_files_are_refused(tmp_path: Path) -> None:
     lines = (
         '{"query": "a", "relevant": ["x"]}\n{"query": "a", "relevant": ["x"], "kind": "known-item"}'
     )

@@ -59,7 +59,7 @@ def test_every_text_is_escaped() -> None:
     assert HOSTILE in found.text
 
 
-def test_nothing_comes_from_elsewhere() -> None:
+def test_report_loads_nothing_from_elsewhere() -> None:
     html = render()
     found = Tags(html)
     names = {name for _, attributes in found.tags for name in attributes}
@@ -95,7 +95,7 @@ def test_figures_notes_and_worst_questions_are_there() -> None:
     assert "question 1" not in text  # The question was answered perfectly.
 
 
-def test_perfect_and_rankless_evaluations_have_a_report() -> None:
+def test_perfect_evaluations_and_those_without_ranks_have_a_report() -> None:
     perfect = make_evaluation({"hybrid": [1.0], "keyword": [1.0]})
     assert "every relevant document ranks above" in render_report("x", perfect, None)
     empty = make_evaluation({"hybrid": [0.0]}, asked=[{**perfect.questions[0], "hits": []}])

@@ -24,7 +24,7 @@ def test_a_gain_on_every_question_is_beyond_noise() -> None:
     assert where in tuning.describe("/docs/foundry.toml")
 
 
-def test_the_luckiest_of_many_is_noise() -> None:
+def test_the_best_of_many_random_candidates_is_noise() -> None:
     generator = np.random.default_rng(5)
     configured = candidate(0.7, generator.random(30))
     lucky = [candidate(n / 40, generator.random(30)) for n in range(40)]
@@ -35,7 +35,7 @@ def test_the_luckiest_of_many_is_noise() -> None:
     assert "no reason to change foundry.toml" in tuning.describe()
 
 
-def test_what_is_in_use_stays_when_nothing_is_better() -> None:
+def test_current_values_are_kept_if_no_candidate_is_better() -> None:
     values = np.linspace(0, 1, 20)
     tuning = tune(candidate(0.7, values), [candidate(0.6, values), candidate(0.1, values - 0.1)])
     assert tuning is not None
@@ -44,7 +44,7 @@ def test_what_is_in_use_stays_when_nothing_is_better() -> None:
     assert "none is better" in tuning.describe()
 
 
-def test_held_out_questions_take_no_part_in_the_choice() -> None:
+def test_held_out_questions_do_not_affect_the_choice() -> None:
     # Each question prefers a different candidate, so nothing learnt from others helps it.
     count = 20
     others = [candidate(n / count, np.eye(count)[n]) for n in range(count)]
@@ -58,7 +58,7 @@ def test_few_questions_are_too_few() -> None:
     assert tune(candidate(0.7, np.ones(9)), [candidate(0.5, np.ones(9))]) is None
 
 
-def test_lines_are_toml() -> None:
+def test_printed_lines_are_toml() -> None:
     options = {"fusion": "rrf", "semantic_weight": 0.35, "keyword_weight": 0.65}
     assert tomllib.loads("\n".join(toml_lines(options))) == {"search": options}
     staged = tomllib.loads("\n".join(toml_lines({"anchors.factor": 2.25})))

@@ -18,7 +18,7 @@ score = 0.2
 """
 
 
-def test_each_number_alone_within_what_is_allowed(make_project: MakeProject) -> None:
+def test_each_number_is_varied_alone_within_its_limits(make_project: MakeProject) -> None:
     config = load_config(make_project({"a.md": "a"}, config=CONFIG + STAGES).root)
     variants = list(vary_stages(config))
     changes = {name: [] for changed, _ in variants for name in changed}

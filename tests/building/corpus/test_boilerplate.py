@@ -66,7 +66,7 @@ LICENCE = " ".join(f"Clause {n} of the licence that all of them share." for n in
         (LICENCE + "\n\nOwn text {}.", 3),
     ],
 )
-def test_what_a_chunk_has_only_a_part_of_stays(written: str, count: int) -> None:
+def test_a_block_that_a_chunk_has_only_a_part_of_is_kept(written: str, count: int) -> None:
     texts = [written.format(number) for number in range(MIN_DOCUMENTS)]
     found = trimmed(texts, chunking("sentences", 1200, 0))
     for text, chunks in zip(texts, found, strict=True):
@@ -97,7 +97,7 @@ def page(number: int) -> str:
     return f"{MENU}\n\n# Page {number}\n\nText number {number} of the site.\n\n{NOTE}\n"
 
 
-def test_menu_and_note_stay_with_the_first_document_alone() -> None:
+def test_only_the_first_document_keeps_menu_and_note() -> None:
     found = trimmed([page(number) for number in range(MIN_DOCUMENTS)])
     assert [piece.text for piece in found[0]] == [MENU, page(0).split("\n\n", 1)[1].strip()]
     for number, chunks in enumerate(found[1:], start=1):
@@ -106,18 +106,18 @@ def test_menu_and_note_stay_with_the_first_document_alone() -> None:
         ]
 
 
-def test_ids_stay_what_they_were() -> None:
+def test_chunk_ids_do_not_change() -> None:
     texts = [page(number) for number in range(MIN_DOCUMENTS)]
     before = {piece.id for piece in chunk(document("3.md", texts[3]), OPTIONS)}
     assert {piece.id for piece in trimmed(texts)[3]} < before
 
 
-def test_fewer_documents_have_no_boilerplate() -> None:
+def test_too_few_documents_have_no_boilerplate() -> None:
     texts = [page(number) for number in range(MIN_DOCUMENTS - 1)]
     assert sum(len(chunks) for chunks in trimmed(texts)) == 2 * len(texts)
 
 
-def test_a_rare_block_is_none_however_many_have_it() -> None:
+def test_a_block_of_a_small_share_of_documents_is_kept() -> None:
     texts = [page(number) for number in range(MIN_DOCUMENTS)]
     texts += [f"# Other {number}\n\nSomething else {number}." for number in range(200)]
     assert len(trimmed(texts)[5]) == 2
@@ -135,7 +135,7 @@ def test_a_rare_block_is_none_however_many_have_it() -> None:
         ("Range: touch", 18, 21, False),
     ],
 )
-def test_share_from_which_a_block_is_boilerplate(
+def test_minimum_share_of_documents_for_boilerplate(
     block: str, having: int, documents: int, is_boilerplate: bool
 ) -> None:
     texts = [
@@ -160,7 +160,7 @@ def test_a_heading_keeps_its_only_text_and_text_its_heading() -> None:
         ]
 
 
-def test_a_section_that_is_in_every_document_goes_as_a_whole() -> None:
+def test_a_section_that_is_in_every_document_is_removed_whole() -> None:
     texts = [
         f"# Function {number}\n\nDoes thing {number}.\n\n## Feedback\n\n{NOTE}\n"
         for number in range(MIN_DOCUMENTS)
@@ -169,7 +169,7 @@ def test_a_section_that_is_in_every_document_goes_as_a_whole() -> None:
     assert [len(chunks) for chunks in found] == [2] + [1] * (MIN_DOCUMENTS - 1)
 
 
-def test_short_facts_that_some_documents_share_stay() -> None:
+def test_short_facts_that_some_documents_share_are_kept() -> None:
     texts = [
         (
             f"# Spell {number}\n\nEffect {number}.\n\nRange: touch"
@@ -183,14 +183,14 @@ def test_short_facts_that_some_documents_share_stay() -> None:
             assert chunks[0].text.endswith("Range: touch")
 
 
-def test_tables_and_fences_are_whole_blocks() -> None:
+def test_tables_and_fences_are_single_blocks() -> None:
     head = "| name of the measurement | unit of the measurement |\n|---|---|\n"
     texts = [f"# T{number}\n\n{head}| depth {number} | m |\n" for number in range(20)]
     for number, chunks in enumerate(trimmed(texts)):
         assert head in chunks[0].text and f"depth {number}" in chunks[0].text
 
 
-def test_a_document_of_nothing_else_stays() -> None:
+def test_a_document_of_only_boilerplate_is_kept() -> None:
     texts = [page(number) for number in range(MIN_DOCUMENTS)] + [f"{MENU}\n\n{NOTE}\n"]
     assert [piece.text for piece in trimmed(texts)[-1]] == [f"{MENU}\n\n{NOTE}"]
 
@@ -200,7 +200,7 @@ blocks = st.sampled_from([MENU, NOTE, "# Head", "## Feedback", "unlike anything"
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.lists(blocks, min_size=1, max_size=5), min_size=12, max_size=16))
-def test_nothing_but_repetitions_is_lost(documents: list[list[str]]) -> None:
+def test_only_repeated_text_is_removed(documents: list[list[str]]) -> None:
     texts = ["\n\n".join([*parts, f"Own text {number}"]) for number, parts in enumerate(documents)]
     found = trimmed(texts)
     everything = "\n".join(piece.text for chunks in found for piece in chunks)

@@ -156,7 +156,7 @@ def loaded_by_a_build(project: Project, monkeypatch: pytest.MonkeyPatch, *option
     return len(loaded)
 
 
-def test_only_what_changed_is_taken_up(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_changed_documents_are_loaded(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     apply(built, ("write", 4, 2))
     assert loaded_by_a_build(built, monkeypatch) == 1
     apply(built, ("remove", 4, 0))
@@ -172,7 +172,7 @@ def damage(file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["postings.counts.npy", "inputs.npy", "handover.json"])
-def test_what_is_damaged_is_not_taken_over(
+def test_damaged_handovers_are_not_used(
     name: str, built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     damage(built.root / ".foundry" / "handover" / name)
@@ -180,7 +180,7 @@ def test_what_is_damaged_is_not_taken_over(
     assert loaded_by_a_build(built, monkeypatch) == COUNT
 
 
-def test_nothing_is_taken_over_from_a_damaged_index(
+def test_nothing_is_copied_from_a_damaged_index(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     damage(built.index / "postings.chunks.npy")
@@ -189,7 +189,7 @@ def test_nothing_is_taken_over_from_a_damaged_index(
 
 
 @given(st.lists(st.integers(0, 20), max_size=9))
-def test_a_longest_ascent(numbers: list[int]) -> None:
+def test_longest_ascent_is_ascending_and_as_long_as_possible(numbers: list[int]) -> None:
     chosen = sorted(longest_ascent(numbers))
     values = [numbers[place] for place in chosen]
     assert values == sorted(set(values))

@@ -37,7 +37,7 @@ def copies(documents: list[Document], mode: str) -> dict[int, int]:
 WORDS = [f"word{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(300)]
 
 
-def test_same_words_are_copies_whatever_the_white_space_and_the_file_are_called() -> None:
+def test_documents_with_the_same_words_are_copies_whatever_their_names_and_white_space() -> None:
     one = document("a.txt", "The shaft\n\nis   closed.\n")
     other = document("copies/b.txt", "The shaft is\nclosed.", source="other")
     assert copies([one, other], "exact") == {1: 0}
@@ -64,7 +64,7 @@ def test_same_words_are_copies_whatever_the_white_space_and_the_file_are_called(
         ("b.md", "a.md"),
     ],
 )
-def test_the_copy_loses_whatever_comes_first(loses: str, stays: str) -> None:
+def test_which_of_two_copies_is_left_out_in_any_order(loses: str, stays: str) -> None:
     one, other = (document(name, "The shaft is closed.") for name in (loses, stays))
     for mode in ("exact", "near"):
         assert copies([one, other], mode) == {0: 1}
@@ -84,25 +84,25 @@ def test_the_copy_loses_whatever_comes_first(loses: str, stays: str) -> None:
         "f(1)x.md",
     ],
 )
-def test_names_that_name_no_copy(name: str) -> None:
+def test_names_that_do_not_mark_a_copy(name: str) -> None:
     assert not is_copy_name(name)
 
 
-def test_the_first_source_wins_against_a_shorter_path() -> None:
+def test_the_first_source_takes_precedence_over_a_shorter_path() -> None:
     one = document("guide/pump.md", "Text.")
     assert copies([one, document("a.md", "Text.", source="archive")], "exact") == {1: 0}
     named = [document("x (1).md", "Text."), document("x.md", "Text.", source="archive")]
     assert copies(named, "exact") == {0: 1}
 
 
-def test_of_near_copies_the_one_that_is_named_as_one_loses() -> None:
+def test_the_near_copy_that_is_named_as_a_copy_is_left_out() -> None:
     text = " ".join(WORDS)
     names = ("copy of pump.md", "pump.md", "pumps.md")
     documents = [document(name, f"# Pump\n\n{text} {name[0] * 3}") for name in names]
     assert copies(documents, "near") == {0: 1, 2: 1}
 
 
-def test_case_punctuation_and_stated_titles_tell_documents_apart() -> None:
+def test_documents_that_differ_in_case_punctuation_or_title_are_not_exact_copies() -> None:
     documents = [
         document("a.md", "---\ntitle: Alpha\n---\nComing soon."),
         document("b.md", "---\ntitle: Beta\n---\nComing soon."),
@@ -112,7 +112,7 @@ def test_case_punctuation_and_stated_titles_tell_documents_apart() -> None:
     assert copies(documents, "exact") == {}
 
 
-def test_front_matter_besides_the_title_does_not() -> None:
+def test_other_front_matter_does_not_distinguish_copies() -> None:
     one = document("a.md", "---\ntitle: Alpha\ndate: 2024-01-01\n---\nText of it.")
     other = document("b.md", "---\ntitle: Alpha\ndate: 2025-01-01\n---\nText of it.")
     assert copies([one, other], "exact") == {1: 0}
@@ -168,13 +168,13 @@ def test_near_copies_have_the_same_title_even_as_a_first_line() -> None:
         ),
     ],
 )
-def test_shingles_are_runs_of_five_words_or_the_few_that_there_are(
+def test_shingles_are_runs_of_five_words_or_all_words_of_shorter_texts(
     text: str, shingles: set[str]
 ) -> None:
     assert shingles_of(document("a.txt", text)) == shingles
 
 
-def test_a_chain_of_small_changes_ends_at_what_stays() -> None:
+def test_near_copies_are_compared_with_kept_documents_only() -> None:
     chain = [
         document(f"{number}.txt", " ".join(["new"] * number + WORDS[number:]))
         for number in range(12)
@@ -205,7 +205,7 @@ edits = st.lists(st.tuples(st.integers(0, 299), st.sampled_from(["red", "blue", 
 
 @settings(max_examples=13, deadline=None)
 @given(st.lists(edits, min_size=2, max_size=7))
-def test_near_copies_are_those_that_comparing_all_pairs_finds(changes: list[object]) -> None:
+def test_near_copies_equal_those_found_by_comparing_all_pairs(changes: list[object]) -> None:
     documents = []
     for number, change in enumerate(changes):
         words = list(WORDS)
@@ -217,7 +217,7 @@ def test_near_copies_are_those_that_comparing_all_pairs_finds(changes: list[obje
 
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(["one two", "one  two", "three", "four 4"]), max_size=8))
-def test_what_stays_has_no_copies_left(texts: list[str]) -> None:
+def test_kept_documents_have_no_copies(texts: list[str]) -> None:
     documents = [document(f"{number}.txt", text) for number, text in enumerate(texts)]
     for mode in ("exact", "near"):
         found = copies(documents, mode)
@@ -230,7 +230,7 @@ def test_what_stays_has_no_copies_left(texts: list[str]) -> None:
 
 
 @given(st.text(st.characters(min_codepoint=32, max_codepoint=126)), st.integers(0, 40))
-def test_signature_survives_its_bytes(text: str, number: int) -> None:
+def test_signature_survives_serialisation(text: str, number: int) -> None:
     one = document("a.md", f"# Title {number}\n\nwords {text}\n\nmore")
     signature = sign(one)
     content = signature.to_bytes()

@@ -93,7 +93,7 @@ def test_an_unchanged_document_that_becomes_a_copy_is_indexed_once(corpus: Corpu
     assert corpus.documents() == ["b.md", "c.md"]
 
 
-def test_a_document_that_cannot_be_read_again_is_indexed_as_it_is(
+def test_a_document_that_cannot_be_decoded_again_keeps_its_boilerplate(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(_: StoredDocument) -> None:
@@ -113,7 +113,7 @@ def test_a_document_that_cannot_be_read_again_is_indexed_as_it_is(
     assert source["boilerplate_characters"] == 0
 
 
-def test_an_unchanged_document_is_found_by_what_its_copy_says_now(corpus: Corpus) -> None:
+def test_tags_of_a_copy_are_updated_in_an_unchanged_document(corpus: Corpus) -> None:
     corpus.build({"a.md": SEALS, "b.md": PUMPS, "z.md": f"---\ntags: [old]\n---\n{SEALS}"})
     corpus.build({"z.md": f"---\ntags: [new]\n---\n{SEALS}"})
     assert corpus.documents("tags") == [["new"], []]
@@ -121,7 +121,7 @@ def test_an_unchanged_document_is_found_by_what_its_copy_says_now(corpus: Corpus
     assert corpus.documents("tags") == [[], []]
 
 
-def test_an_unchanged_row_whose_id_an_earlier_table_takes_is_left_out(
+def test_an_unchanged_row_is_left_out_if_an_earlier_table_takes_its_id(
     make_project: MakeProject,
 ) -> None:
     table = '[[sources]]\ntype = "records"\nname = "{0}"\npath = "rows/{0}.csv"\n'
@@ -141,7 +141,7 @@ def test_an_unchanged_row_whose_id_an_earlier_table_takes_is_left_out(
     assert corpus.build({"rows/first.csv": first})["skipped"] == []
 
 
-def test_what_lies_between_documents_that_are_left_out(corpus: Corpus) -> None:
+def test_skipped_files_are_listed_in_order(corpus: Corpus) -> None:
     pictures = {f"{name}.bin": PICTURE for name in "ace"}
     pages = {name: f"# Page\n\n{name} on its own.\n" for name in ("b.md", "d.md", "f.md")}
     corpus.build(pictures | pages)
@@ -154,7 +154,7 @@ def test_what_lies_between_documents_that_are_left_out(corpus: Corpus) -> None:
     assert len(corpus.build({"c.bin": None})["skipped"]) == 5
 
 
-def test_what_is_said_of_documents_is_said_wherever_they_come(corpus: Corpus) -> None:
+def test_findings_are_kept_while_other_documents_change(corpus: Corpus) -> None:
     files = {
         "b.md": f"# Keys\n\nThe store opens with {KEY}.\n",
         "c.md": PUMPS,
@@ -168,7 +168,7 @@ def test_what_is_said_of_documents_is_said_wherever_they_come(corpus: Corpus) ->
     assert corpus.build({"b.md": None})["findings"] == before[1:]
 
 
-def test_sources_that_change_places_are_taken_up_anew(make_project: MakeProject) -> None:
+def test_documents_are_decided_anew_if_sources_change_order(make_project: MakeProject) -> None:
     name, first, last = '[project]\nname = "notes"\n', *(
         f'[[sources]]\ntype = "folder"\npath = "{folder}"\n' for folder in ("first", "last")
     )
@@ -194,7 +194,7 @@ def cut(report: Mapping[str, Any]) -> int:
     return sum(source["boilerplate_characters"] for source in report["sources"])
 
 
-def test_what_a_stopped_build_began_to_hand_over_does_not_stop_the_next(corpus: Corpus) -> None:
+def test_a_partial_handover_of_a_stopped_build_is_removed(corpus: Corpus) -> None:
     corpus.build({"a.md": SEALS})
     begun = corpus.project.root / ".foundry" / "handover.tmp"
     begun.mkdir()
@@ -204,9 +204,7 @@ def test_what_a_stopped_build_began_to_hand_over_does_not_stop_the_next(corpus: 
     assert leftovers(corpus.project.root) == []
 
 
-def test_a_build_that_fails_leaves_what_the_one_before_has_left(
-    corpus: Corpus, loaded: list[int]
-) -> None:
+def test_a_failed_build_leaves_the_previous_handover(corpus: Corpus, loaded: list[int]) -> None:
     corpus.build({"a.md": SEALS, "b.md": PUMPS})
     corpus.write({"a.md": None, "b.md": None})
     assert "no documents to index" in corpus.project.run("build").output
@@ -217,7 +215,7 @@ def test_a_build_that_fails_leaves_what_the_one_before_has_left(
     assert len(loaded) == 1
 
 
-def test_what_lies_together_is_taken_over_together_and_nothing_else_is_loaded(
+def test_adjacent_documents_are_copied_at_once_and_only_changed_ones_loaded(
     corpus: Corpus, loaded: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spans: list[Span[PreviousDocument]] = []

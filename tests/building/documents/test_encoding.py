@@ -47,7 +47,7 @@ def signature_of(prepared: PreparedDocument) -> bytes:
     return Signature.of(prepared.document, blocks).to_bytes()
 
 
-def test_a_document_comes_back_as_it_was(prepared: PreparedDocument, recipe: Recipe) -> None:
+def test_a_document_survives_serialisation(prepared: PreparedDocument, recipe: Recipe) -> None:
     content = encode(prepared)
     for found in (decode(content), check_answer(content, RAW, recipe)):
         assert isinstance(found, StoredDocument)
@@ -56,14 +56,14 @@ def test_a_document_comes_back_as_it_was(prepared: PreparedDocument, recipe: Rec
         assert found.signature == signature_bytes(content) == signature_of(prepared)
 
 
-def test_a_skipped_one_comes_back_without_a_signature() -> None:
+def test_a_skipped_document_is_decoded_without_a_signature() -> None:
     skipped = Skipped("manual", "pumps.md", "no text")
     assert decode(encode(skipped)) == skipped
     assert signature_bytes(encode(skipped)) == b""
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.99])
-def test_what_is_cut_off_is_refused(prepared: PreparedDocument, share: float) -> None:
+def test_truncated_entries_are_refused(prepared: PreparedDocument, share: float) -> None:
     content = encode(prepared)
     with pytest.raises(ValueError, match=r"."):
         decode(content[: int(share * len(content))])
@@ -83,7 +83,7 @@ def test_what_is_cut_off_is_refused(prepared: PreparedDocument, share: float) ->
         ("heading", {"kind": 7}),
     ],
 )
-def test_parts_that_do_not_fit_together_are_skipped(
+def test_inconsistent_parts_are_skipped(
     prepared: PreparedDocument, recipe: Recipe, part: str, fields: dict[str, Any]
 ) -> None:
     if part == "heading":
@@ -97,7 +97,7 @@ def test_parts_that_do_not_fit_together_are_skipped(
 
 
 @pytest.mark.parametrize(("part", "wrong"), [(b"\0", b"x"), (b"manual", b"others")])
-def test_a_signature_of_nothing_or_of_another_is_skipped(
+def test_invalid_signatures_are_skipped(
     prepared: PreparedDocument, recipe: Recipe, part: bytes, wrong: bytes
 ) -> None:
     signature = signature_of(prepared)
@@ -107,7 +107,7 @@ def test_a_signature_of_nothing_or_of_another_is_skipped(
     assert answer.reason == "reader failed"
 
 
-def test_a_worker_has_no_reasons_of_its_own(recipe: Recipe) -> None:
+def test_workers_may_only_give_known_reasons(recipe: Recipe) -> None:
     said = Skipped("guide", "a.md", Reason.ENCRYPTED, "by a password")
     answer = check_answer(encode(said), RAW, recipe)
     assert answer == Skipped(RAW.source, RAW.path, Reason.ENCRYPTED, "by a password")
@@ -177,7 +177,7 @@ def _with_headings(entry: IndexEntry, **fields: bytes) -> IndexEntry:
         lambda entry: entry._replace(record=entry.record.replace(b"pumps.md", b"valve.md")),
     ],
 )
-def test_records_and_rows_of_something_else_are_skipped(
+def test_foreign_records_and_rows_are_skipped(
     prepared: PreparedDocument,
     recipe: Recipe,
     forge: Callable[[IndexEntry], IndexEntry],

@@ -95,7 +95,7 @@ EDITS: dict[str, list[Mapping[str, object] | str]] = {
 
 
 @pytest.mark.parametrize("name", EDITS)
-def test_an_edited_table_gives_what_a_fresh_build_gives(
+def test_an_edited_table_is_built_like_a_fresh_one(
     name: str, project: Project, parsed: list[str]
 ) -> None:
     write(project, ROWS)
@@ -108,7 +108,7 @@ def test_an_edited_table_gives_what_a_fresh_build_gives(
     check_equal_to_fresh(project)
 
 
-def test_of_lines_only_the_changed_one_is_parsed(project: Project, parsed: list[str]) -> None:
+def test_only_changed_lines_are_parsed(project: Project, parsed: list[str]) -> None:
     write(project, ROWS)
     build(project)
     for row in (CHANGED, ROWS[2]):
@@ -129,7 +129,7 @@ def test_other_options_parse_every_line(project: Project, parsed: list[str]) -> 
     check_equal_to_fresh(project)
 
 
-def test_a_column_that_is_gone_is_missed(project: Project) -> None:
+def test_a_removed_column_is_an_error(project: Project) -> None:
     (project.root / "foundry.toml").write_text(CONFIG + AUTHORS)
     write(project, [*ROWS, {"id": "n", "text": "Oil.", "author": "Ann"}])
     build(project)
@@ -138,7 +138,7 @@ def test_a_column_that_is_gone_is_missed(project: Project) -> None:
     check_equal_to_fresh(project)
 
 
-def test_a_mark_at_the_beginning_is_no_part_of_a_line(project: Project) -> None:
+def test_a_byte_order_mark_is_not_part_of_a_line(project: Project) -> None:
     write(project, ROWS, start="\ufeff")
     build(project)
     write(project, [{"id": "new", "text": "Grease."}, "\ufeff" + json.dumps(ROWS[0]), *ROWS[1:]])
@@ -146,7 +146,7 @@ def test_a_mark_at_the_beginning_is_no_part_of_a_line(project: Project) -> None:
     check_equal_to_fresh(project)
 
 
-def test_what_an_interrupted_build_has_replaced_is_not_asked_for(
+def test_entries_that_an_interrupted_build_replaced_are_not_read(
     project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     write(project, ROWS)
@@ -168,7 +168,7 @@ def _stop(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def test_what_is_known_of_a_source_goes_with_it(project: Project) -> None:
+def test_known_lines_of_a_removed_source_are_dropped(project: Project) -> None:
     write(project, ROWS)
     build(project)
     (project.root / "other.jsonl").write_text('{"id": "o", "text": "Other."}\n')
@@ -201,7 +201,7 @@ keys = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5)
     ),
     st.randoms(use_true_random=False),
 )
-def test_every_row_is_found_in_any_order(found: list[Any], chooser: Any) -> None:
+def test_rows_are_found_in_any_order(found: list[Any], chooser: Any) -> None:
     rows = [
         NotedRow(digest, key, tuple(columns), number, bytes([number % 255 + 1]) * 32)
         for number, (digest, key, columns) in enumerate(found, 1)
@@ -224,7 +224,7 @@ def test_rows_may_share_half_of_their_hashes() -> None:
     assert known.find(digests[2]) in (rows[2], None)
 
 
-def test_lines_of_what_is_not_to_be_used_again_are_left_out() -> None:
+def test_lines_of_skipped_and_failed_rows_are_not_noted() -> None:
     content = b"\1" * HASH_BYTES
     rows = [
         NotedRow(b"a" * 16, "skipped", ("id",), -1, content),

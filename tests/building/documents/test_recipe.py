@@ -58,14 +58,14 @@ def change(module: Path) -> None:
     module.write_text(module.read_text(encoding="utf-8") + "\n# Changed.\n", encoding="utf-8")
 
 
-def test_changed_code_reads_anew(built: Project, installed: Path) -> None:
+def test_a_changed_module_invalidates_all_documents(built: Project, installed: Path) -> None:
     for module in ("runtime/index/tokens.py", "chunking/blocks.py", "readers/decoding.py"):
         change(installed / module)
         assert read_by_build(built) == 2, module
         assert read_by_build(built) == 0, module
 
 
-def test_a_changed_reader_reads_its_formats_anew(
+def test_a_changed_reader_invalidates_only_its_formats(
     installed: Path, make_project: MakeProject
 ) -> None:
     page = "<html><body><p>Valves are cleaned monthly by hand, and then dried.</p></body></html>"
@@ -83,7 +83,7 @@ def test_a_changed_reader_reads_its_formats_anew(
         assert read_by_build(project) == anew, module
 
 
-def test_what_readers_answer_to_reads_all_anew(
+def test_a_changed_assignment_of_formats_invalidates_all_documents(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document may be assigned to another reader later."""
@@ -96,7 +96,7 @@ def test_what_readers_answer_to_reads_all_anew(
     assert all(before[version] != after[version] for version in before)
 
 
-def test_other_words_for_correction_change_the_index_alone(
+def test_other_correction_words_change_the_index_but_no_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = program_hash(), dict(reader_hashes())
@@ -117,12 +117,14 @@ def test_every_reader_has_a_hash_over_its_own_module() -> None:
         assert any(name.startswith("readers/") for name in own), reader.version
 
 
-def test_another_version_of_foundry_alone_reads_nothing(built: Project, installed: Path) -> None:
+def test_a_new_version_of_foundry_alone_invalidates_nothing(
+    built: Project, installed: Path
+) -> None:
     (installed / "__init__.py").write_text('__version__ = "99.0"\n', encoding="utf-8")
     assert read_by_build(built) == 0
 
 
-def test_another_version_of_a_library_reads_anew(
+def test_another_version_of_a_library_invalidates_documents(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     libraries = programs._libraries()
@@ -142,7 +144,7 @@ def test_libraries_of_readers_are_found() -> None:
     } <= found
 
 
-def test_the_first_module_holds_the_version_alone() -> None:
+def test_the_first_module_contains_only_the_version() -> None:
     """The first module is not hashed, so a release without other changes reads nothing again."""
     tree = ast.parse((SOURCE / "__init__.py").read_bytes())
     assert ast.get_docstring(tree)

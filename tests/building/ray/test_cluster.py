@@ -36,7 +36,7 @@ class RayTaskError(RayError):
         (RayError("a" * 500), f"Ray: {'a' * 400}", "build again: finished work is kept"),
     ],
 )
-def test_what_ray_raises_has_a_hint(
+def test_errors_of_ray_have_a_hint(
     error: Exception, said: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(_value: object) -> None:
