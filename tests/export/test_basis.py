@@ -10,7 +10,9 @@ from foundry.runtime.index.layout import Manifest
 
 
 @pytest.mark.usefixtures("formatted_once")
-def test_an_export_has_the_version_that_was_decided(make_project: MakeProject) -> None:
+def test_an_export_has_the_index_version_that_was_current_at_its_start(
+    make_project: MakeProject,
+) -> None:
     project = make_project({"a.md": "# Seals\nEvery 400 hours."})
     project.succeed("build")
     config = load_config(project.root)

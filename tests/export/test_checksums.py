@@ -33,7 +33,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_list_is_what_sha256sum_reads(folder: Path) -> None:
+def test_list_is_valid_for_sha256sum(folder: Path) -> None:
     digests = {name: digest(content) for name, content in reversed(FILES.items())}
     lines = [f"{digest(content)}  {name}\n" for name, content in sorted(FILES.items())]
     assert format_checksums(digests).decode() == "".join(lines)
@@ -41,7 +41,7 @@ def test_list_is_what_sha256sum_reads(folder: Path) -> None:
     assert compare(folder) == {}
 
 
-def test_every_difference_is_told(folder: Path) -> None:
+def test_every_difference_is_reported(folder: Path) -> None:
     (folder / "README.md").write_bytes(b"read me\n\n")
     (folder / "acme" / "a.py").unlink()
     (folder / "acme" / "deep" / "b.bin").unlink()
@@ -67,7 +67,7 @@ def test_links_are_changes_and_are_never_followed(folder: Path, tmp_path: Path) 
     }
 
 
-def test_what_running_leaves_behind_is_passed_over(folder: Path) -> None:
+def test_files_that_running_creates_are_ignored(folder: Path) -> None:
     for name in ("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"):
         (folder / "acme" / name).mkdir()
         (folder / "acme" / name / "left").write_bytes(b"x")
@@ -86,7 +86,7 @@ def test_what_running_leaves_behind_is_passed_over(folder: Path) -> None:
         ("README.md", False),
     ],
 )
-def test_secrets_history_and_environments_are_the_owners(name: str, is_theirs: bool) -> None:
+def test_secrets_history_and_environments_are_not_checked(name: str, is_theirs: bool) -> None:
     assert is_owners(name) == is_theirs
 
 
@@ -111,14 +111,14 @@ def test_malformed_line_is_named_by_its_number(written: str, line: int, folder: 
         read_checksums(folder)
 
 
-def test_names_may_hold_two_dots(folder: Path) -> None:
+def test_names_may_contain_two_dots(folder: Path) -> None:
     digests = {"a..b": 64 * "a", "..c/d": 64 * "b"}
     (folder / CHECKSUMS).write_bytes(format_checksums(digests))
     assert read_checksums(folder) == digests
 
 
 @pytest.mark.parametrize("change", ["another order", "a line twice", "no last newline"])
-def test_list_that_no_export_writes_was_changed(change: str, folder: Path) -> None:
+def test_list_in_another_form_counts_as_changed(change: str, folder: Path) -> None:
     content = (folder / CHECKSUMS).read_bytes()
     lines = content.splitlines(keepends=True)
     changed = {

@@ -101,7 +101,7 @@ SPREAD = range(len(PROJECTS)) if EVERY_FAULT else random.Random(0).sample(range(
         for number in sorted({*SOME, *SPREAD})
     ],
 )
-def test_lock_is_what_uv_would_write(number: int, tmp_path: Path) -> None:
+def test_lock_equals_that_of_uv(number: int, tmp_path: Path) -> None:
     write_project(tmp_path, PROJECTS[number])
     before = (tmp_path / "uv.lock").read_bytes()
     uv(tmp_path, "lock")
@@ -109,7 +109,7 @@ def test_lock_is_what_uv_would_write(number: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("project", [PROJECTS[0], LARGEST], ids=["smallest", "largest"])
-def test_requirements_are_those_of_uv_on_every_platform(project: str, tmp_path: Path) -> None:
+def test_requirements_equal_those_of_uv_on_every_platform(project: str, tmp_path: Path) -> None:
     asked = write_project(tmp_path, project)
     ours = format_requirements(select_packages(RESOLUTION, asked)).decode()
     theirs = uv(tmp_path, "export", "--frozen", "--no-emit-project", "--format", "requirements-txt")
@@ -127,7 +127,7 @@ def installed(requirements: str, world: dict[str, str]) -> set[str]:
     }
 
 
-def test_every_requirement_has_hashes_of_the_lock(tmp_path: Path) -> None:
+def test_every_requirement_has_the_hashes_of_the_lock(tmp_path: Path) -> None:
     asked = read_asked(LARGEST.encode())
     text = format_requirements(select_packages(RESOLUTION, asked)).decode()
     for block in re.split(r"\n(?=[a-z])", text)[1:]:
@@ -137,13 +137,13 @@ def test_every_requirement_has_hashes_of_the_lock(tmp_path: Path) -> None:
     assert "--only-binary :all:" in text
 
 
-def test_lock_names_the_public_index_alone() -> None:
+def test_lock_names_only_the_public_index() -> None:
     assert set(re.findall(r'registry = "([^"]*)"', TEXT)) == {"https://pypi.org/simple"}
     assert set(re.findall(r'url = "(https?://[^/]*)', TEXT)) == {"https://files.pythonhosted.org"}
     assert len(TEXT) < 1_000_000
 
 
-def test_lock_of_the_templates_is_resolved_from_what_they_ask_for() -> None:
+def test_lock_of_the_templates_satisfies_their_requirements() -> None:
     asked = load_tool().all_requirements()
     own = next(
         package for package in tomllib.loads(TEXT)["package"] if "registry" not in package["source"]
@@ -165,7 +165,9 @@ def test_lock_of_the_templates_is_resolved_from_what_they_ask_for() -> None:
         (('"numpy>=2,<3"', '"numpy >= "'), "cannot be read"),
     ],
 )
-def test_project_that_does_not_fit_is_refused(change: tuple[str, str], expected: str) -> None:
+def test_project_that_does_not_match_the_lock_is_refused(
+    change: tuple[str, str], expected: str
+) -> None:
     project = PROJECTS[0].replace(*change, 1)
     assert project != PROJECTS[0]
     with pytest.raises(RenderError) as error:
@@ -176,12 +178,12 @@ def test_project_that_does_not_fit_is_refused(change: tuple[str, str], expected:
 @pytest.mark.parametrize(
     "text", ["", "version = 2\n", "version = 1\n", "[", TEXT[: len(TEXT) // 2]]
 )
-def test_what_is_no_lock_is_refused(text: str) -> None:
+def test_malformed_locks_are_refused(text: str) -> None:
     with pytest.raises(RenderError, match="cannot be read"):
         Resolution(text)
 
 
-def test_conditions_join_along_and_across_paths() -> None:
+def test_conditions_are_combined_along_and_across_dependency_paths() -> None:
     lock = Resolution("""version = 1
 
 [[package]]
@@ -220,7 +222,7 @@ requires-dist = []
     assert format_condition(only.condition) == old
 
 
-def test_bill_of_materials_has_what_the_lock_has(tmp_path: Path) -> None:
+def test_bill_of_materials_has_the_packages_of_the_lock(tmp_path: Path) -> None:
     asked = write_project(tmp_path, LARGEST)
     selected = select_packages(RESOLUTION, asked)
     roots = [requirement.name for requirement in asked.requirements[""]]
@@ -277,7 +279,7 @@ def declared_licence(package: str) -> str | None:
     return next((known for known in expressions if known in set(LICENCES.values())), None)
 
 
-def test_licences_are_those_that_packages_declare() -> None:
+def test_licences_equal_those_declared_by_packages() -> None:
     locked = {
         item.package.name
         for project in PROJECTS
@@ -305,7 +307,7 @@ def test_bill_of_materials_names_licences() -> None:
 
 
 @pytest.mark.slow
-def test_pip_installs_from_the_hashes_alone_and_refuses_others(tmp_path: Path) -> None:
+def test_pip_installs_only_files_with_the_listed_hashes(tmp_path: Path) -> None:
     asked = read_asked(PROJECTS[0].encode())
     text = format_requirements(select_packages(RESOLUTION, asked)).decode()
     # The beginning, with the option for wheels alone and a few packages.

@@ -24,13 +24,13 @@ def replace(text: str, number: int, line: str) -> str:
     return "".join(lines)
 
 
-def test_changes_of_both_sides_are_in_the_result() -> None:
+def test_changes_of_both_sides_are_merged() -> None:
     merged = merge(BASE, replace(BASE, 2, "yours\n"), replace(BASE, 8, "generated\n"))
     assert merged.conflicts == 0
     assert merged.text == replace(replace(BASE, 2, "yours\n"), 8, "generated\n")
 
 
-def test_insertions_and_deletions_apart_are_both_made() -> None:
+def test_separate_insertions_and_deletions_are_both_applied() -> None:
     yours = BASE.replace("line 1\n", "line 1\nadded\n")
     generated = BASE.replace("line 9\n", "")
     merged = merge(BASE, yours, generated)
@@ -38,7 +38,7 @@ def test_insertions_and_deletions_apart_are_both_made() -> None:
     assert merged.text == yours.replace("line 9\n", "")
 
 
-def test_the_same_line_changed_by_both_is_marked() -> None:
+def test_a_line_changed_by_both_sides_is_a_conflict() -> None:
     merged = merge(BASE, replace(BASE, 5, "yours\n"), replace(BASE, 5, "generated\n"))
     assert merged.conflicts == 1
     marked = "<<<<<<< yours\nyours\n=======\ngenerated\n>>>>>>> generated\n"
@@ -47,14 +47,14 @@ def test_the_same_line_changed_by_both_is_marked() -> None:
     assert not has_conflicts(BASE.encode())
 
 
-def test_lines_without_an_end_stay_apart_in_a_conflict() -> None:
+def test_last_lines_without_a_newline_are_separate_in_a_conflict() -> None:
     merged = merge("a", "b", "c")
     assert merged.text == "<<<<<<< yours\nb\n=======\nc\n>>>>>>> generated\n"
     merged = merge("a", "b\nb", "c\nc")
     assert merged.text == "<<<<<<< yours\nb\nb\n=======\nc\nc\n>>>>>>> generated\n"
 
 
-def test_line_ends_stay_those_of_the_owner() -> None:
+def test_line_ends_of_the_owner_are_kept() -> None:
     yours = replace(BASE, 2, "yours\n").replace("\n", "\r\n")
     merged = merge(BASE, yours, replace(BASE, 8, "generated\n"))
     assert merged.conflicts == 0
@@ -70,7 +70,7 @@ def test_mixed_line_ends_are_kept() -> None:
 
 
 @given(texts, texts)
-def test_one_changed_side_wins(base: str, other: str) -> None:
+def test_the_only_changed_side_is_used(base: str, other: str) -> None:
     assert merge(base, base, other).text == other
     assert merge(base, other, base).text == other
     assert merge(base, other, other).text == other

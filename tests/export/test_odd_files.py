@@ -100,7 +100,7 @@ IN_PLACES = [
 
 @pytest.mark.parametrize(("kind", "place"), IN_PLACES)
 @pytest.mark.parametrize("act", ACTS)
-def test_what_is_no_file_is_named_and_stays(
+def test_special_files_are_named_and_kept(
     act: str, kind: str, place: str, made: tuple[Path, Export]
 ) -> None:
     folder, export = made
@@ -179,7 +179,7 @@ def test_a_file_of_any_name_is_kept_and_listed(
     assert write_export(folder, export, force=True) == {own: own} or path.read_bytes() == b"x = 1\n"
 
 
-def test_a_list_of_checksums_takes_every_name() -> None:
+def test_a_list_of_checksums_can_contain_any_name() -> None:
     names = [os.fsdecode(name) for name in NAMES]
     content = format_checksums(dict.fromkeys(names, 64 * "a"))
     assert b"\\" + 64 * b"a" + b"  a\\nb.md\n" in content
@@ -187,7 +187,7 @@ def test_a_list_of_checksums_takes_every_name() -> None:
 
 
 @pytest.mark.parametrize("target", ["/", "nowhere", "odd"])
-def test_links_are_named_by_verify_and_kept_by_the_others(
+def test_verify_names_links_and_other_commands_keep_them(
     target: str, made: tuple[Path, Export]
 ) -> None:
     folder, export = made
@@ -200,7 +200,7 @@ def test_links_are_named_by_verify_and_kept_by_the_others(
     assert "not part of the export, a link: odd" in diff_export(folder, export)
 
 
-def test_what_lies_in_the_owners_folders_stays_there(made: tuple[Path, Export]) -> None:
+def test_files_in_the_owners_folders_are_kept(made: tuple[Path, Export]) -> None:
     folder, export = made
     (folder / ".git").mkdir()
     bind(folder / ".git" / "fsmonitor--daemon.ipc")
@@ -238,7 +238,7 @@ for act in (verify_export, lambda folder: check_target(folder, folder.parent)):
         ("notes.txt", "a file that cannot be read"),
     ],
 )
-def test_what_may_not_be_read_is_named(name: str, said: str, made: tuple[Path, Export]) -> None:
+def test_unreadable_files_are_named(name: str, said: str, made: tuple[Path, Export]) -> None:
     folder, _ = made
     if name == "notes.txt":
         (folder / name).touch()

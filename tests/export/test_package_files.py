@@ -21,7 +21,7 @@ MARKED = b"a = 1\n<<<<<<< yours\nb = 2\n=======\nb = 3\n>>>>>>> generated\n"
         b"<<<<<<<\n=======\n>>>>>>>\n",
     ],
 )
-def test_conflicts_are_seen_as_all_tools_mark_them(content: bytes) -> None:
+def test_conflict_markers_of_all_tools_are_recognised(content: bytes) -> None:
     assert has_conflicts(content)
 
 
@@ -36,11 +36,11 @@ def test_conflicts_are_seen_as_all_tools_mark_them(content: bytes) -> None:
         b"<<<<<<<<\n=======\n>>>>>>>>\n",
     ],
 )
-def test_other_text_is_no_conflict(content: bytes) -> None:
+def test_other_text_is_not_a_conflict(content: bytes) -> None:
     assert not has_conflicts(content)
 
 
-def test_leftovers_of_merges_are_those_beside_their_file() -> None:
+def test_leftovers_of_merges_are_found_beside_their_file() -> None:
     files = {"uv.lock": b"", "uv.lock.new": b"", "a.py": b"", "a.py.rej": b"", "notes.new": b""}
     found = find_unsettled({**files, "p/settings.json": MARKED})
     assert [line.partition(": ")[0] for line in found] == [
@@ -92,7 +92,7 @@ def test_whole_package_has_no_findings() -> None:
         ("tests/test_x.py", b"from p.gone import x\n", "line 1: imports p.gone, which does not"),
     ],
 )
-def test_what_leads_nowhere_is_named_with_its_line(
+def test_imports_of_missing_modules_are_named_with_their_line(
     name: str, content: bytes, expected: str
 ) -> None:
     (found,) = find_unresolved({**WHOLE, name: content}, "p")
@@ -121,7 +121,7 @@ def test_imports_are_found_in_every_block(block: str) -> None:
     assert found.endswith("imports .gone, which does not exist")
 
 
-def test_what_is_no_python_is_named() -> None:
+def test_invalid_python_is_named() -> None:
     files = {
         **WHOLE,
         "p/a.py": b"\ndef f(:\n",
@@ -137,7 +137,7 @@ def test_what_is_no_python_is_named() -> None:
     assert find_malformed(files)[1] == "p/a.py: line 2: invalid syntax"
 
 
-def test_moved_module_is_missed_by_all_who_import_it() -> None:
+def test_every_import_of_a_moved_module_is_named() -> None:
     moved = {**WHOLE, "p/elsewhere.py": WHOLE["p/search.py"]}
     del moved["p/search.py"]
     found = find_unresolved(moved, "p")

@@ -9,7 +9,7 @@ from foundry.errors import ExportError
 from foundry.export.replacing import link_or_copy, replace_folder
 
 
-def test_a_new_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
+def test_a_new_folder_is_created_with_its_parents(tmp_path: Path) -> None:
     target = tmp_path / "a" / "b"
     replace_folder(target, lambda folder: (folder / "new.txt").touch())
     assert [path.name for path in target.iterdir()] == ["new.txt"]
@@ -32,7 +32,7 @@ def test_a_new_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
         (OSError("it broke"), "it broke"),
     ],
 )
-def test_what_the_disk_refuses_changes_nothing(tmp_path: Path, error: OSError, said: str) -> None:
+def test_a_full_or_broken_disk_changes_nothing(tmp_path: Path, error: OSError, said: str) -> None:
     target = tmp_path / "acme"
     target.mkdir()
     (target / "old.txt").touch()
@@ -50,7 +50,7 @@ def test_what_the_disk_refuses_changes_nothing(tmp_path: Path, error: OSError, s
     ]
 
 
-def test_whoever_stops_it_is_told_so_and_nothing_is_left(tmp_path: Path) -> None:
+def test_an_interrupt_is_passed_on_and_nothing_is_left_behind(tmp_path: Path) -> None:
     def fill(_folder: Path) -> None:
         raise KeyboardInterrupt
 
@@ -59,7 +59,7 @@ def test_whoever_stops_it_is_told_so_and_nothing_is_left(tmp_path: Path) -> None
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_link_stays_one(tmp_path: Path) -> None:
+def test_a_link_to_the_folder_is_kept(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("text")
     (tmp_path / "link").symlink_to("file")
     link_or_copy(tmp_path / "link", tmp_path / "new" / "link")

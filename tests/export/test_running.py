@@ -57,7 +57,7 @@ if __name__ == "__main__":
         ),
     ],
 )
-def test_modules_are_imported_and_the_server_is_asked(
+def test_modules_are_imported_and_the_server_is_queried(
     files: dict[str, str], expected: list[str], tmp_path: Path
 ) -> None:
     whole = {"__init__.py": "", "__main__.py": SERVER.replace("STATUS", "403"), **files}
@@ -136,13 +136,15 @@ def test_server_gets_little_of_the_environment(
         assert not {"ACME_KEY", "INDEX_DIR"} & environment.keys()
 
 
-def test_server_that_does_not_end(tmp_path: Path) -> None:
+def test_server_that_does_not_answer_in_time_is_an_error(tmp_path: Path) -> None:
     folder = make(tmp_path, {"__main__.py": "import time; time.sleep(3600)\n"}).parent
     with pytest.raises(FoundryError, match="did not answer within 1 seconds"):
         run_server(folder, "pack", [], time_limit=0.6)
 
 
-def test_variables_of_the_language_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_of_the_language_model_are_found_by_prefix(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("LLM_MODEL", "small")
     monkeypatch.setenv("MY_LLM_MODEL", "large")
     found = model_variables()

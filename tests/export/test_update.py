@@ -73,7 +73,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
-def test_untouched_export_becomes_what_an_export_would_write(place: Place, tmp_path: Path) -> None:
+def test_unedited_export_equals_a_new_one_after_an_update(place: Place, tmp_path: Path) -> None:
     (place.index / "manifest.json").write_text("new")
     update = place.update()
     assert update.replaced == ["README.md", "acme/custom.py", "acme/search.py", "uv.lock"]
@@ -85,7 +85,7 @@ def test_untouched_export_becomes_what_an_export_would_write(place: Place, tmp_p
     assert leftovers(tmp_path) == []
 
 
-def test_edits_far_from_what_is_new_are_merged(place: Place) -> None:
+def test_edits_far_from_changes_are_merged(place: Place) -> None:
     place.edit("acme/search.py", "line 9\n", "line nine\n")
     (place.target / "acme" / "search.py").chmod(0o755)
     update = place.update()
@@ -99,7 +99,7 @@ def test_edits_far_from_what_is_new_are_merged(place: Place) -> None:
     assert (standing.edited, standing.added) == (["acme/search.py"], [])
 
 
-def test_edit_of_the_same_line_is_marked_and_stops_the_next_update(place: Place) -> None:
+def test_edit_of_a_changed_line_is_a_conflict_and_stops_the_next_update(place: Place) -> None:
     place.edit("acme/search.py", "line 3\n", "line III\n")
     assert place.update().conflicts == ["acme/search.py"]
     text = place.read("acme/search.py")
@@ -114,7 +114,7 @@ def test_edit_of_the_same_line_is_marked_and_stops_the_next_update(place: Place)
     assert not compare(place.target)
 
 
-def test_edits_live_through_many_updates(place: Place) -> None:
+def test_edits_survive_many_updates(place: Place) -> None:
     place.edit("README.md", "line 11\n", "line 11\nmine\n")
     for number in range(5):
         text = TEXT.replace("line 0\n", f"line zero {number}\n")
@@ -126,7 +126,7 @@ def test_edits_live_through_many_updates(place: Place) -> None:
         place.write(NEW)
 
 
-def test_owners_files_stay_as_they_are(place: Place) -> None:
+def test_owners_files_are_not_changed(place: Place) -> None:
     script = place.target / "scripts" / "deploy.sh"
     script.parent.mkdir()
     script.write_text("#!/bin/sh\n")
@@ -148,7 +148,7 @@ def test_owners_files_stay_as_they_are(place: Place) -> None:
     assert not {".env", "link"} & listed.keys()
 
 
-def test_deleted_files_stay_deleted_and_removed_ones_go(place: Place) -> None:
+def test_files_deleted_by_the_owner_stay_deleted_and_dropped_ones_are_removed(place: Place) -> None:
     (place.target / "README.md").unlink()
     assert place.update().deleted == ["README.md"]
     assert place.update().deleted == ["README.md"]
@@ -171,7 +171,7 @@ def test_owners_module_is_never_merged(place: Place) -> None:
     assert place.read("acme/custom.py") == "HOOKS = 'mine'\n"
 
 
-def test_what_cannot_be_merged_stands_beside(place: Place) -> None:
+def test_a_file_that_cannot_be_merged_is_written_beside_the_edited_one(place: Place) -> None:
     place.edit("uv.lock", "1", "1.5")
     (place.target / "acme" / "new.py").write_text("the owner's\n")
     update = place.update()
@@ -188,7 +188,7 @@ def test_what_cannot_be_merged_stands_beside(place: Place) -> None:
     assert place.update().is_settled
 
 
-def test_dry_run_says_the_same_and_writes_nothing(place: Place) -> None:
+def test_dry_run_reports_the_same_and_writes_nothing(place: Place) -> None:
     place.edit("acme/search.py", "line 3\n", "line III\n")
     place.edit("README.md", "line 9\n", "line nine\n")
     before = snapshot(place.target)
@@ -230,7 +230,7 @@ def test_folder_without_an_export_is_refused(name: str, place: Place, tmp_path: 
         update_export(tmp_path / name, place.export(NEW), force=False, dry_run=False)
 
 
-def test_record_gives_back_what_was_generated(tmp_path: Path) -> None:
+def test_record_contains_the_generated_files(tmp_path: Path) -> None:
     files = {"a": "größe\r\n".encode(), "binary": b"\xff\x00", "uv.lock": b"x"}
     (tmp_path / GENERATED).write_bytes(encode_generated(files))
     assert encode_generated(dict(reversed(files.items()))) == encode_generated(files)
@@ -239,7 +239,7 @@ def test_record_gives_back_what_was_generated(tmp_path: Path) -> None:
     assert record.digests.keys() == files.keys()
 
 
-def test_edited_module_whose_code_went_elsewhere_is_kept_and_its_owner_told(
+def test_edited_module_whose_code_moved_is_kept_and_reported(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(decisions.WENT, "dropped.py", "in search.py, as find()")
@@ -252,7 +252,9 @@ def test_edited_module_whose_code_went_elsewhere_is_kept_and_its_owner_told(
     assert update.is_settled
 
 
-def test_owner_of_an_edited_module_is_told_where_each_function_is_now(tmp_path: Path) -> None:
+def test_every_function_of_a_moved_edited_module_is_reported_with_its_new_place(
+    tmp_path: Path,
+) -> None:
     older = {f"acme/{name}": b"generated\n" for name in decisions.WENT}
     place = Place(tmp_path)
     place.write({**OLD, **older})

@@ -37,7 +37,7 @@ def refused(folder: Path, *, strict: bool = False) -> VerificationError:
     return caught.value
 
 
-def test_intact_export_gives_what_its_server_reports(tmp_path: Path) -> None:
+def test_intact_export_gives_the_report_of_its_server(tmp_path: Path) -> None:
     folder = write(tmp_path)
     # No list contains this file, so it is the owner's.
     (folder / ".env").write_text("PORT=8001\n", encoding="utf-8")
@@ -53,7 +53,7 @@ def test_intact_export_gives_what_its_server_reports(tmp_path: Path) -> None:
     }
 
 
-def test_what_an_update_took_note_of_is_listed(tmp_path: Path) -> None:
+def test_recorded_edits_are_listed(tmp_path: Path) -> None:
     folder = write(tmp_path)
     (folder / "README.md").unlink()
     (folder / "acme" / "__init__.py").write_text("MINE = 1\n")
@@ -69,7 +69,7 @@ def test_what_an_update_took_note_of_is_listed(tmp_path: Path) -> None:
     )
 
 
-def test_what_no_update_took_note_of_is_listed_or_refused(tmp_path: Path) -> None:
+def test_unrecorded_edits_are_listed_or_refused(tmp_path: Path) -> None:
     folder = write(tmp_path)
     (folder / "notes.txt").write_text("mine\n")
     assert verify_export(folder)["since_update"] == ["notes.txt"]
@@ -78,7 +78,7 @@ def test_what_no_update_took_note_of_is_listed_or_refused(tmp_path: Path) -> Non
     assert error.hint is not None and error.hint.startswith("restore the named files")
 
 
-def test_what_a_merge_left_to_be_settled_is_refused(tmp_path: Path) -> None:
+def test_unresolved_merges_are_refused(tmp_path: Path) -> None:
     # The index contains other people's texts, which may contain conflict markers.
     folder = write(tmp_path, index=MARKED)
     assert verify_export(folder)["edited"] == []
@@ -100,7 +100,7 @@ def test_what_a_merge_left_to_be_settled_is_refused(tmp_path: Path) -> None:
         (b'print(\'{"findings": ["x.npy: changed", "y"]}\')\n', "x.npy: changed"),
     ],
 )
-def test_server_that_finds_something_or_fails(code: bytes, said: str, tmp_path: Path) -> None:
+def test_server_that_reports_a_finding_or_fails(code: bytes, said: str, tmp_path: Path) -> None:
     module = b"if __name__ == '__main__':\n    pass\n    " + code
     error = refused(write(tmp_path, {**FILES, "acme/__main__.py": module}))
     lines = str(error).splitlines()
@@ -117,7 +117,7 @@ def test_server_that_cannot_be_imported_or_does_not_start(tmp_path: Path) -> Non
     )
 
 
-def test_folder_that_is_none(tmp_path: Path) -> None:
+def test_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FoundryError, match="nowhere: no such folder") as caught:
         verify_export(tmp_path / "nowhere")
     assert caught.value.hint == "name the folder of an export"

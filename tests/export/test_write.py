@@ -34,7 +34,7 @@ def export(root: Path, files: dict[str, bytes]) -> Export:
     return Export(files, root / "index", "acme/data")
 
 
-def test_where_each_file_of_the_owners_is(target: Path, tmp_path: Path) -> None:
+def test_edited_and_added_files_are_kept(target: Path, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="4 files edited or added"):
         write_export(target, export(tmp_path, NEW), force=False)
     assert write_export(target, export(tmp_path, NEW), force=True) == {
@@ -50,7 +50,7 @@ def test_where_each_file_of_the_owners_is(target: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in target.parent.iterdir()) == ["acme"]
 
 
-def test_what_is_said_of_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_files_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(decisions.WENT, "gone.py", "in search.py, as find()")
     said: list[tuple[str, str]] = []
     kept = {"acme/gone.py": "acme/gone.py", "a.py": "a.py.orig", "gone.py": "gone.py"}
@@ -70,7 +70,7 @@ def test_what_is_said_of_what_was_kept(tmp_path: Path, monkeypatch: pytest.Monke
     assert len(said) == 1
 
 
-def test_a_name_that_is_free(tmp_path: Path) -> None:
+def test_kept_files_get_a_free_name(tmp_path: Path) -> None:
     path = tmp_path / "a.py"
     found = []
     for _ in range(4):
@@ -79,7 +79,7 @@ def test_a_name_that_is_free(tmp_path: Path) -> None:
     assert found == ["a.py", "a.py.orig", "a.py.orig2", "a.py.orig3"]
 
 
-def test_a_file_is_copied_where_it_cannot_have_a_second_name(
+def test_a_file_is_copied_if_hard_links_are_not_supported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "old").write_text("mine\n")

@@ -71,7 +71,7 @@ REFUSED = {
     REFUSED.values(),
     ids=REFUSED,
 )
-def test_what_would_tell_of_other_documents_is_refused(
+def test_features_that_reveal_other_documents_are_refused(
     make_project: MakeProject, lines: str, said: str
 ) -> None:
     project = make_project({"a.md": "a"}, config=f"{CONFIG}\n{lines}")
@@ -81,7 +81,7 @@ def test_what_would_tell_of_other_documents_is_refused(
 
 
 @pytest.mark.parametrize("lines", ["", '[embedding]\nprovider = "none"\n'], ids=["static", "none"])
-def test_statistics_of_what_is_visible_are_built(make_project: MakeProject, lines: str) -> None:
+def test_counts_for_own_statistics_are_built(make_project: MakeProject, lines: str) -> None:
     keep = '[build]\nduplicates = "keep"\nboilerplate = "keep"\n'
     project = make_project({"a.md": "a"}, config=f"{CONFIG}\n{keep}{OWN}{lines}")
     project.succeed("build", "--quiet")
@@ -101,11 +101,11 @@ def load(make_project: MakeProject, lines: str) -> Config:
     ],
     ids=str,
 )
-def test_a_rule_has_the_filters_of_a_search(make_project: MakeProject, filters: str) -> None:
+def test_a_rule_may_have_the_filters_of_a_search(make_project: MakeProject, filters: str) -> None:
     assert load(make_project, KEEP + ACCESS.format(filters)).server.interfaces["access"]
 
 
-def test_stages_that_show_no_words_of_other_documents_may_be_chosen(
+def test_stages_that_reveal_no_other_documents_may_be_chosen(
     make_project: MakeProject,
 ) -> None:
     names = (
@@ -131,7 +131,7 @@ def test_there_are_at_most_a_thousand_rules(
         load(make_project, lines)
 
 
-def test_scores_depend_on_all_documents_unless_their_owner_says_otherwise(
+def test_scores_depend_on_all_documents_by_default(
     make_project: MakeProject,
 ) -> None:
     assert not load(make_project, KEEP + ACCESS.format("")).index.own_statistics

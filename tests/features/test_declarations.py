@@ -76,7 +76,7 @@ def planned(
     yield request.param, files, explain_files(design, files)
 
 
-def test_what_is_declared_is_in_an_export(
+def test_files_of_every_declared_feature_are_in_an_export(
     planned: tuple[Feature | type[Feature], dict[str, bytes], dict[str, str]],
 ) -> None:
     feature, files, reasons = planned
@@ -96,7 +96,7 @@ def test_what_is_declared_is_in_an_export(
         assert f"\n{heading}\n" in files["README.md"].decode()
 
 
-def test_blocks_of_the_environment_are_those_of_its_template() -> None:
+def test_environment_blocks_match_the_template() -> None:
     template = templates_folder() / "server" / ".env.example.jinja"
     known = set(re.findall(r'"(\w+)" in environment', template.read_text(encoding="utf-8")))
     assert {block for each in every_feature() for block in each.environment} == known
@@ -127,7 +127,7 @@ def test_every_file_has_a_reason_and_every_chain_is_one_of_imports(
             assert last in named, (path, reason)
 
 
-def test_modules_of_the_builder_are_called_like_what_they_are_for() -> None:
+def test_builder_modules_are_named_like_their_feature() -> None:
     for name, provider in PROVIDERS.items():
         if provider.kind in {"model", "service"}:
             module = RUNTIME / "retrieval" / "embedding" / f"{name.replace('-', '_')}.py"
@@ -138,7 +138,7 @@ def test_modules_of_the_builder_are_called_like_what_they_are_for() -> None:
             assert (RUNTIME / "store" / name / "engine.py").is_file()
 
 
-def test_each_is_chosen_by_words_of_its_own() -> None:
+def test_each_feature_is_chosen_in_a_different_way() -> None:
     chosen = [each.chosen_by() for each in every_feature()]
     assert len(chosen) == len(set(chosen))
 

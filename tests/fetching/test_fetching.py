@@ -155,7 +155,7 @@ GIVEN_UP = {
 
 
 @pytest.mark.parametrize("name", GIVEN_UP)
-def test_given_up_with_a_reason(name: str, site: Site, fetch: Fetch) -> None:
+def test_bad_responses_are_given_up_with_a_reason(name: str, site: Site, fetch: Fetch) -> None:
     reply, kind, reason = GIVEN_UP[name]
     site.routes["/"] = reply
     with pytest.raises(FetchError) as caught:
@@ -163,7 +163,7 @@ def test_given_up_with_a_reason(name: str, site: Site, fetch: Fetch) -> None:
     assert (caught.value.kind, caught.value.reason) == (kind, reason)
 
 
-def test_thirty_redirects(site: Site, fetch: Fetch) -> None:
+def test_thirty_redirects_are_too_many(site: Site, fetch: Fetch) -> None:
     site.routes |= {f"/{n}": redirect(f"/{n + 1}") for n in range(30)}
     with pytest.raises(FetchError) as caught:
         fetch("/0")
@@ -171,13 +171,13 @@ def test_thirty_redirects(site: Site, fetch: Fetch) -> None:
     assert len(site.paths()) == 1 + 6
 
 
-def test_five_redirects(site: Site, fetch: Fetch) -> None:
+def test_five_redirects_are_followed(site: Site, fetch: Fetch) -> None:
     site.routes |= {f"/{n}": redirect(f"/{n + 1}", 301 + n % 2) for n in range(5)}
     site.routes["/5"] = page("Home")
     assert str(fetch("/0").url) == site.url + "/5"
 
 
-def test_redirect_loop_of_two(site: Site, fetch: Fetch) -> None:
+def test_redirect_loops_are_detected(site: Site, fetch: Fetch) -> None:
     site.routes |= {"/a": redirect("/b"), "/b": redirect("/a#there")}
     with pytest.raises(FetchError) as caught:
         fetch("/a")
@@ -185,7 +185,7 @@ def test_redirect_loop_of_two(site: Site, fetch: Fetch) -> None:
     assert site.paths() == ["/robots.txt", "/a", "/b"]
 
 
-def test_content_encodings_are_undone(site: Site, fetch: Fetch) -> None:
+def test_content_encodings_are_decoded(site: Site, fetch: Fetch) -> None:
     site.routes["/gzip"] = gzipped(b"some text")
     site.routes["/members"] = Reply(
         gzip.compress(b"some ") + gzip.compress(b"text") + b"\0\0",
@@ -196,7 +196,7 @@ def test_content_encodings_are_undone(site: Site, fetch: Fetch) -> None:
         assert fetch(path).body == b"some text", path
 
 
-def test_longer_than_its_length_is_cut(site: Site, fetch: Fetch) -> None:
+def test_body_beyond_content_length_is_cut_off(site: Site, fetch: Fetch) -> None:
     """Browsers cut it too. The rest must not be read as the response to another request."""
     site.routes["/"] = Reply(b"abcHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil", length=3)
     site.routes["/next"] = page("Next")
@@ -221,13 +221,13 @@ def flaky(failure: Reply, times: int, then: Reply) -> Callable[[Request], Reply]
     ],
     ids=["429, 0 s", "429, a date", "503, nonsense", "500", "502", "hangs up", "cut short"],
 )
-def test_temporary_failures_are_tried_again(failure: Reply, site: Site, fetch: Fetch) -> None:
+def test_temporary_failures_are_retried(failure: Reply, site: Site, fetch: Fetch) -> None:
     site.routes["/"] = flaky(failure, 2, page("Home"))
     assert b"Home" in fetch(tries=3).body
     assert len(site.asked("/")) == 3
 
 
-def test_few_tries(site: Site, fetch: Fetch) -> None:
+def test_number_of_tries_is_limited(site: Site, fetch: Fetch) -> None:
     site.routes["/"] = flaky(Reply(status=500), 3, page("Home"))
     with pytest.raises(FetchError):
         fetch(tries=3)
@@ -235,7 +235,7 @@ def test_few_tries(site: Site, fetch: Fetch) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 501])
-def test_lasting_failures_are_not_tried_again(status: int, site: Site, fetch: Fetch) -> None:
+def test_permanent_failures_are_not_retried(status: int, site: Site, fetch: Fetch) -> None:
     site.routes["/"] = Reply(b"no", status=status)
     with pytest.raises(FetchError):
         fetch(tries=3)
@@ -273,7 +273,7 @@ def test_unchanged_pages_are_not_sent_again(site: Site, fetch: Fetch) -> None:
     assert b"New home" in third.body
 
 
-def test_last_modified_is_a_validator(site: Site, fetch: Fetch) -> None:
+def test_last_modified_is_used_as_a_validator(site: Site, fetch: Fetch) -> None:
     date = "Sat, 01 Aug 2026 10:00:00 GMT"
 
     def answer(request: Request) -> Reply:
@@ -291,7 +291,7 @@ def test_pages_without_validators_are_fetched_again(site: Site, fetch: Fetch) ->
     assert not set(site.asked("/")[1].headers) & {"if-none-match", "if-modified-since"}
 
 
-def test_the_cache_does_not_stand_in_for_a_failure(site: Site, fetch: Fetch) -> None:
+def test_failures_are_not_answered_from_the_cache(site: Site, fetch: Fetch) -> None:
     site.routes["/"] = page("Home")
     fetch()
     site.routes["/"] = Reply(status=500)
@@ -335,7 +335,7 @@ def test_robots(name: str, site: Site, fetch: Fetch) -> None:
     assert site.paths() == ["/robots.txt"]
 
 
-def test_robots_are_asked_on_every_hop(site: Site, fetch: Fetch) -> None:
+def test_robots_txt_is_checked_at_every_redirect(site: Site, fetch: Fetch) -> None:
     site.routes |= {
         "/robots.txt": text("User-agent: *\nDisallow: /private"),
         "/": redirect("/private"),
@@ -347,13 +347,13 @@ def test_robots_are_asked_on_every_hop(site: Site, fetch: Fetch) -> None:
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451, 499, 204, 304])
-def test_robots_that_are_not_there_allow_all(status: int, site: Site, fetch: Fetch) -> None:
+def test_missing_robots_txt_allows_everything(status: int, site: Site, fetch: Fetch) -> None:
     site.routes |= {"/robots.txt": Reply(b"Disallow: /", status=status), "/": page("Home")}
     fetch()
 
 
 @pytest.mark.parametrize("status", [500, 501, 502, 503, 504, 505, 507, 599, 408, 425, 429])
-def test_robots_that_fail_allow_nothing(status: int, site: Site, fetch: Fetch) -> None:
+def test_failing_robots_txt_allows_nothing(status: int, site: Site, fetch: Fetch) -> None:
     site.routes |= {"/robots.txt": Reply(b"", status=status), "/": page("Home")}
     with pytest.raises(FetchError) as caught:
         fetch()
@@ -361,7 +361,7 @@ def test_robots_that_fail_allow_nothing(status: int, site: Site, fetch: Fetch) -
     assert site.asked("/") == []
 
 
-def test_robots_of_ten_megabytes_are_cut(site: Site, fetch: Fetch) -> None:
+def test_robots_txt_of_ten_megabytes_is_cut(site: Site, fetch: Fetch) -> None:
     head = b"User-agent: *\nDisallow: /first\n"
     # If the file were cut within this line, the rule would be "Disallow: /".
     cut = b"Disallow: /first/but-not-all\n"
@@ -374,7 +374,7 @@ def test_robots_of_ten_megabytes_are_cut(site: Site, fetch: Fetch) -> None:
         fetch("/first")
 
 
-def test_robots_are_followed_through_redirects(site: Site, fetch: Fetch) -> None:
+def test_redirects_of_robots_txt_are_followed(site: Site, fetch: Fetch) -> None:
     site.routes |= {
         "/robots.txt": redirect("/elsewhere.txt"),
         "/elsewhere.txt": text("User-agent: *\nDisallow: /"),
@@ -395,7 +395,7 @@ def test_crawl_delay(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert delays == [2.5, 10.0]
 
 
-def test_a_host_that_stops_answering_is_given_up(site: Site, tmp_path: Path) -> None:
+def test_a_host_that_stops_responding_is_given_up(site: Site, tmp_path: Path) -> None:
     site.routes |= {f"/{n}": Reply(hangs_up=True) for n in range(30)} | {"/fine": page("Fine")}
     cache = PageCache(tmp_path / "web")
     manners = Manners("rag-foundry", seconds_between=0, tries=1)

@@ -27,7 +27,7 @@ def is_given_up(health: HostHealth, host: str = "a.example") -> bool:
         (FetchError("malformed answer"), False),
     ],
 )
-def test_twenty_failures_in_a_row_give_a_host_up(failure: FetchError, counts: bool) -> None:
+def test_twenty_consecutive_failures_give_up_a_host(failure: FetchError, counts: bool) -> None:
     health = HostHealth()
     for _ in range(19):
         health.failed("a.example", failure)
@@ -37,7 +37,7 @@ def test_twenty_failures_in_a_row_give_a_host_up(failure: FetchError, counts: bo
     assert not is_given_up(health, "b.example")
 
 
-def test_an_answer_begins_the_count_anew() -> None:
+def test_a_response_resets_the_count_of_failures() -> None:
     health = HostHealth()
     for _ in range(2):
         for _ in range(19):

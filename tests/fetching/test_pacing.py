@@ -38,7 +38,7 @@ def turns(pacer: Pacer, clock: Clock, *names: str) -> list[float]:
     return moments
 
 
-def test_distance_within_a_host(clock: Clock) -> None:
+def test_requests_to_one_host_are_spaced(clock: Clock) -> None:
     assert turns(Pacer(0.2, clock), clock, "a", "a", "b", "a", "b") == [0, 0.2, 0.2, 0.4, 0.4]
 
 
@@ -50,14 +50,14 @@ def test_a_slower_host(clock: Clock) -> None:
     assert turns(pacer, clock, "b", "b") == [2, 2.2]
 
 
-def test_hold(clock: Clock) -> None:
+def test_a_host_can_be_put_on_hold(clock: Clock) -> None:
     pacer = Pacer(0.2, clock)
     pacer.hold("a", 5)
     pacer.hold("a", 1)
     assert turns(pacer, clock, "b", "a", "a") == [0, 5, 5.2]
 
 
-def test_stop() -> None:
+def test_a_stop_ends_the_wait() -> None:
     stop = threading.Event()
     pacer = Pacer(1_000, stop)
     pacer.wait_for_turn("a")

@@ -15,7 +15,7 @@ URL = parse_url("http://example.com/a?b")
 PAGE = CachedPage({"etag": '"1"', "content-type": "text/html"}, b"\0some bytes\xff" * 100)
 
 
-def test_what_is_stored_comes_back(tmp_path: Path) -> None:
+def test_stored_pages_are_loaded_unchanged(tmp_path: Path) -> None:
     cache = PageCache(tmp_path / "web")
     assert cache.load(URL) is None
     cache.store(URL, PAGE)
@@ -33,14 +33,14 @@ def test_what_is_stored_comes_back(tmp_path: Path) -> None:
     max_examples=10,
 )
 @given(st.binary(max_size=2_000), st.dictionaries(st.text(max_size=20), st.text(max_size=20)))
-def test_any_page(tmp_path: Path, body: bytes, headers: dict[str, str]) -> None:
+def test_any_page_survives_storage(tmp_path: Path, body: bytes, headers: dict[str, str]) -> None:
     cache = PageCache(tmp_path / "web")
     cache.store(URL, CachedPage(headers, body))
     assert cache.load(URL) == CachedPage(headers, body)
     cache.close()
 
 
-def test_nobody_else_can_look(tmp_path: Path) -> None:
+def test_cache_files_are_private(tmp_path: Path) -> None:
     cache = PageCache(tmp_path / "web")
     cache.store(URL, PAGE)
     assert stat.S_IMODE((tmp_path / "web").stat().st_mode) == 0o700
@@ -57,7 +57,7 @@ def test_a_link_in_its_place_is_not_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "victim").exists()
 
 
-def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
+def test_a_damaged_file_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "web").mkdir()
     (tmp_path / "web" / FILE_NAME).write_bytes(b"no database at all" * 1_000)
     cache = PageCache(tmp_path / "web")
@@ -66,7 +66,7 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path) -> None:
     cache.close()
 
 
-def test_pages_that_are_no_longer_asked_for_are_forgotten(tmp_path: Path) -> None:
+def test_unused_pages_are_deleted(tmp_path: Path) -> None:
     other = parse_url("http://example.com/other")
     cache = PageCache(tmp_path / "web")
     cache.store(URL, PAGE)

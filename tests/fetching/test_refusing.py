@@ -75,19 +75,21 @@ def reason_of(fetcher: Fetcher, url: str) -> str:
     return caught.value.reason
 
 
-def test_the_canary_sings() -> None:
+def test_the_canary_notices_connections() -> None:
     with canary() as listener:
         socket.create_connection(("127.0.0.1", listener.port)).close()
         assert listener.visits() == 1
 
 
 @pytest.mark.parametrize("host", LOOPBACK)
-def test_loopback_in_every_spelling(host: str, silent: Canary, make_fetcher: MakeFetcher) -> None:
+def test_every_notation_of_loopback_is_refused(
+    host: str, silent: Canary, make_fetcher: MakeFetcher
+) -> None:
     assert reason_of(make_fetcher(), f"http://{host}:{silent.port}/") in REASONS
 
 
 @pytest.mark.parametrize("host", OTHERS)
-def test_private_addresses(host: str, make_fetcher: MakeFetcher) -> None:
+def test_private_addresses_are_refused(host: str, make_fetcher: MakeFetcher) -> None:
     def refuse(address: str, port: int, timeout: float) -> httpcore2.NetworkStream:
         raise AssertionError(f"connected to {address}")
 
@@ -170,7 +172,7 @@ def test_rebinding_between_requests(
 
 
 @pytest.mark.parametrize("answer", [[PUBLIC, "127.0.0.1"], ["10.0.0.1", PUBLIC], ["fe80::1%eth0"]])
-def test_one_private_address_among_public_ones(
+def test_a_host_with_one_private_address_is_refused(
     answer: list[str], site: Site, make_fetcher: MakeFetcher
 ) -> None:
     connected: list[str] = []
@@ -188,7 +190,7 @@ def test_proxies_of_the_environment_are_ignored(
     make_fetcher(*site.allow_private).fetch(parse_url(site.url), max_bytes=10_000)
 
 
-def test_nothing_follows_to_another_host(site: Site, make_fetcher: MakeFetcher) -> None:
+def test_no_header_for_one_host_is_sent_to_another(site: Site, make_fetcher: MakeFetcher) -> None:
     with serving({"/": page("Other")}) as other:
         site.routes["/"] = page("Home")
         fetcher = make_fetcher(*site.allow_private, *other.allow_private)
@@ -202,7 +204,7 @@ def test_nothing_follows_to_another_host(site: Site, make_fetcher: MakeFetcher) 
         assert headers["host"] == f"127.0.0.1:{other.port}"
 
 
-def test_tls_keeps_the_name(tmp_path: Path, make_fetcher: MakeFetcher) -> None:
+def test_tls_uses_the_host_name(tmp_path: Path, make_fetcher: MakeFetcher) -> None:
     """The handshake names the host, and its certificate is checked for that name."""
     server, trusting = contexts("docs.example", tmp_path)
     named: list[str | None] = []

@@ -48,13 +48,13 @@ def test_a_private_address_is_not_allowed(free_port: int) -> None:
         assert [failure.reason for failure in relay.failures] == ["private address"]
 
 
-def test_what_cannot_be_reached_is_said_otherwise(free_port: int) -> None:
+def test_unreachable_hosts_have_another_reply_than_refused_ones(free_port: int) -> None:
     with Relay(Policy.parse([f"127.0.0.1:{free_port}"])) as relay:
         assert ask(relay, GREETING, connect(free_port))[1] == bytes([5, 4, 0, 1]) + bytes(6)
         assert [failure.reason for failure in relay.failures] == ["cannot be reached"]
 
 
-def test_what_is_connected_hears_all_that_is_sent_and_its_end() -> None:
+def test_all_data_and_its_end_are_relayed() -> None:
     said = bytes(range(256)) * 1_000
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
@@ -76,30 +76,32 @@ def test_what_is_connected_hears_all_that_is_sent_and_its_end() -> None:
 
 
 @pytest.mark.parametrize("greeting", [bytes([4, 1, 0]), bytes([5, 1, 2]), bytes([5, 0])])
-def test_other_protocols_and_passwords_are_hung_up_on(greeting: bytes, free_port: int) -> None:
+def test_connections_with_other_protocols_or_passwords_are_closed(
+    greeting: bytes, free_port: int
+) -> None:
     with Relay(Policy()) as relay:
         assert ask(relay, greeting) == (b"", b"")
 
 
 @pytest.mark.parametrize("command", [2, 3])
-def test_only_connecting_is_served(command: int) -> None:
+def test_only_the_connect_command_is_supported(command: int) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         with Relay(Policy.parse([f"127.0.0.1:{port}"])) as relay:
             assert ask(relay, GREETING, connect(port, command)) == (ACCEPTED, b"")
 
 
-def test_an_unknown_kind_of_address_is_hung_up_on() -> None:
+def test_connections_with_unknown_address_types_are_closed() -> None:
     with Relay(Policy()) as relay:
         assert ask(relay, GREETING, bytes([5, 1, 0, 9, 0, 0])) == (ACCEPTED, b"")
 
 
-def test_a_request_in_another_version_is_hung_up_on(free_port: int) -> None:
+def test_connections_with_another_protocol_version_are_closed(free_port: int) -> None:
     with Relay(Policy()) as relay:
         assert ask(relay, GREETING, b"\4" + connect(free_port)[1:]) == (ACCEPTED, b"")
 
 
-def test_nobody_is_connected_once_it_has_ended() -> None:
+def test_a_closed_relay_accepts_no_connection() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         with Relay(Policy.parse([f"127.0.0.1:{port}"])) as relay:

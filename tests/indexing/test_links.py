@@ -90,21 +90,21 @@ def test_ways_to_name_a_document(target: str) -> None:
         "?q=1",
     ],
 )
-def test_links_that_lead_nowhere(target: str) -> None:
+def test_links_without_a_target_are_dropped(target: str) -> None:
     documents = (document("a/from.md", target), document("b/page.md"))
     assert resolve(*documents) == [[], []]
 
 
-def test_a_query_alone_leads_to_no_index_of_the_folder() -> None:
+def test_a_link_of_only_a_query_string_has_no_target() -> None:
     assert resolve(document("a/from.md", "?q=1"), document("a/index.md")) == [[], []]
 
 
-def test_a_url_without_a_scheme_is_one_in_a_document_without_a_url() -> None:
+def test_a_link_without_a_scheme_may_be_a_url() -> None:
     page = document("b/page.md", url="https://docs.example/b/page")
     assert resolve(document("a.md", "//docs.example/b/page"), page) == [[1], []]
 
 
-def test_an_index_stands_for_its_folder() -> None:
+def test_a_link_to_a_folder_leads_to_its_index_page() -> None:
     documents = (
         document("a.md", "guide/", "guide/README.md", "guide"),
         document("guide/index.md", "../a.md"),
@@ -140,7 +140,7 @@ def test_relative_links_stay_in_their_source() -> None:
     assert resolve(*documents) == [[], []]
 
 
-def test_links_are_kept_once_in_the_order_of_the_text() -> None:
+def test_links_are_unique_and_in_text_order() -> None:
     names = ["c.md", "b.md", "c.md#x", "a.md", "d.md"]
     documents = [document("a.md", *names), *(document(f"{name}.md") for name in "bcd")]
     assert resolve(*documents)[0] == [2, 1, 3]
@@ -154,7 +154,7 @@ def test_a_link_to_a_copy_leads_to_the_document_that_is_kept() -> None:
 
 
 @given(st.text(max_size=50))
-def test_any_target_is_survived(target: str) -> None:
+def test_any_link_target_is_handled(target: str) -> None:
     documents = (document("a.md", target, url="https://x.example/a.md"), document("b.md", target))
     assert all(number in (0, 1) for targets in resolve(*documents) for number in targets)
 
@@ -187,7 +187,7 @@ LINKED_FILES = {
 
 
 @pytest.mark.parametrize("provider", ["static", "none"])
-def test_links_change_the_first_page_by_default(make_project: MakeProject, provider: str) -> None:
+def test_links_affect_the_first_page_by_default(make_project: MakeProject, provider: str) -> None:
     pages = []
     for name, stage in (("without", ""), ("with", "[search.links]\n")):
         config = f'{CONFIG}\n[embedding]\nprovider = "{provider}"\n{stage}'

@@ -35,7 +35,7 @@ def spans(project: Project) -> list[tuple[str, str]]:
     return [(query.text, query.shape) for query in found]
 
 
-def test_spans_are_words_of_texts_in_their_order(project: Project) -> None:
+def test_spans_are_consecutive_words_of_texts(project: Project) -> None:
     lines = (project.index / "chunks.jsonl").read_text().splitlines()
     texts = "\n".join(" ".join(json.loads(line)["text"].split()) for line in lines)
     found = spans(project)
@@ -59,13 +59,13 @@ def test_few_spans_change_with_a_document(project: Project, tmp_path: Path) -> N
     assert len(before - set(spans(project))) <= 2
 
 
-def test_words_that_say_nothing_and_data_are_no_queries(make_project: MakeProject) -> None:
+def test_stop_words_and_data_are_not_used_as_queries(make_project: MakeProject) -> None:
     project = make_project({"a.md": "the of and", "b.md": "x" * 300, "c.md": "", "d.md": "seal"})
     project.succeed("build", "--quiet")
     assert {text for text, _ in spans(project)} <= {"seal"}
 
 
-def test_all_queries_decide_and_those_of_each_shape() -> None:
+def test_depth_is_enough_for_all_queries_and_for_each_shape() -> None:
     # Of the neighbours of a shape, 98.5 % must be found (197 of 200), of all 99 % (990 of 1,000).
     few = np.arange(1, 201).reshape(20, 10)
     many = np.arange(1, 801).reshape(80, 10)
@@ -80,11 +80,11 @@ def test_all_queries_decide_and_those_of_each_shape() -> None:
     assert depth_of(many, shapes[20:]) == 792
 
 
-def test_one_query_decides_alone() -> None:
+def test_depth_is_that_of_the_only_query() -> None:
     assert depth_of(np.array([[3, 40]]), ["heading"]) == 40
 
 
-def test_the_manifest_and_inspect_tell_recall_by_shape(project: Project) -> None:
+def test_manifest_and_inspect_show_recall_by_shape(project: Project) -> None:
     dense = json.loads((project.index / "manifest.json").read_text())["dense"]
     told = dense["recall_at_20"]
     assert set(told) == {"heading", *COUNTS}
@@ -94,7 +94,7 @@ def test_the_manifest_and_inspect_tell_recall_by_shape(project: Project) -> None
     assert f"recall@20 of {dense['candidates']:,} candidates: {every}\n" in said
 
 
-def test_what_has_no_vectors_to_measure_says_so(make_project: MakeProject) -> None:
+def test_index_without_vectors_has_no_recall(make_project: MakeProject) -> None:
     project = make_project({"a.md": "the"})
     project.succeed("build", "--quiet")
     said = project.succeed("inspect").output

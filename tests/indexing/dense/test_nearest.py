@@ -22,7 +22,7 @@ def written(folder: Path, vectors: NDArray[np.float32]) -> WrittenVectors:
 
 
 @pytest.mark.parametrize(("count", "block"), [(400, 64), (400, 1_000), (15, 4)])
-def test_the_nearest_are_those_of_the_highest_cosines(
+def test_the_nearest_have_the_highest_cosines(
     count: int, block: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foundry.indexing.dense.vectors.BLOCK", block)
@@ -38,14 +38,14 @@ def test_the_nearest_are_those_of_the_highest_cosines(
     np.testing.assert_allclose(cosines, -np.sort(-exact, axis=1)[:, :RECALL_DEPTH], rtol=1e-5)
 
 
-def test_the_opposite_of_a_query_is_nearer_than_nothing(tmp_path: Path) -> None:
+def test_opposite_vectors_are_found_if_there_are_no_others(tmp_path: Path) -> None:
     vectors = np.eye(DIMENSIONS, dtype=np.float32)[:5]
     found, cosines = written(tmp_path / "index", vectors).nearest(-vectors[:1])
     assert sorted(found[0].tolist()) == [0, 1, 2, 3, 4]
     assert cosines[0].min() == pytest.approx(-1)
 
 
-def test_of_equally_near_vectors_those_of_lower_numbers_stay() -> None:
+def test_equally_near_vectors_are_chosen_by_number() -> None:
     known = Nearest(np.array([[4, 2], [0, 1]]), np.array([[0.5, 0.25], [0.75, 0.5]], np.float32))
     cosines = np.array([[0.5, 0.75, 0.125], [0.5, 0.25, 0.5]], np.float32)
     chunks, values = known.join(7, cosines)

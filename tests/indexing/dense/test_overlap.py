@@ -31,7 +31,7 @@ def random_vectors(count: int, dimensions: int, seed: int) -> Vectors:
 
 
 @pytest.mark.parametrize("chunks", [27, 80])
-def test_chance_counts_as_nothing(tmp_path: Path, chunks: int) -> None:
+def test_overlap_by_chance_counts_as_zero(tmp_path: Path, chunks: int) -> None:
     overlap, dimensions = measure(tmp_path, chunks)
     queries = ["nothing known"] * 400
     first, second = (random_vectors(400, dimensions, seed) for seed in (1, 2))
@@ -39,7 +39,7 @@ def test_chance_counts_as_nothing(tmp_path: Path, chunks: int) -> None:
     assert overlap(queries, first, first) == 1
 
 
-def test_rankings_of_ten_chunks_tell_nothing(tmp_path: Path) -> None:
+def test_ten_chunks_are_too_few_to_measure(tmp_path: Path) -> None:
     overlap, dimensions = measure(tmp_path, 10)
     vectors = random_vectors(2, dimensions, 1)
     assert overlap(["one", "two"], vectors, vectors[::-1]) is None

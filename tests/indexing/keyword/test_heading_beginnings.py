@@ -19,7 +19,7 @@ APPENDICES = {
 }
 
 
-def test_an_appendix_is_first_by_its_letter(make_project: MakeProject) -> None:
+def test_an_appendix_is_found_by_its_letter(make_project: MakeProject) -> None:
     project = make_project(APPENDICES)
     project.succeed("build")
     for query, path in (
@@ -66,7 +66,7 @@ def test_a_paragraph_is_found_whole_and_by_its_section(make_project: MakeProject
         ("std::vector at 10:30", "std", False),
     ],
 )
-def test_what_stands_before_a_dash_or_a_colon_names_a_heading(
+def test_a_heading_is_named_by_its_text_before_a_dash_or_colon(
     heading: str, query: str, is_beginning: bool
 ) -> None:
     tokenizer = Tokenizer("english")

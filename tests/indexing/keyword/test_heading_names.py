@@ -129,16 +129,14 @@ CODE = {
 @pytest.mark.parametrize(
     "options", ["", "[search.fields]\ntitle = 0\nheadings = 0\n"], ids=["counted", "not-counted"]
 )
-def test_a_name_sorts_after_every_word_of_the_texts(
-    options: str, make_project: MakeProject
-) -> None:
+def test_terms_of_names_sort_after_all_words(options: str, make_project: MakeProject) -> None:
     project = make_project(CODE, config=CONFIG + options)
     project.succeed("build")
     for name in ("Zone1.size", "zoo.Zone1.size", "zoo.Zone1"):
         assert project.ask(name)["results"][0]["path"] == "zoo.py"
 
 
-def test_a_heading_comes_before_a_file_of_its_name(make_project: MakeProject) -> None:
+def test_a_heading_ranks_above_a_file_of_the_same_name(make_project: MakeProject) -> None:
     project = make_project(
         {
             "sources/crt/read.md": "# _read\n\nReads from a file.\n",

@@ -9,7 +9,7 @@ from foundry.indexing.keyword.headings import KNOWN_ITEMS, Kind, kind_of
 from foundry.indexing.versions import open_index
 
 
-def test_phrases_come_before_words_and_names_of_programs() -> None:
+def test_phrases_come_before_words_and_words_before_program_names() -> None:
     names = [
         "fastmcp.server.auth",
         "max_connections",

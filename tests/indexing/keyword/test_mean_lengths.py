@@ -48,7 +48,7 @@ def test_steps_are_numbers_of_few_bits(
         np.testing.assert_allclose(content.impacts[start:end], impacts, rtol=1e-6)
 
 
-def test_it_is_kept_where_counts_are(tmp_path: Path) -> None:
+def test_the_mean_is_stored_with_the_counts(tmp_path: Path) -> None:
     notes = [Note("Valve", ("a seal",))]
     own = write_notes(tmp_path / "own", notes, options=IndexOptions(own_statistics=True))
     assert (own / STATISTICS / MEAN_LENGTH).exists()

@@ -46,7 +46,7 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Project]:
 
 
 @pytest.mark.parametrize("project", ["linear", "rrf", "keywords"])
-def test_what_bears_a_name_comes_first(project: str, projects: dict[str, Project]) -> None:
+def test_a_passage_with_a_name_ranks_first(project: str, projects: dict[str, Project]) -> None:
     for query, path in (
         ("12 CFR 1005.6", "reg/1005-6.md"),
         ("1005.6", "reg/1005-6.md"),
@@ -69,7 +69,7 @@ def test_what_bears_a_name_comes_first(project: str, projects: dict[str, Project
         assert projects[project].ask(query)["results"][0]["path"] == path, query
 
 
-def test_a_response_shows_what_a_name_has_gained(projects: dict[str, Project]) -> None:
+def test_explanation_shows_the_gain_of_a_name(projects: dict[str, Project]) -> None:
     first, second, *others = projects["linear"].ask("tools")["results"]
     assert (first["path"], second["path"]) == ("tools.md", "composing.md")
     # 0.7 cosine + 0.3 BM25; the name adds 0.8 of the difference to 1.
@@ -82,7 +82,7 @@ def test_a_response_shows_what_a_name_has_gained(projects: dict[str, Project]) -
     assert all(hit["boosts"] == {} for hit in plain)
 
 
-def test_the_title_of_a_document_comes_before_a_heading_and_its_beginning(
+def test_a_title_ranks_above_a_heading_and_above_a_heading_that_begins_so(
     make_project: MakeProject,
 ) -> None:
     project = make_project(

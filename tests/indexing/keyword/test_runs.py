@@ -114,7 +114,7 @@ described = st.lists(
 
 @settings(max_examples=20, deadline=None)
 @given(chunks=described)
-def test_a_heading_is_worth_the_terms_that_it_is_made_of(
+def test_a_heading_weighs_as_much_as_its_terms(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[tuple[dict[str, int], dict[str, int]]]
 ) -> None:
     layout = IndexLayout(tmp_path_factory.mktemp("headings"))
@@ -145,7 +145,7 @@ def test_a_heading_is_worth_the_terms_that_it_is_made_of(
     ),
     size=st.integers(1, 12),
 )
-def test_postings_of_an_index_before_are_those_of_one_written_anew(
+def test_copied_postings_equal_newly_written_ones(
     tmp_path_factory: pytest.TempPathFactory, rounds: list[list[tuple[int, Any]]], size: int
 ) -> None:
     """In each round, some documents are removed and others inserted."""
@@ -212,7 +212,7 @@ def _write(
     width=st.none() | st.integers(1, 4),
     rows=st.integers(1, 7),
 )
-def test_an_array_that_grows_is_the_array_written_at_once(
+def test_a_growing_array_equals_one_written_at_once(
     tmp_path_factory: pytest.TempPathFactory, parts: list[int], width: int | None, rows: int
 ) -> None:
     folder = tmp_path_factory.mktemp("arrays")
@@ -231,7 +231,7 @@ def test_an_array_that_grows_is_the_array_written_at_once(
 
 @settings(max_examples=20, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), count=st.integers(1, 60), block=st.integers(1, 25))
-def test_vectors_do_not_depend_on_the_blocks_in_which_they_are_read(
+def test_vectors_do_not_depend_on_block_size(
     tmp_path_factory: pytest.TempPathFactory, seed: int, count: int, block: int
 ) -> None:
     chooser = np.random.default_rng(seed)
