@@ -35,7 +35,7 @@ def files(home: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_printed_is_what_is_installed(home: Path, name: str) -> None:
+def test_printed_entries_equal_installed_ones(home: Path, name: str) -> None:
     printed = assistants.give_to(name, install=False)
     assert files(home) == {}
     said = assistants.give_to(name, install=True)
@@ -104,7 +104,7 @@ def started(entry: dict[str, Any], folder: Path) -> str:
 
 
 @pytest.mark.parametrize("name", ["target", "site-packages", "dist-packages", "with blank"])
-def test_the_entry_starts_a_package_wherever_it_was_installed(name: str, tmp_path: Path) -> None:
+def test_the_entry_starts_a_package_installed_anywhere(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "deep" / name
     libraries = installed(folder)
     begun = tmp_path / "begun"
@@ -123,7 +123,7 @@ def test_the_entry_starts_a_package_wherever_it_was_installed(name: str, tmp_pat
     assert started(entry, tmp_path / "elsewhere") == f"{place} ['mcp']"
 
 
-def test_the_entry_starts_the_archive_that_a_package_came_in(tmp_path: Path) -> None:
+def test_the_entry_starts_a_package_within_an_archive(tmp_path: Path) -> None:
     """shiv and pex produce such archives: one file that unpacks its content."""
     libraries = installed(tmp_path / "unpacked" / "site-packages")
     with zipfile.ZipFile(tmp_path / "notes.pyz", "w") as archive:
@@ -137,7 +137,7 @@ def test_the_entry_starts_the_archive_that_a_package_came_in(tmp_path: Path) -> 
     assert started(entry, tmp_path / "elsewhere").endswith("/assistants.py ['mcp']")
 
 
-def test_the_entry_alone_goes_to_standard_output(
+def test_only_the_entry_is_printed_to_standard_output(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     parser = argparse.ArgumentParser()
@@ -156,7 +156,7 @@ def test_the_entry_alone_goes_to_standard_output(
     assert printed.out == "" and "handbook is in" in printed.err
 
 
-def test_all_else_stays_and_a_copy_is_kept(home: Path) -> None:
+def test_other_settings_are_kept_and_a_copy_is_made(home: Path) -> None:
     file = home / ".cursor" / "mcp.json"
     file.parent.mkdir()
     before = '{"a": [1.0, "\u00e4"], "mcpServers": {"other": {"command": "x"}}, "z": null}'
@@ -178,7 +178,7 @@ def test_all_else_stays_and_a_copy_is_kept(home: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["{", "// mine\n{}", "[]", '{"context_servers": []}', "[" * 100_000, "\ufffe\x00"]
 )
-def test_a_file_that_is_not_understood_is_left(home: Path, text: str) -> None:
+def test_a_malformed_file_is_not_changed(home: Path, text: str) -> None:
     file = home / ".config" / "zed" / "settings.json"
     file.parent.mkdir(parents=True)
     file.write_text(text, encoding="utf-8")
@@ -188,13 +188,13 @@ def test_a_file_that_is_not_understood_is_left(home: Path, text: str) -> None:
     assert files(home) == {".config/zed/settings.json": text}
 
 
-def test_an_unknown_assistant_is_told_the_known_ones(home: Path) -> None:
+def test_known_assistants_are_listed_for_an_unknown_one(home: Path) -> None:
     with pytest.raises(ConfigurationError) as caught:
         assistants.give_to("nobody", install=True)
     assert all(name in str(caught.value.hint) for name in NAMES)
 
 
-def test_files_lie_where_each_system_has_them() -> None:
+def test_paths_of_files_by_operating_system() -> None:
     home = Path("/home/me")
     for platform, folder in (
         ("darwin", home / "Library" / "Application Support"),
@@ -220,7 +220,7 @@ def test_files_lie_where_each_system_has_them() -> None:
         ),
     ],
 )
-def test_variables_say_where_files_lie(
+def test_variables_override_paths_of_files(
     platform: str, variables: dict[str, str], claude: str, zed: str
 ) -> None:
     found = assistants.assistants(Path("/home/me"), platform, variables)

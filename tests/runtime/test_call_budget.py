@@ -17,7 +17,7 @@ def no_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("day", [0, MIDNIGHT])
-def test_calls_of_a_day_are_counted_to_the_last(day: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_of_a_day_are_limited(day: int, monkeypatch: pytest.MonkeyPatch) -> None:
     now = float(day)
     monkeypatch.setattr("time.time", lambda: now)
     assert [take_call(2) for _ in range(4)] == [True, True, False, False]
@@ -29,6 +29,6 @@ def test_calls_of_a_day_are_counted_to_the_last(day: int, monkeypatch: pytest.Mo
     assert not take_call(2)
 
 
-def test_no_limit_and_none_at_all() -> None:
+def test_no_limit_and_a_limit_of_zero() -> None:
     assert all(take_call(None) for _ in range(1000))
     assert not take_call(0)

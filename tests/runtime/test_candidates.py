@@ -16,7 +16,7 @@ def candidates(*scores: float) -> Candidates:
     return Candidates(10 * ranks, values / 2, values / 4, ranks, ranks[::-1], values)
 
 
-def test_candidates_that_are_left_keep_all_that_is_known_of_them() -> None:
+def test_remaining_candidates_keep_all_their_fields() -> None:
     whole = candidates(0.8, 0.5, 0.9).boosted("age", np.array([1.0, 0.5, 0.75]))
     kept = require_score(whole, Journal(), minimum=0.5)
     assert kept.chunks.tolist() == [10, 30]
@@ -29,7 +29,7 @@ def test_candidates_that_are_left_keep_all_that_is_known_of_them() -> None:
     assert kept.rerank is None
 
 
-def test_lanes_and_models_that_were_not_asked_stay_so() -> None:
+def test_scores_of_missing_lanes_stay_missing() -> None:
     ranks, scores = np.array([1, 2]), np.array([0.25, 0.5])
     given = np.array([np.nan, 0.75])
     found = Candidates(ranks, None, None, ranks, ranks, scores, {}, given)

@@ -107,7 +107,7 @@ BEES = (
         ),
     ],
 )
-def test_what_is_changed_is_marked(text: str, said: str, changed: str, lack: str) -> None:
+def test_changed_claims_are_marked(text: str, said: str, changed: str, lack: str) -> None:
     assert lacks(said, text) == []
     assert lacks(changed, text) == [lack]
 
@@ -133,12 +133,12 @@ ROLES = (
         ),
     ],
 )
-def test_what_changes_places_is_marked(said: str, changed: str, lack: str) -> None:
+def test_swapped_words_are_marked(said: str, changed: str, lack: str) -> None:
     assert lacks(said, ROLES) == []
     assert lacks(changed, ROLES) == [lack]
 
 
-def test_a_sentence_of_a_passage_is_not_marked_because_of_its_neighbours() -> None:
+def test_quoted_sentences_are_not_marked_because_of_their_neighbours() -> None:
     steps = "- Try to start it. It must not start. Put the control back to off.\n"
     assert lacks("It must not start.", steps) == []
 
@@ -156,11 +156,11 @@ def test_a_sentence_of_a_passage_is_not_marked_because_of_its_neighbours() -> No
         ("The default is 90 minutes.", "The default is 1.5 hours."),
     ],
 )
-def test_other_words_for_the_same_are_not_marked(text: str, said: str) -> None:
+def test_paraphrases_are_not_marked(text: str, said: str) -> None:
     assert lacks(said, text) == []
 
 
-def test_names_may_stand_in_title_and_path() -> None:
+def test_names_may_occur_in_title_or_path() -> None:
     said = "On Wayland, the window of Anki has no border."
     text = "Here the window has no border."
     assert lacks(said, text, "Wayland", "src/anki/linux.md") == []

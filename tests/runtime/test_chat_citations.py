@@ -15,7 +15,7 @@ def filtered(*pieces: str, passages: int = 3) -> tuple[str, list[int]]:
 
 
 @given(st.lists(st.text(alphabet="[] 1294,-a\u2013.", max_size=8), max_size=12))
-def test_pieces_do_not_matter_and_no_number_is_made_up(pieces: list[str]) -> None:
+def test_splits_do_not_matter_and_unknown_numbers_are_removed(pieces: list[str]) -> None:
     text, cited = filtered(*pieces)
     assert (text, cited) == filtered("".join(pieces))
     written = re.findall(r"\[([0-9]{1,3})\]", text)
@@ -23,7 +23,7 @@ def test_pieces_do_not_matter_and_no_number_is_made_up(pieces: list[str]) -> Non
 
 
 @given(st.text(alphabet="ab [12", max_size=40))
-def test_only_what_may_become_a_citation_is_held_back(text: str) -> None:
+def test_only_text_that_may_begin_a_citation_is_held_back(text: str) -> None:
     passed = CitationFilter(3).feed(text)
     held = text[len(passed) :]
     assert text.startswith(passed)

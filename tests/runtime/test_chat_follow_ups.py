@@ -35,7 +35,7 @@ def after(text: str, *earlier: str, cited: tuple[str, ...] = ()) -> list[Turn]:
     return [*turns, Turn("user", text)]
 
 
-def test_legend_is_read_back() -> None:
+def test_citations_are_read_from_a_legend() -> None:
     text = "Lamps. [1]\n\nMore. [2]"
     answer = f"{text}\n\n[1] Lamp: Shrine: http://x/d/1#a\n[2] Keepers: /d/2"
     assert read_legend(answer) == Turn("assistant", text, ("Lamp: Shrine", "Keepers"))
@@ -52,7 +52,7 @@ messages = st.lists(words, min_size=1, max_size=30).map(" ".join) | st.text(min_
     messages,
     st.lists(st.text(max_size=300), max_size=3).map(tuple),
 )
-def test_every_conversation_has_a_query(
+def test_every_conversation_yields_a_query(
     index: Index, said: list[tuple[str, str]], last: str, cited: tuple[str, ...]
 ) -> None:
     turns = [
@@ -79,7 +79,7 @@ def test_every_conversation_has_a_query(
         (SPANISH, "¿y cuál es su precio?", "¿Cuál es la capital de Francia?"),
     ],
 )
-def test_language_of_the_documents_is_read_too(
+def test_follow_ups_in_the_language_of_the_documents_are_recognised(
     index: Index, language: LanguageWords, follow_up: str, question: str
 ) -> None:
     assert kind_of(after(follow_up), index, language) == "follow_up"

@@ -64,7 +64,7 @@ def passed(pieces: list[str]) -> str:
 @example("```\na\n    ```\n```\n[a](b)", [])
 @example("```\ra\r```\r[a](b)", [3, 5])
 @given(hostile, st.lists(st.integers(0, 300), max_size=8))
-def test_no_link_image_or_html_however_it_is_cut(text: str, cuts: list[int]) -> None:
+def test_no_link_image_or_html_however_text_is_split(text: str, cuts: list[int]) -> None:
     ends = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     pieces = [text[start:end] for start, end in pairwise(ends)]
     safe = passed(pieces)
@@ -77,7 +77,7 @@ def test_no_link_image_or_html_however_it_is_cut(text: str, cuts: list[int]) -> 
 
 @example("](", "[x", ["a"])
 @given(hostile, hostile, st.lists(hostile, max_size=3))
-def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str]) -> None:
+def test_legend_below_an_answer_makes_no_links(text: str, title: str, sections: list[str]) -> None:
     chunk = chunk_record(
         title=title, text=PASSAGE, section=sections, url="https://docs.example/a](http://evil)<img>"
     )
@@ -93,7 +93,7 @@ def test_legend_below_it_links_nothing(text: str, title: str, sections: list[str
 
 
 @given(st.text("abc .,?\n`#*|-[]=", max_size=60))
-def test_plain_text_comes_out_at_once(text: str) -> None:
+def test_plain_text_is_not_held_back(text: str) -> None:
     markup = MarkupFilter([])
     if "](" not in text and "![" not in text and not text.endswith("]"):
         assert markup.feed(text) == text

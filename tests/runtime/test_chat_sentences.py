@@ -21,12 +21,12 @@ def test_sentences_are_of_bounded_length(text: str) -> None:
         assert MIN_SENTENCE <= len(sentence) <= MAX_UNIT
 
 
-def test_time_is_linear_in_hostile_text() -> None:
+def test_hostile_text_takes_linear_time() -> None:
     for mark in ("[", "*", "|", "(", "!", "> ", "`", "- ", "[a](", "**a ", "*a ", "[[a|"):
         list(sentences(mark * 20_000))
 
 
-def test_each_extract_says_something_new(tmp_path: Path) -> None:
+def test_each_extract_adds_something_new(tmp_path: Path) -> None:
     texts = (
         "Refunds for parcels take two weeks in Germany.",
         "In Germany, refunds for parcels take two weeks! Refunds of parcels cost nothing.",

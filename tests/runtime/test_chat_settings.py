@@ -19,12 +19,12 @@ def use(monkeypatch: pytest.MonkeyPatch, variables: dict[str, str]) -> None:
         monkeypatch.setenv(name, value)
 
 
-def test_nothing_set_is_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_variables_there_is_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, dict.fromkeys(COMPLETE, " "))
     assert ModelSettings.from_environment() is None
 
 
-def test_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_complete_settings_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     use(monkeypatch, {**COMPLETE, "LLM_MAX_TOKENS": "99", "LLM_DAILY_CALLS": "5"})
     settings = ModelSettings.from_environment()
     assert settings is not None
@@ -52,7 +52,7 @@ def test_complete(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
     ],
 )
-def test_impossible(
+def test_invalid_settings_are_refused(
     monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str
 ) -> None:
     use(monkeypatch, variables)

@@ -88,7 +88,7 @@ def code_of(text: str) -> list[str]:
 
 
 @given(answers(), st.lists(st.integers(0, 400), max_size=8))
-def test_only_citations_and_marks_change_however_it_is_cut(
+def test_only_citations_and_marks_change_however_text_is_split(
     answer: tuple[str, str], cuts: list[int]
 ) -> None:
     written, shown = answer
@@ -118,12 +118,12 @@ def test_only_citations_and_marks_change_however_it_is_cut(
         ("It is [2\u20139] here, [2\u20139].", "It is [2\u20139] here, [2][3]."),
     ],
 )
-def test_edges(written: str, shown: str) -> None:
+def test_edge_cases(written: str, shown: str) -> None:
     assert passed([written]) == passed([*written]) == shown
 
 
 @given(st.text("`~ab <>[]()1\n-\t \\|", max_size=60))
-def test_what_counts_as_code_is_code(text: str) -> None:
+def test_code_is_recognised_as_by_a_markdown_parser(text: str) -> None:
     markup = MarkupFilter([])
     shown = markup.feed(text) + markup.finish()
     # A remaining mark is inside code.

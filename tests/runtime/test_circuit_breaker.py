@@ -40,7 +40,7 @@ def test_breaker_waits_twice_as_long_each_time() -> None:
     assert breaker.admit() is not None
 
 
-def test_breaker_counts_one_failure_of_calls_that_were_under_way_together() -> None:
+def test_simultaneous_failures_count_once() -> None:
     clock = Clock()
     breaker: CircuitBreaker[str] = CircuitBreaker(clock)
     first, second, third = admitted(breaker), admitted(breaker), admitted(breaker)
@@ -55,7 +55,7 @@ def test_breaker_counts_one_failure_of_calls_that_were_under_way_together() -> N
     assert breaker.succeed(trial)
 
 
-def test_breaker_opens_after_so_many_failures_in_a_row() -> None:
+def test_breaker_opens_after_consecutive_failures() -> None:
     clock = Clock()
     breaker: CircuitBreaker[str] = CircuitBreaker(clock, failures=3)
     for failures in (2, 1, 2):
@@ -77,7 +77,7 @@ def test_breaker_opens_after_so_many_failures_in_a_row() -> None:
     assert breaker.admit() is not None
 
 
-def test_breaker_does_not_wait_for_a_trial_for_ever() -> None:
+def test_breaker_allows_another_trial_if_one_never_ends() -> None:
     clock = Clock()
     breaker: CircuitBreaker[str] = CircuitBreaker(clock)
     breaker.fail(admitted(breaker), "down")
@@ -93,7 +93,7 @@ def test_breaker_does_not_wait_for_a_trial_for_ever() -> None:
     assert breaker.fault is None
 
 
-def test_breaker_keeps_the_pause_that_is_asked_for_within_reason() -> None:
+def test_breaker_keeps_a_requested_pause_up_to_a_limit() -> None:
     clock = Clock()
     breaker: CircuitBreaker[str] = CircuitBreaker(clock)
     breaker.fail(admitted(breaker), "busy", 20.0)
@@ -107,14 +107,14 @@ def test_breaker_keeps_the_pause_that_is_asked_for_within_reason() -> None:
     assert breaker.admit() is not None
 
 
-def test_breaker_that_is_closed_lets_every_call_through_and_closes_no_more() -> None:
+def test_closed_breaker_admits_every_call() -> None:
     breaker: CircuitBreaker[str] = CircuitBreaker(Clock())
     tickets = [admitted(breaker) for _ in range(3)]
     assert [breaker.succeed(ticket) for ticket in tickets] == [False] * 3
     assert breaker.fault is None
 
 
-def test_breaker_says_which_faults_are_new() -> None:
+def test_breaker_reports_which_failures_are_new() -> None:
     clock = Clock()
     breaker: CircuitBreaker[str] = CircuitBreaker(clock)
     assert breaker.fail(admitted(breaker), "down")

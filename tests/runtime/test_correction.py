@@ -67,7 +67,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("lidar, cistrn; lidar", "lidar, cistern; lidar"),
     ],
 )
-def test_what_is_corrected(index: Index, query: str, expected: str) -> None:
+def test_misspelt_words_are_corrected(index: Index, query: str, expected: str) -> None:
     journal = Journal()
     assert correct_query(index, query, (), journal) == expected
     assert journal.stages["correction"]["query"] == expected
@@ -93,7 +93,7 @@ def test_what_is_corrected(index: Index, query: str, expected: str) -> None:
         "x" * (MAX_LENGTH + 1),
     ],
 )
-def test_what_is_left_alone(index: Index, query: str) -> None:
+def test_other_words_are_not_corrected(index: Index, query: str) -> None:
     journal = Journal()
     assert correct_query(index, query, (), journal) == query
     assert journal.stages == {}
@@ -104,7 +104,7 @@ words = st.text("abcdé", min_size=MIN_LENGTH, max_size=10)
 
 @pytest.mark.parametrize("language", ["english", "german", "none"])
 @given(form=st.text("abs_", min_size=MIN_LENGTH, max_size=9))
-def test_a_form_of_ascii_is_one_word_as_the_tokenizer_says(language: str, form: str) -> None:
+def test_ascii_words_match_the_tokenizers(language: str, form: str) -> None:
     tokenizer = Tokenizer(language)
     (token,) = tokenizer.tokenize(form)
     assert token.text == form
@@ -112,7 +112,7 @@ def test_a_form_of_ascii_is_one_word_as_the_tokenizer_says(language: str, form: 
     assert CorpusWords(count_forms([form]), tokenizer).is_word(form)
 
 
-def test_words_are_bounded_and_the_frequent_are_kept(tmp_path: Path) -> None:
+def test_only_the_most_frequent_words_are_kept(tmp_path: Path) -> None:
     write_correction(
         tmp_path / "w",
         CorpusWords(count_forms(["one one one two two three"]), Tokenizer("none")),
@@ -143,7 +143,7 @@ def test_an_index_without_words_is_refused(tmp_path: Path) -> None:
         open_words(plain)
 
 
-def test_words_are_closed_with_their_index(tmp_path: Path) -> None:
+def test_word_files_are_closed_with_their_index(tmp_path: Path) -> None:
     opened = open_index(write_notes(tmp_path / "v", NOTES[:1], vectors=False, options=OPTIONS))
     assert correct_query(opened, "abolet", (), Journal()) == "aboleth"
     index = weakref.ref(opened)
@@ -161,7 +161,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
         yield package
 
 
-def test_a_server_says_what_it_searched_for(server: ModuleType) -> None:
+def test_the_response_shows_the_corrected_query(server: ModuleType) -> None:
     answer = server.search_hybrid("abolet cistrn -wire")
     assert answer.hits[0].title == "Aboleth"
     assert answer.query == "abolet cistrn -wire"

@@ -31,7 +31,7 @@ def test_padding_and_order_change_nothing(tmp_path: Path) -> None:
     assert together.tolist() == alone
 
 
-def test_what_the_model_cannot_take_is_cut(tmp_path: Path) -> None:
+def test_long_passages_are_truncated(tmp_path: Path) -> None:
     model = CrossEncoder(str(write_cross_encoder(tmp_path / "m", WORDS)))
     # The model takes 64 tokens, three of them special.
     assert model.score("air", ["mine " * 50 + "air"]) == pytest.approx([sigmoid(logit(1))])
@@ -48,7 +48,7 @@ def test_probabilities_by_hand() -> None:
 
 
 @pytest.mark.parametrize("logits", [[[1.0, 2.0, 3.0]], [[np.nan]], [[np.inf]], [[1.0], [2.0]]])
-def test_what_is_no_score_is_refused(logits: list[list[float]]) -> None:
+def test_outputs_that_are_not_scores_are_refused(logits: list[list[float]]) -> None:
     with pytest.raises(ValueError, match="passages"):
         to_probabilities(np.array(logits), 1)
 
@@ -65,7 +65,7 @@ def test_missing_and_damaged_models_are_named(tmp_path: Path) -> None:
         CrossEncoder(str(folder))
 
 
-def test_published_model_needs_the_network_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_published_model_is_downloaded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     import huggingface_hub
 
     def refuse(name: str, **_: object) -> str:

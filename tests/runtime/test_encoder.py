@@ -73,7 +73,7 @@ some_pieces = st.lists(
 
 
 @given(some_pieces, st.text("ab1éx", min_size=1, max_size=30))
-def test_any_word_is_cut_as_by_definition(pieces: list[str], word: str) -> None:
+def test_any_word_is_cut_by_the_definition(pieces: list[str], word: str) -> None:
     numbers = {piece: number for number, piece in enumerate(pieces)}
     assert PieceCutter(pieces).cut_word(word) == word_by_definition(numbers, word)
 
@@ -95,7 +95,7 @@ def test_words_are_cut_by_the_english_table_as_by_definition(
         assert english.pieces.cut_word(word) == expected
 
 
-def test_few_ends_of_pieces_are_tried(english: PieceEncoder, strange_words: list[str]) -> None:
+def test_few_piece_ends_are_tried(english: PieceEncoder, strange_words: list[str]) -> None:
     steps = 0
 
     def count(frame: FrameType, event: str, _: object) -> Any:
@@ -127,7 +127,7 @@ def test_few_ends_of_pieces_are_tried(english: PieceEncoder, strange_words: list
         "NFL 第五十届超级碗在哪里举行",
     ],
 )
-def test_a_text_the_english_table_cannot_read_gives_none(english: PieceEncoder, text: str) -> None:
+def test_text_without_known_pieces_has_no_vector(english: PieceEncoder, text: str) -> None:
     assert english.encode(text) is None
 
 
@@ -144,7 +144,7 @@ def test_related_texts_are_nearer_than_unrelated_ones(english: PieceEncoder) -> 
     assert float(query @ related) > float(query @ unrelated) + 0.1
 
 
-def test_the_same_text_has_the_same_bytes_in_a_fresh_encoder(english: PieceEncoder) -> None:
+def test_a_fresh_encoder_gives_the_same_bytes(english: PieceEncoder) -> None:
     text = "Turbulent boundary layers over a heated flat plate, and 12 transistors. " * 20
     cutter = PieceCutter([*english.pieces.numbers], english.description.language)
     first, second = english.encode(text), replace(english, pieces=cutter).encode(text)
@@ -152,7 +152,7 @@ def test_the_same_text_has_the_same_bytes_in_a_fresh_encoder(english: PieceEncod
     assert first.tobytes() == second.tobytes()
 
 
-def test_encoders_of_the_same_pieces_share_them(english: PieceEncoder, tmp_path: Path) -> None:
+def test_encoders_with_the_same_pieces_share_them(english: PieceEncoder, tmp_path: Path) -> None:
     copy = shutil.copytree(STATIC_ENGLISH, tmp_path / "copy")
     again = PieceEncoder.open(STATIC_ENGLISH)
     assert PieceEncoder.open(copy).pieces is again.pieces
@@ -163,7 +163,7 @@ def test_encoders_of_the_same_pieces_share_them(english: PieceEncoder, tmp_path:
     assert english.pieces.cut("zzzz")[0].rows != (len(lines) - 1,)
 
 
-def test_word_order_does_not_change_a_bit(english: PieceEncoder) -> None:
+def test_word_order_does_not_change_the_vector(english: PieceEncoder) -> None:
     words = split_words("the quick brown fox jumps over a lazy dog while it rains in spain today")
     first, second = english.encode(" ".join(words)), english.encode(" ".join(reversed(words)))
     assert first is not None and second is not None
@@ -177,7 +177,7 @@ def test_a_long_text_is_embedded(english: PieceEncoder) -> None:
 
 
 @given(st.text())
-def test_any_text_gives_none_or_a_unit_vector(text: str) -> None:
+def test_any_text_has_a_unit_vector_or_none(text: str) -> None:
     vector = PieceEncoder.open(STATIC_ENGLISH).encode(text) if text else None
     if vector is not None:
         assert vector.dtype == np.float32

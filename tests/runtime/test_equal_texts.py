@@ -44,7 +44,7 @@ def hit(number: int, text: str, title: str = "") -> Hit:
     ),
     st.integers(min_value=1, max_value=6),
 )
-def test_each_text_is_given_once_for_each_title(found: list[tuple[str, str]], count: int) -> None:
+def test_equal_texts_with_equal_titles_are_merged(found: list[tuple[str, str]], count: int) -> None:
     hits = [hit(number, text, title) for number, (text, title) in enumerate(found)]
     shown = list(merge_equal_texts(iter(hits), count=count))
     keys = [("".join(text.split()), title) for text, title in found]
@@ -71,7 +71,7 @@ def server(
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
-def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
+def test_search_returns_equal_texts_once(server: ModuleType, mode: str) -> None:
     response = server.search_hybrid("touch the lamp while it burns", 3, mode=mode)
     read = [(" ".join(found.text.split()), found.title) for found in response.hits]
     assert read.count((WARNING, "Lamp")) == read.count((WARNING, "Wick")) == 1
@@ -93,7 +93,7 @@ def test_search_gives_equal_texts_once(server: ModuleType, mode: str) -> None:
     assert (first.id, first.score) == (response.hits[0].id, response.hits[0].score)
 
 
-def test_hit_counts_for_the_documents_that_it_stands_for(server: ModuleType) -> None:
+def test_a_merged_hit_counts_for_all_its_documents_in_evaluations(server: ModuleType) -> None:
     index = importlib.import_module(f"{server.__name__}.index.reader").current_index()
     response = server.search_hybrid(WARNING, 10)
     assert {"d0", "d1", "d3", "d4"} <= set(rank_documents(index, response.hits))
@@ -111,7 +111,9 @@ CVE-2026-4242 is described in the database of vulnerabilities.
 """
 
 
-def test_every_document_that_says_the_same_is_shown_or_named(make_project: MakeProject) -> None:
+def test_every_document_with_the_same_text_is_a_hit_or_listed_in_one(
+    make_project: MakeProject,
+) -> None:
     titled = {"alpine": "Parser reads too far", "debian": "Parser reads too far", "suse": "Parser"}
     files = {
         f"{name}.md": ADVISORY.format(title=title, package=name) for name, title in titled.items()

@@ -77,7 +77,7 @@ def test_means_are_compared_with_those_recorded(
         compare(NOW, 0.01)
 
 
-def test_report_has_a_line_for_each_mode_and_for_what_is_to_be_known() -> None:
+def test_report_has_a_line_for_each_mode_and_note() -> None:
     told = {
         "degraded": {"hybrid": 1},
         "skipped": {"empty": 2, "too_long": 0},

@@ -82,12 +82,12 @@ def test_the_nearest_words_are_added(tmp_path: Path) -> None:
     assert expanded == pytest.approx(embed(["pump pumps motor engine"])[0])
 
 
-def test_a_threshold_keeps_words_away(tmp_path: Path) -> None:
+def test_words_below_the_threshold_are_not_added(tmp_path: Path) -> None:
     _, journal = expand(tmp_path, "Pump", minimum_cosine=0.9)
     assert journal.stages == {"expansion": {"words": ["pumps"]}}
 
 
-def test_a_word_may_be_as_near_as_the_threshold() -> None:
+def test_a_word_at_the_threshold_is_added() -> None:
     scale = quantise(np.array([[1.0, 0.0]], dtype=np.float32))[1]
     vectors = np.array([[64, 0], [63, 0]], dtype=np.int64)
     words = ExpansionWords(["at", "below"], vectors, np.full(2, 2.0**-6, dtype=np.float32))
@@ -99,12 +99,12 @@ def test_a_word_may_be_as_near_as_the_threshold() -> None:
     assert words.nearest(vector, 9, 0.5, {"at"}) == ["below"]
 
 
-def test_without_near_words_the_vector_stays(tmp_path: Path) -> None:
+def test_without_near_words_the_vector_does_not_change(tmp_path: Path) -> None:
     expanded, journal = expand(tmp_path, "poem", minimum_cosine=0.9)
     assert expanded == pytest.approx(PLACES["poem"]) and not journal.stages
 
 
-def test_identifiers_are_left_alone(tmp_path: Path) -> None:
+def test_identifiers_are_not_expanded(tmp_path: Path) -> None:
     expanded, journal = expand(tmp_path, "pump D40")
     assert expanded == pytest.approx(PLACES["pump"]) and not journal.stages
 

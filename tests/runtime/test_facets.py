@@ -112,13 +112,13 @@ def test_a_copy_in_the_same_source_counts_once(index: OpenedIndex) -> None:
         ([8], None),
     ],
 )
-def test_folders_are_those_where_paths_part(
+def test_folders_are_those_where_paths_branch(
     index: OpenedIndex, chunks: list[int], folders: dict[str, int] | None
 ) -> None:
     assert counted(index, chunks).get("path") == folders
 
 
-def test_the_best_passages_are_counted_and_the_most_frequent_values_shown(
+def test_only_the_best_passages_are_counted_and_only_frequent_values_shown(
     index: OpenedIndex,
 ) -> None:
     assert counted(index, [8, 7, 0], passages=2)["team"] == {"lab": 2}
@@ -135,12 +135,12 @@ def test_the_best_passages_are_counted_and_the_most_frequent_values_shown(
     assert "others" not in few.to_json()["filters"][0]
 
 
-def test_nothing_found_has_no_facets(index: OpenedIndex) -> None:
+def test_responses_without_results_have_no_facets(index: OpenedIndex) -> None:
     found = facets_of(index, candidates([]), Journal(), passages=100, choices=8)
     assert found == Facets(0, ())
 
 
-def test_a_view_counts_and_names_what_is_in_it(index: OpenedIndex) -> None:
+def test_facets_of_a_view_cover_only_its_documents(index: OpenedIndex) -> None:
     view = view_of(index, {"team": "core"})
     assert counted(view, [0, 1, 3]) == {
         "source": {"s0": 3, "s1": 1},
@@ -151,7 +151,7 @@ def test_a_view_counts_and_names_what_is_in_it(index: OpenedIndex) -> None:
     }
 
 
-def test_what_costs_too_much_is_left_out(index: OpenedIndex) -> None:
+def test_filters_that_cost_too_much_are_left_out(index: OpenedIndex) -> None:
     columns = index.part(FilterColumns.open)
     costs = [columns.entries_of(name) // ENTRIES_OF_UNIT for name in ("source", "path", "tags")]
     assert [columns.entries_of(name) for name in ("source", "path", "tags", "media_type")] == [
@@ -166,7 +166,7 @@ def test_what_costs_too_much_is_left_out(index: OpenedIndex) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(chunks=st.lists(st.integers(0, 8), unique=True, max_size=9))
-def test_counts_are_those_of_the_records(index: OpenedIndex, chunks: list[int]) -> None:
+def test_counts_equal_those_of_the_records(index: OpenedIndex, chunks: list[int]) -> None:
     documents = index.part(Documents.open)
     starts = documents.first_chunks.tolist()
     records = [

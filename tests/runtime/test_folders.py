@@ -51,7 +51,7 @@ def ask(client: TestClient, **asked: Any) -> Any:
     return client.get("/folders", params=asked).json()
 
 
-def test_folders_and_documents_in_the_order_of_their_paths(client: TestClient) -> None:
+def test_folders_and_documents_are_in_path_order(client: TestClient) -> None:
     found = ask(client)
     assert found["folders"] == [
         {"path": "guide/", "documents": 5},
@@ -70,7 +70,7 @@ def test_folders_and_documents_in_the_order_of_their_paths(client: TestClient) -
     assert found["path"] == ""
 
 
-def test_a_folder_has_its_own_and_copies_under_their_names(client: TestClient) -> None:
+def test_a_folder_contains_its_documents_and_copies_by_their_own_names(client: TestClient) -> None:
     found = ask(client, path="guide/")
     assert found["folders"] == [{"path": "guide/air/", "documents": 2}]
     named = [(each["path"], each["document_id"], each["title"]) for each in found["documents"]]
@@ -82,7 +82,7 @@ def test_a_folder_has_its_own_and_copies_under_their_names(client: TestClient) -
     ]
 
 
-def test_a_page_that_is_called_like_a_folder_is_in_it(client: TestClient) -> None:
+def test_a_page_with_the_path_of_a_folder_is_in_it(client: TestClient) -> None:
     found = ask(client, path="logs/")
     assert [each["path"] for each in found["documents"]] == ["logs/", "logs/monday.md"]
     assert found["folders"] == []
@@ -92,7 +92,7 @@ def test_a_page_that_is_called_like_a_folder_is_in_it(client: TestClient) -> Non
     assert [each["path"] for each in rest["documents"]] == ["logs/monday.md"]
 
 
-def test_a_folder_that_is_not_there_is_empty_and_others_are_refused(client: TestClient) -> None:
+def test_a_missing_folder_is_empty_and_invalid_paths_are_refused(client: TestClient) -> None:
     assert ask(client, path="none/") == {"path": "none/", "folders": [], "documents": []}
     longest = "x" * 4_095 + "/"
     assert ask(client, path=longest)["path"] == longest
@@ -102,7 +102,9 @@ def test_a_folder_that_is_not_there_is_empty_and_others_are_refused(client: Test
 
 @pytest.mark.parametrize("folder", ["", "guide/", "guide/air/", "logs/"])
 @pytest.mark.parametrize("limit", [1, 2, 3])
-def test_parts_follow_each_other(client: TestClient, folder: str, limit: int) -> None:
+def test_parts_of_a_long_folder_are_consecutive(
+    client: TestClient, folder: str, limit: int
+) -> None:
     whole = ask(client, path=folder)
     parts: dict[str, list[Any]] = {"folders": [], "documents": []}
     asked: dict[str, Any] = {"path": folder, "limit": limit}
@@ -117,7 +119,7 @@ def test_parts_follow_each_other(client: TestClient, folder: str, limit: int) ->
     assert parts == {name: whole[name] for name in parts}
 
 
-def test_others_are_answered_meanwhile(
+def test_other_requests_are_answered_meanwhile(
     client: TestClient, index: OpenedIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def index_outside_the_loop() -> Index:
@@ -129,7 +131,7 @@ def test_others_are_answered_meanwhile(
     assert [each["path"] for each in ask(client)["folders"]] == ["guide/", "logs/"]
 
 
-def test_a_view_has_only_what_is_in_it(index: OpenedIndex) -> None:
+def test_folders_of_a_view_contain_only_its_documents(index: OpenedIndex) -> None:
     view = view_of(index, {"tags": "seen"})
     named = {path: len(each) for path, each in view.part(FilterColumns.open).children("", None)}
     assert named == {"guide.md": 1, "guide/": 3, "logs/": 1}
@@ -144,7 +146,7 @@ names = st.lists(st.sampled_from(["a", "b", "a-", "a.md", "é", "\u0001"]), min_
 
 @settings(max_examples=13, deadline=None)
 @given(paths=st.lists(names.map("/".join), min_size=1, max_size=12, unique=True))
-def test_every_document_is_found_from_the_top(
+def test_every_document_is_reachable_from_the_root(
     tmp_path_factory: pytest.TempPathFactory, paths: list[str]
 ) -> None:
     documents = []

@@ -22,7 +22,7 @@ def test_a_long_query_is_never_an_identifier() -> None:
 
 
 @pytest.mark.parametrize(("length", "expected"), [(200, True), (201, False)])
-def test_what_is_matched_has_at_most_200_characters(length: int, expected: bool) -> None:
+def test_only_the_first_200_characters_are_matched(length: int, expected: bool) -> None:
     pattern = [re.compile("a+"), re.compile("a+ b+")]
     word, words = "a" * length, "a" * (length - 2) + " b"
     assert is_written_identifier(f" {word} ", pattern) == expected

@@ -88,7 +88,7 @@ def test_bm25_equals_bm25s(
 
 @pytest.mark.parametrize("among", [1, 2])
 @pytest.mark.parametrize(("frequent_impact", "is_left_out"), [(2.0, True), (6.0, False)])
-def test_frequent_terms_are_left_out_where_they_do_not_matter(
+def test_frequent_terms_are_skipped_if_they_cannot_change_the_best(
     frequent_impact: float, is_left_out: bool, among: int
 ) -> None:
     chooser, chunk_count = np.random.default_rng(5), 60_000
@@ -132,7 +132,7 @@ print((faults() - before) / 20)
 
 
 @needs_glibc
-def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
+def test_searches_cause_few_page_faults(tmp_path: Path) -> None:
     chunks = 20_000
     build_keyword_lane(tmp_path, [["a"]] * chunks)
     # The search runs in a separate process: earlier allocations affect how much memory is retained.
@@ -149,7 +149,7 @@ def test_searches_have_few_pages_mapped_anew(tmp_path: Path) -> None:
     values=st.sampled_from([1, 2, 50, 10**9]),
     count=st.integers(1, 400),
 )
-def test_the_best_of_many_are_what_sorting_gives(
+def test_the_best_of_many_equal_those_of_sorting(
     seed: int, size: int, values: int, count: int
 ) -> None:
     chooser = np.random.default_rng(seed)
@@ -166,7 +166,7 @@ def test_the_best_of_many_are_what_sorting_gives(
     chunks=st.lists(st.lists(words, min_size=1, max_size=12), min_size=2, max_size=25),
     queries=st.lists(st.lists(words, min_size=1, max_size=6), min_size=1, max_size=4),
 )
-def test_keyword_scores_are_the_same_sums_to_the_last_bit(
+def test_keyword_scores_are_sums_over_terms_to_the_last_bit(
     tmp_path_factory: pytest.TempPathFactory, chunks: list[list[str]], queries: list[list[str]]
 ) -> None:
     lane = build_keyword_lane(tmp_path_factory.mktemp("lane"), chunks)
@@ -194,7 +194,7 @@ def build_dense_lane(vectors: NDArray[np.float32], candidates: int) -> DenseLane
 
 
 @pytest.mark.parametrize("dimensions", [3, 64, 256, 1100])
-def test_cosines_are_close_to_those_of_floats(dimensions: int) -> None:
+def test_quantised_cosines_are_close_to_exact_ones(dimensions: int) -> None:
     vectors = unit_rows(1, 50, dimensions)
     query = unit_rows(2, 1, dimensions)[0]
     lane = build_dense_lane(vectors, 10)
@@ -250,7 +250,7 @@ def test_the_farthest_are_found_if_there_are_no_others() -> None:
 
 @pytest.mark.parametrize("depth", [1, 10, 400, 1200, 5000, 6000])
 @pytest.mark.parametrize("kind", ["random", "equal", "few and sampled", "few and not sampled"])
-def test_the_smallest_distances_are_those_that_sorting_finds(kind: str, depth: int) -> None:
+def test_the_smallest_distances_equal_those_of_sorting(kind: str, depth: int) -> None:
     distances = np.random.default_rng(depth).binomial(256, 0.5, 5000).clip(0, 255).astype(np.uint8)
     if kind == "equal":
         distances[:] = 7

@@ -88,7 +88,7 @@ def fail_always(service: FakeService, fault: Fault) -> None:
     service.decide = lambda *_: fault
 
 
-def test_query_gets_the_vector_of_the_service_with_the_prefix(
+def test_query_is_embedded_by_the_service_with_the_prefix(
     make_encoder: MakeEncoder, service: FakeService
 ) -> None:
     encoder = make_encoder(service)
@@ -99,7 +99,7 @@ def test_query_gets_the_vector_of_the_service_with_the_prefix(
     assert encoder.state.status == "ok"
 
 
-def test_query_asked_again_costs_no_call(make_encoder: MakeEncoder, service: FakeService) -> None:
+def test_repeated_query_makes_no_call(make_encoder: MakeEncoder, service: FakeService) -> None:
     encoder = make_encoder(service)
     first = encoder.encode("seal")
     fail_always(service, Refusal(503))
@@ -110,7 +110,7 @@ def test_query_asked_again_costs_no_call(make_encoder: MakeEncoder, service: Fak
     assert not again.flags.writeable
 
 
-def test_other_model_at_the_start_is_refused(
+def test_another_model_at_start_up_is_refused(
     make_encoder: MakeEncoder, service: FakeService
 ) -> None:
     service.salt = "another"
@@ -124,7 +124,7 @@ def test_other_model_at_the_start_is_refused(
     )
 
 
-def test_other_width_at_the_start_is_refused(
+def test_another_width_at_start_up_is_refused(
     make_encoder: MakeEncoder, service: FakeService
 ) -> None:
     service.dimensions = 32
@@ -132,7 +132,7 @@ def test_other_width_at_the_start_is_refused(
         make_encoder(service)
 
 
-def test_unreachable_service_is_no_error_and_is_found_again(
+def test_unreachable_service_is_not_an_error_and_is_used_once_it_responds(
     make_encoder: MakeEncoder,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -203,7 +203,7 @@ def test_service_that_changes_its_width_while_running_is_not_used(
     ],
     ids=str,
 )
-def test_junk_gives_no_vector_and_never_an_error(
+def test_malformed_replies_give_no_vector_and_no_error(
     make_encoder: MakeEncoder, fault: Fault, service: FakeService
 ) -> None:
     encoder = make_encoder(service)
@@ -214,7 +214,7 @@ def test_junk_gives_no_vector_and_never_an_error(
     wait_until_well(encoder)
 
 
-def test_text_that_the_service_refuses_does_not_stop_the_others(
+def test_a_text_rejected_by_the_service_does_not_affect_others(
     make_encoder: MakeEncoder, service: FakeService
 ) -> None:
     encoder = make_encoder(service)
@@ -224,7 +224,7 @@ def test_text_that_the_service_refuses_does_not_stop_the_others(
     assert encoder.encode("seal") is not None
 
 
-def test_failing_service_is_left_alone(
+def test_failing_service_is_not_called_for_a_while(
     make_encoder: MakeEncoder, service: FakeService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 60.0)
@@ -235,7 +235,7 @@ def test_failing_service_is_left_alone(
     assert len(service.calls) == 1
 
 
-def test_pause_that_the_service_asks_for_is_kept(
+def test_pause_requested_by_the_service_is_kept(
     make_encoder: MakeEncoder, service: FakeService
 ) -> None:
     encoder = make_encoder(service)
@@ -248,9 +248,7 @@ def test_pause_that_the_service_asks_for_is_kept(
     assert service.calls == []
 
 
-def test_broken_connection_is_tried_once_more(
-    make_encoder: MakeEncoder, service: FakeService
-) -> None:
+def test_broken_connection_is_retried_once(make_encoder: MakeEncoder, service: FakeService) -> None:
     encoder = make_encoder(service)
     service.decide = lambda number, _: "reset" if number == 1 else None
     assert encoder.encode("seal") is not None
@@ -301,7 +299,7 @@ def test_key_is_sent_and_never_logged(
     assert "sk-other-77aa" not in caplog.text
 
 
-def test_recent_vectors_forget_what_was_not_asked_for_longest() -> None:
+def test_least_recently_used_vectors_are_dropped() -> None:
     recent = RecentVectors(capacity=2)
     for text in "ab":
         recent.put(text, np.ones(2, dtype=np.float32))
@@ -311,7 +309,7 @@ def test_recent_vectors_forget_what_was_not_asked_for_longest() -> None:
     assert recent.get("a") is not None
 
 
-def test_call_within_returns_raises_or_gives_up() -> None:
+def test_call_within_returns_raises_or_times_out() -> None:
     def fail() -> int:
         raise EmbeddingFailure("no")
 

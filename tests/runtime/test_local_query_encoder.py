@@ -71,7 +71,7 @@ def test_query_is_embedded_once_with_its_prefix() -> None:
     assert vectors[1] is vectors[0]
 
 
-def test_other_model_is_refused() -> None:
+def test_another_model_is_refused() -> None:
     with pytest.raises(IndexUnusableError, match="fastembed model 'words', but a different model"):
         LocalQueryEncoder(WordModel("another"), LAYOUT, MANIFEST)
     narrow = replace(MANIFEST, probe_vector=MANIFEST.probe_vector[:10])
@@ -79,13 +79,13 @@ def test_other_model_is_refused() -> None:
         LocalQueryEncoder(WordModel(), LAYOUT, narrow)
 
 
-def test_query_without_a_vector_is_no_error() -> None:
+def test_query_without_a_vector_is_not_an_error() -> None:
     encoder = LocalQueryEncoder(WordModel(), LAYOUT, MANIFEST)
     assert encoder.encode("unspeakable") is None
     assert encoder.encode("seal") is not None
 
 
-def test_as_many_are_embedded_at_a_time_as_the_model_takes() -> None:
+def test_queries_are_embedded_concurrently_if_the_model_allows_it() -> None:
     meeting = threading.Barrier(2, timeout=60)
 
     class Meeting(WordModel):

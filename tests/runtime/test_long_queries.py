@@ -30,7 +30,7 @@ def terms_of(query: str) -> set[str]:
 
 
 @given(st.text(max_size=3 * MAX_QUERY_TERMS))
-def test_a_query_within_the_bounds_is_searched_for_as_it_is(query: str) -> None:
+def test_a_query_within_the_limits_is_not_cut(query: str) -> None:
     searched, tokens = english.tokenize_query(query)
     if len({term for token in english.tokenize(query) for term in token.terms}) <= MAX_QUERY_TERMS:
         assert searched == query
@@ -42,7 +42,7 @@ def test_a_query_within_the_bounds_is_searched_for_as_it_is(query: str) -> None:
         st.sampled_from([*words, "fooBar", "\u65e5\u672c\u8a9e", "\ufdfa", "the"]), max_size=600
     )
 )
-def test_bounds_are_kept_whatever_a_query_is_made_of(parts: list[str]) -> None:
+def test_limits_hold_for_any_query(parts: list[str]) -> None:
     _, tokens = english.tokenize_query(" ".join(parts))
     assert len({term for token in tokens for term in token.terms}) <= MAX_QUERY_TERMS
 
@@ -52,7 +52,7 @@ def test_a_query_has_no_more_terms_than_characters(query: str) -> None:
     assert len(english.terms(query)) <= len(query)
 
 
-def test_short_tokens_of_many_terms_count_as_those() -> None:
+def test_tokens_of_several_terms_count_by_their_terms() -> None:
     letters = "bcdefghjklmnopqrstuvwxyz"
     # The first 12 words have three terms each, and the other 14 two: 12 * 3 + 14 * 2 = 64.
     pairs = [f"{one}&{other}" for one, other in zip(letters[::2], letters[1::2], strict=True)]
@@ -65,7 +65,7 @@ def test_short_tokens_of_many_terms_count_as_those() -> None:
     assert len(terms_of(query)) == MAX_QUERY_TERMS
 
 
-def test_only_the_beginning_is_normalised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_beginning_of_a_query_is_normalised(monkeypatch: pytest.MonkeyPatch) -> None:
     lengths, normalize = list[int](), unicodedata.normalize
 
     def count(form: Literal["NFKC"], text: str) -> str:
@@ -100,7 +100,7 @@ def little_is_kept(most_bytes: int) -> Iterator[None]:
     ids=["tokens", "pieces", "terms"],
 )
 @pytest.mark.parametrize("length", [2_000, 100])
-def test_long_words_leave_nothing_behind(look_up: Callable[[str], object], length: int) -> None:
+def test_long_words_are_not_kept_in_memory(look_up: Callable[[str], object], length: int) -> None:
     chooser = random.Random(length)
     look_up(chooser.randbytes(length // 2).hex())
     with little_is_kept(60_000):
@@ -108,7 +108,7 @@ def test_long_words_leave_nothing_behind(look_up: Callable[[str], object], lengt
             look_up(chooser.randbytes(length // 2).hex())
 
 
-def test_a_tokenizer_forgets_tokens_when_there_are_many() -> None:
+def test_the_cache_of_a_tokenizer_is_bounded() -> None:
     tokenizer = Tokenizer("none")
     # 8,192 entries take less than 3 MB, and all of them would take 6.5 MB.
     with little_is_kept(4_500_000):

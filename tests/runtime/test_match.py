@@ -49,7 +49,7 @@ def test_coverage_is_the_best_score_over_the_weight_of_all_terms(index: OpenedIn
     assert nothing.coverage is None
 
 
-def test_a_build_measures_the_background(index: OpenedIndex) -> None:
+def test_a_build_measures_background_distances(index: OpenedIndex) -> None:
     assert index.manifest.dense is not None
     assert 0.3 < index.manifest.dense["background"] < 0.7
 
@@ -68,7 +68,7 @@ def test_a_build_measures_the_spread_of_enough_chunks(count: int, tmp_path: Path
     assert lane.spread == (round(spread, 3) if count == 50 else None)
 
 
-def test_a_hybrid_search_knows_the_distance_of_its_query(index: OpenedIndex) -> None:
+def test_a_hybrid_search_measures_the_distance_of_its_query(index: OpenedIndex) -> None:
     lane, query = index.dense_lane, index.encoder.encode("interest rates")
     assert isinstance(lane, DenseLane)
     assert query is not None
@@ -81,9 +81,7 @@ def test_a_hybrid_search_knows_the_distance_of_its_query(index: OpenedIndex) -> 
 
 
 @pytest.mark.parametrize("language", ["english", "german"])
-def test_distance_is_known_to_tell_something_of_english_alone(
-    language: str, make_project: MakeProject
-) -> None:
+def test_distance_is_used_for_english_only(language: str, make_project: MakeProject) -> None:
     config = CONFIG.replace('name = "notes"', f'name = "notes"\nlanguage = "{language}"', 1)
     notes = {f"{n}.md": f"# Lampe {n}\n\nEine Lampe brennt {n} Stunden." for n in range(50)}
     project = make_project(notes, config=config)
@@ -119,13 +117,13 @@ def searching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
         ("Torquist pump", False),
     ],
 )
-def test_a_name_that_no_document_has_is_no_strong_match(
+def test_a_name_in_no_document_is_not_a_strong_match(
     searching: ModuleType, mode: str, query: str, is_strong: bool
 ) -> None:
     assert (searching.search_hybrid(query, mode=mode).match == "strong") == is_strong
 
 
-def test_a_pair_of_characters_between_two_known_words_is_no_missing_word(tmp_path: Path) -> None:
+def test_a_character_pair_across_two_known_words_is_not_a_missing_word(tmp_path: Path) -> None:
     notes = [
         Note("工具", ("如何使用工具。",)),
         Note("泵", ("先安装泵。",)),

@@ -30,7 +30,7 @@ def read(**sent: Any) -> dict[str, Any]:
     st.dictionaries(st.sampled_from(["tags", "source", "path"]), st.lists(WORDS, min_size=1)),
     st.data(),
 )
-def test_filters_mean_the_same_however_they_are_wrapped(
+def test_filters_are_understood_however_they_are_encoded(
     filters: dict[str, list[str]], data: st.DataObject
 ) -> None:
     def wrap(values: list[str]) -> object:
@@ -47,7 +47,7 @@ def test_filters_mean_the_same_however_they_are_wrapped(
 
 
 @pytest.mark.parametrize("absent", [None, "", "null", " null "])
-def test_what_is_left_out_has_its_default(absent: object) -> None:
+def test_omitted_arguments_have_defaults(absent: object) -> None:
     assert read(top_k=absent, mode=absent, filters=absent) == {
         "top_k": 10,
         "mode": "hybrid",
@@ -60,7 +60,7 @@ def test_what_is_left_out_has_its_default(absent: object) -> None:
 
 
 @pytest.mark.parametrize("written", [2, 2.0, "2", "2.0", " 2 ", '"2"'])
-def test_a_number_may_be_a_text(written: object) -> None:
+def test_a_number_may_be_a_string(written: object) -> None:
     assert read(top_k=written) == {"top_k": 2}
 
 
@@ -68,18 +68,18 @@ def test_a_mode_may_be_quoted() -> None:
     assert read(mode='"keyword"') == {"mode": "keyword"}
 
 
-def test_numbers_and_truths_are_values_of_filters() -> None:
+def test_numbers_and_booleans_are_filter_values() -> None:
     found = read(filters={"year": 2024, "draft": False, "size": [1.5, "2"]})["filters"]
     assert found == {"year": "2024", "draft": "false", "size": ["1.5", "2"]}
 
 
-def test_pairs_are_filters() -> None:
+def test_lists_of_pairs_are_filters() -> None:
     for sent in ("tags=old", ["tags=old"], '["tags=old"]'):
         assert read(filters=sent) == {"filters": {"tags": ["old"]}}
 
 
 @pytest.mark.parametrize("filters", ["old", "{tags: old}", 5, ["old"], [{"tags": "old"}], True])
-def test_other_filters_are_refused_with_what_to_send(filters: object) -> None:
+def test_invalid_filters_are_refused_with_a_valid_example(filters: object) -> None:
     with pytest.raises(InvalidRequestError) as raised:
         read(filters=filters)
     assert (raised.value.field, "an object, such as {" in raised.value.message) == ("filters", True)
@@ -92,13 +92,13 @@ def test_impossible_values_are_refused(top_k: object, mode: object) -> None:
 
 
 @pytest.mark.parametrize("name", ["tags", "source", "modified_after"])
-def test_a_filter_beside_the_filters_is_sent_there(name: str) -> None:
+def test_a_filter_as_a_top_level_argument_is_accepted(name: str) -> None:
     with pytest.raises(RefusedCallError, match="move it to 'filters'"):
         read(**{name: "old"})
 
 
 @given(st.sampled_from(["2", "null", "{}", '["a"]', "true"]) | WORDS)
-def test_a_text_that_is_wanted_as_text_stays_as_it_is(text: str) -> None:
+def test_string_arguments_are_not_parsed(text: str) -> None:
     assert read_of("fetch", {"id": text}) == {"id": text}
     assert read_of("search", {"query": text})["query"] == text.strip()
 
@@ -114,9 +114,7 @@ VALUES = st.sampled_from(
         st.sampled_from(["query", "top_k", "mode", "filters", "id", "limit"]), VALUES, max_size=4
     ),
 )
-def test_what_is_plainly_valid_is_what_the_models_make_of_it(
-    tool: str, sent: dict[str, Any]
-) -> None:
+def test_the_fast_path_agrees_with_the_models(tool: str, sent: dict[str, Any]) -> None:
     def read_by(**patched: Any) -> object:
         with pytest.MonkeyPatch.context() as patch:
             for name, value in patched.items():
@@ -129,7 +127,7 @@ def test_what_is_plainly_valid_is_what_the_models_make_of_it(
     assert read_by() == read_by(_is_plain=lambda *_: False)
 
 
-def test_plain_arguments_need_no_models(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_valid_arguments_need_no_models(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("validated")
 

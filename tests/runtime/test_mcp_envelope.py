@@ -46,7 +46,7 @@ def test_objects_with_a_proper_id_are_messages(text: str) -> None:
     ],
     ids=lambda value: repr(value)[:30],
 )
-def test_what_is_no_message_is_answered_with_its_code(text: bytes, code: int) -> None:
+def test_malformed_messages_have_an_error_code(text: bytes, code: int) -> None:
     with pytest.raises(MessageError) as raised:
         parse_message(text)
     answer = json.loads(raised.value.reply)
@@ -55,7 +55,7 @@ def test_what_is_no_message_is_answered_with_its_code(text: bytes, code: int) ->
 
 @given(st.binary() | st.text().map(str.encode) | st.from_type(type(None)).map(lambda _: b"{}"))
 @example(b"\xef\xbb\xbf{}")
-def test_anything_is_a_message_or_refused(text: bytes) -> None:
+def test_any_input_is_a_message_or_refused(text: bytes) -> None:
     try:
         assert isinstance(parse_message(text), dict)
     except MessageError as error:
@@ -63,12 +63,12 @@ def test_anything_is_a_message_or_refused(text: bytes) -> None:
 
 
 @pytest.mark.parametrize("params", [None, 1, [], {}, {"_meta": 1}, {"_meta": {}}])
-def test_messages_of_older_versions_say_none(params: object) -> None:
+def test_messages_of_older_versions_contain_no_version(params: object) -> None:
     check_version({"params": params}, None)
     check_version({"params": params}, "2025-06-18")
 
 
-def test_a_message_and_its_header_say_the_same_version() -> None:
+def test_message_and_header_must_have_the_same_version() -> None:
     message = {"id": 7, "params": {"_meta": {VERSION_KEY: "2026-07-28"}}}
     check_version(message, "2026-07-28")
     for header in (None, "", "2025-11-25"):

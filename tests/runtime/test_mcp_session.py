@@ -148,6 +148,6 @@ def test_requests_are_answered_as_by_the_sdk(messages: list[Message]) -> None:
 @pytest.mark.parametrize(
     "version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28", "1999-01-01"]
 )
-def test_handshake_agrees_on_a_version_as_the_sdk_does(version: str) -> None:
+def test_handshake_agrees_on_the_same_version_as_the_sdk(version: str) -> None:
     asked: list[Message] = [("initialize", INITIALIZE | {"protocolVersion": version})]
     assert ask(asked) == ask_sdk(asked)

@@ -112,7 +112,7 @@ def test_no_text_ends_the_line_of_an_answer(client: Client) -> None:
     assert json.loads(line)["id"] == "a\x85b\u2028c\u2029d"
 
 
-def test_a_slow_call_holds_up_no_other(client: Client) -> None:
+def test_a_slow_call_does_not_delay_others(client: Client) -> None:
     client.connection.ready.set()
     for number, name in enumerate(("slow", "fast")):
         client.call(name, number)
@@ -136,7 +136,7 @@ def test_a_cancelled_call_is_not_answered(
     client.session.let_go["slow"].set()
 
 
-def test_what_a_failure_says_stays_here(client: Client) -> None:
+def test_messages_of_exceptions_are_not_sent(client: Client) -> None:
     client.connection.ready.set()
     for name, error in (
         ("broken", {"code": -32603, "message": "The server failed."}),
@@ -148,7 +148,7 @@ def test_what_a_failure_says_stays_here(client: Client) -> None:
         assert client.receive() == {"jsonrpc": "2.0", "id": name, "error": error}
 
 
-def test_more_calls_than_are_worked_on_wait_and_are_all_answered(client: Client) -> None:
+def test_calls_beyond_the_limit_wait_and_are_all_answered(client: Client) -> None:
     client.connection.ready.set()
     for number in range(MAX_CALLS + 2):
         client.call("many", number)
@@ -161,9 +161,7 @@ def test_more_calls_than_are_worked_on_wait_and_are_all_answered(client: Client)
 @pytest.mark.parametrize(
     "message", [{}, {"method": 5}, {"jsonrpc": "1.0", "method": "ping"}, {"params": []}]
 )
-def test_what_asks_for_an_answer_and_is_no_request_is_told_so(
-    client: Client, message: dict[str, object]
-) -> None:
+def test_invalid_requests_get_an_error_response(client: Client, message: dict[str, object]) -> None:
     for more in ({"id": 3}, {}, {"id": 4}):
         os.write(client.input, json.dumps(message | more).encode() + b"\n")
     for number in (3, 4):

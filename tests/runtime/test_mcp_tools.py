@@ -45,9 +45,7 @@ def passage(text: str, start: int, end: int) -> ChunkRecord:
 
 
 @given(st.text(min_size=1), st.data())
-def test_document_is_whole_again_if_its_passages_leave_nothing_out(
-    text: str, data: st.DataObject
-) -> None:
+def test_document_is_rebuilt_from_complete_passages(text: str, data: st.DataObject) -> None:
     cuts = sorted({0, len(text), *data.draw(st.lists(st.integers(0, len(text))))})
     passages = [
         passage(text, max(0, start - data.draw(st.integers(0, 3))), end)
@@ -79,7 +77,7 @@ class HugeIndex:
         return read_beginning(cast(Index, self), replace(DOCUMENT, chunks=chunks))
 
 
-def test_of_a_huge_document_no_more_is_read_than_is_told() -> None:
+def test_a_huge_document_is_read_only_up_to_the_limit() -> None:
     index = HugeIndex(1_000)
     text, is_truncated = index.fetch(5_000)
     assert len(text) == 100_000
@@ -89,14 +87,14 @@ def test_of_a_huge_document_no_more_is_read_than_is_told() -> None:
     assert index.read == list(range(101))
 
 
-def test_a_document_of_just_the_limit_is_whole() -> None:
+def test_a_document_exactly_at_the_limit_is_complete() -> None:
     text, is_truncated = HugeIndex(1_000).fetch(100)
     assert (len(text), is_truncated) == (100_000, False)
     text, is_truncated = HugeIndex(1_001).fetch(100)
     assert (len(text), is_truncated) == (100_000, True)
 
 
-def test_a_search_without_hits_says_nothing_of_the_nearest_passages() -> None:
+def test_a_search_without_hits_does_not_mention_nearest_passages() -> None:
     response = SearchResponse("otter", "keyword", "default", False, "none", (), 0.1, {}, ())
     assert TOOLS["search"].answer(response).to_json().get("notice") is None
 

@@ -42,7 +42,9 @@ def passed(text: str, cuts: list[int]) -> str:
 @example([])
 @example([*range(200)])
 @given(cuts=st.lists(st.integers(0, 200), max_size=12))
-def test_reasoning_is_left_out_however_it_is_cut(opened: str, closed: str, cuts: list[int]) -> None:
+def test_reasoning_is_left_out_however_text_is_split(
+    opened: str, closed: str, cuts: list[int]
+) -> None:
     thoughts = THOUGHTS * 9 if closed else ""
     assert passed(f"{opened}{thoughts}{closed}{ANSWER}", cuts) == ANSWER
 
@@ -51,11 +53,11 @@ def test_reasoning_is_left_out_however_it_is_cut(opened: str, closed: str, cuts:
     "said",
     ["<", "<thin", "So <think> is an element.", "</think>", "Ends with `</think>` [1].", "a"],
 )
-def test_what_only_looks_like_reasoning_is_shown(said: str) -> None:
+def test_text_that_only_looks_like_reasoning_is_shown(said: str) -> None:
     assert passed(said, []) == passed(said, [*range(99)]) == said
 
 
-def test_an_answer_streams_from_its_first_citation_on() -> None:
+def test_an_answer_is_held_back_until_its_first_citation() -> None:
     answer = AnswerFilter()
     assert answer.feed("The pump has ") == ""
     assert answer.feed("a seal [1]") == "The pump has a seal [1]"
@@ -63,7 +65,7 @@ def test_an_answer_streams_from_its_first_citation_on() -> None:
     assert AnswerFilter().feed("word " * 200) == "word " * 200
 
 
-def test_a_model_that_only_closes_is_known_from_then_on() -> None:
+def test_a_model_that_omits_the_opening_tag_is_remembered() -> None:
     first = AnswerFilter()
     first.feed("Hmm. </think>Fine.")
     assert first.is_closing
@@ -73,7 +75,7 @@ def test_a_model_that_only_closes_is_known_from_then_on() -> None:
 
 
 @pytest.mark.parametrize("said", ["<think>Hm.", "Let me see. ", "Okay, the user wants"])
-def test_reasoning_that_is_cut_is_no_answer(said: str) -> None:
+def test_truncated_reasoning_is_not_an_answer(said: str) -> None:
     answer = AnswerFilter()
     assert answer.feed(said) == ""
     assert answer.is_reasoning
@@ -93,7 +95,7 @@ def test_reasoning_that_is_cut_is_no_answer(said: str) -> None:
         (None, None),
     ],
 )
-def test_ends(written: str | None, read: str | None) -> None:
+def test_stream_ends(written: str | None, read: str | None) -> None:
     event = {"choices": [{"delta": {"content": "x"}, "finish_reason": written}]}
     assert read_event(json.dumps(event)).finish_reason == read
 
@@ -117,7 +119,7 @@ def test_ends(written: str | None, read: str | None) -> None:
         ({"content": [{"type": "reference", "reference_ids": [1]}, "z"]}, "z", True),
     ],
 )
-def test_contents(delta: dict[str, Any], text: str, is_reasoning: bool) -> None:
+def test_forms_of_content(delta: dict[str, Any], text: str, is_reasoning: bool) -> None:
     chunk = read_event(json.dumps({"choices": [{"delta": delta}]}))
     assert (chunk.text, chunk.is_reasoning) == (text, is_reasoning)
 
@@ -164,13 +166,13 @@ HELLO = 'data: {"choices": [{"delta": {"content": "hello"}}]}\n\n'
         "data: 500: Internal Server Error\n\n",
     ],
 )
-def test_errors_midway(told: str) -> None:
+def test_errors_within_a_stream(told: str) -> None:
     for pieces in ([HELLO + told], [*(HELLO + told)], [(HELLO + told).replace("\n", "\r\n")]):
         with pytest.raises(ModelError):
             chunks_of(Streamed(pieces))
 
 
-def test_what_is_no_error_and_no_text_is_passed_over() -> None:
+def test_other_events_are_ignored() -> None:
     others = (
         ': wait\n\ndata: {"choices": [], "usage": null}\n\nevent: ping\ndata: {"type": "ping"}\n\n'
     )
@@ -179,7 +181,7 @@ def test_what_is_no_error_and_no_text_is_passed_over() -> None:
     assert chunks_of(Streamed([*(HELLO + others + HELLO).replace("\n", "\r\n")])) == said
 
 
-def test_reply_that_is_no_stream_is_read_as_one_event() -> None:
+def test_reply_without_streaming_is_read_as_one_event() -> None:
     whole = json.dumps({"choices": [{"message": {"content": "hello"}, "finish_reason": "stop"}]})
     assert chunks_of(Streamed([*whole], "application/json; charset=utf-8")) == ["hello"]
     with pytest.raises(ModelError, match="broke off"):

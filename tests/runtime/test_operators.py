@@ -51,7 +51,7 @@ pieces = st.sampled_from(
 
 
 @given(st.lists(pieces, max_size=12).map("".join) | st.text(max_size=60))
-def test_no_query_is_refused_and_none_is_lost(index: OpenedIndex, query: str) -> None:
+def test_no_query_is_refused_and_no_word_is_lost(index: OpenedIndex, query: str) -> None:
     found = parse_operators(index, query, Journal())
     terms = index.tokenizer.terms
     if not found.items and not found.filters:
@@ -89,11 +89,13 @@ def found_by(index: OpenedIndex, query: str) -> list[int]:
         ("pump team:core -oily", [0]),
     ],
 )
-def test_what_may_be_found(index: OpenedIndex, query: str, expected: list[int]) -> None:
+def test_operators_restrict_what_is_found(
+    index: OpenedIndex, query: str, expected: list[int]
+) -> None:
     assert found_by(index, query) == expected
 
 
-def test_a_view_of_some_documents_leaves_out_what_is_excluded(index: OpenedIndex) -> None:
+def test_exclusions_apply_within_a_view(index: OpenedIndex) -> None:
     view = view_of(index, {"team": "core"})
     for query, expected in (("pump -oily", [0]), ("pump +oily", [1]), ("pump -valves", [0, 1])):
         operators = parse_operators(view, query, Journal())
@@ -104,7 +106,7 @@ def test_a_view_of_some_documents_leaves_out_what_is_excluded(index: OpenedIndex
 
 
 @pytest.mark.parametrize(("left", "read"), [(0, 2), (-1, 1)])
-def test_phrases_are_operators_as_far_as_the_budget_goes(
+def test_phrases_beyond_the_budget_are_ordinary_words(
     index: OpenedIndex, left: int, read: int
 ) -> None:
     once = Journal(units=1_000_000)
@@ -140,9 +142,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
-def test_a_server_finds_only_what_the_operators_let_through(
-    server: ModuleType, mode: str, tmp_path: Path
-) -> None:
+def test_a_server_applies_operators(server: ModuleType, mode: str, tmp_path: Path) -> None:
     answer = server.search_hybrid('oil -oily "the seal" team:core', mode=mode)
     assert [hit.document_id for hit in answer.hits] == ["d0"]
     assert answer.query == 'oil -oily "the seal" team:core'
@@ -155,5 +155,5 @@ def test_a_server_finds_only_what_the_operators_let_through(
     assert server.search_hybrid("oil +D41", mode=mode).hits == ()
 
 
-def test_an_identifier_in_quotes_is_one(server: ModuleType) -> None:
+def test_a_quoted_identifier_is_an_identifier(server: ModuleType) -> None:
     assert server.search_hybrid('"D40"').reason == "identifier"

@@ -61,7 +61,7 @@ def terms_of(index: OpenedIndex, query: str) -> list[str]:
 
 
 @pytest.mark.parametrize("query", QUERIES)
-def test_keywords_score_as_if_there_were_no_others(
+def test_keyword_scores_equal_those_of_an_index_without_hidden_documents(
     index: OpenedIndex, view: Index, part: Index, query: str
 ) -> None:
     terms = terms_of(index, query)
@@ -96,7 +96,9 @@ def test_hidden_chunks_are_not_found(view: Index) -> None:
 
 
 @pytest.mark.parametrize("query", ["oil the pump", "the board met"])
-def test_cosines_are_those_of_an_index_without_others(view: Index, part: Index, query: str) -> None:
+def test_cosines_equal_those_of_an_index_without_hidden_documents(
+    view: Index, part: Index, query: str
+) -> None:
     vector, alone = view.encoder.encode(query), part.encoder.encode(query)
     assert vector is not None and alone is not None
     assert vector.tolist() == alone.tolist()
@@ -105,9 +107,7 @@ def test_cosines_are_those_of_an_index_without_others(view: Index, part: Index, 
     assert found.scores.tolist() == expected.scores.tolist()
 
 
-def test_sketches_around_the_mean_of_all_vectors_choose_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sketches_are_not_used_in_a_view(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dense_lane, "EXACT_SCAN_LIMIT", 0)
     notes = [
         Note(f"Lamp {n}", (f"lamp {n * 37 % 101} of {n * 11 % 13} oils",), metadata=CORE)
@@ -127,7 +127,7 @@ def test_sketches_around_the_mean_of_all_vectors_choose_nothing(
         assert view.dense_lane.distance(vector) is None
 
 
-def test_nothing_measured_over_all_documents_is_in_a_view(index: OpenedIndex, view: Index) -> None:
+def test_a_view_has_no_values_measured_over_all_documents(index: OpenedIndex, view: Index) -> None:
     vector = view.encoder.encode("pump")
     assert vector is not None
     assert view.dense_lane.distance(vector) is None
@@ -146,14 +146,14 @@ def test_a_view_of_nothing_finds_nothing(index: OpenedIndex) -> None:
     assert nothing.chunk_count == 0
 
 
-def test_an_index_without_vectors_has_such_a_view(tmp_path: Path) -> None:
+def test_own_statistics_of_an_index_without_vectors(tmp_path: Path) -> None:
     index = open_index(write_notes(tmp_path / "v", NOTES, vectors=False, options=OPTIONS))
     view = open_view(index, CORE)
     assert view.keyword_lane.search(["pump"], 9).chunks.tolist() == [0]
     assert view.manifest.dense is None
 
 
-def test_an_index_opened_without_its_vectors_has_such_a_view(index: OpenedIndex) -> None:
+def test_own_statistics_of_an_index_opened_without_its_vectors(index: OpenedIndex) -> None:
     view = open_view(open_index(index.layout.root), CORE)
     assert view.keyword_lane.search(["pump"], 9).chunks.tolist() == [0]
     assert not hasattr(view, "dense_lane")
@@ -164,7 +164,7 @@ def rarity(frequency: int) -> float:
     return math.log(1 + (4 - frequency + 0.5) / (frequency + 0.5))
 
 
-def test_a_term_weighs_by_length_and_by_how_many_visible_chunks_have_it(
+def test_terms_are_weighted_by_length_and_visible_frequency(
     index: OpenedIndex, view: Index
 ) -> None:
     # The term counts once in the text and three times in the heading, which repeats the title.
@@ -179,7 +179,7 @@ def test_a_heading_weighs_as_much_as_its_terms(view: Index) -> None:
     assert view.keyword_lane.scores(["=seal"], np.arange(4)).tolist() == [0, 0, 0, 2 * rarity(2)]
 
 
-def test_a_name_as_it_is_written_weighs_by_itself(tmp_path: Path) -> None:
+def test_names_have_their_own_weight(tmp_path: Path) -> None:
     notes = [Note("lamp", ("of oil",)), Note("Lamp", ("of oil",)), Note("Seal", ("of oil",))]
     index = open_index(write_notes(tmp_path / "v", notes, options=OPTIONS), vectors=True)
     lane = open_view(index, {}).keyword_lane
@@ -189,7 +189,7 @@ def test_a_name_as_it_is_written_weighs_by_itself(tmp_path: Path) -> None:
     assert found.tolist() == [3 * math.log(1 + (3 - 1 + 0.5) / (1 + 0.5)), 0, 0]
 
 
-def test_the_beginning_of_a_heading_weighs_three_quarters(tmp_path: Path) -> None:
+def test_the_beginning_of_a_heading_has_three_quarters_of_its_weight(tmp_path: Path) -> None:
     notes = [Note("Appendix B to Part 1024 -- Model forms", ("Forms.",)), *NOTES]
     index = open_index(write_notes(tmp_path / "v", notes, options=OPTIONS), vectors=True)
     terms = [term for term in terms_of(index, "appendix b to part 1024") if term.startswith("=")]
@@ -199,7 +199,7 @@ def test_the_beginning_of_a_heading_weighs_three_quarters(tmp_path: Path) -> Non
     assert scores.tolist() == pytest.approx([0.75 * count * alone], rel=1e-12)
 
 
-def test_a_heading_of_terms_that_no_text_has_is_as_rare_as_itself(tmp_path: Path) -> None:
+def test_a_heading_of_terms_in_no_text_has_its_own_rarity(tmp_path: Path) -> None:
     fields = {"title": 0, "headings": 0, "tags": 0}
     notes = [Note("Lamp oil", ("of rubber",)), Note("Lamp oil", ("more",)), Note("Seal", ("oil",))]
     folder = write_notes(tmp_path / "v", notes, options=replace(OPTIONS, fields=fields))
@@ -210,7 +210,7 @@ def test_a_heading_of_terms_that_no_text_has_is_as_rare_as_itself(tmp_path: Path
         assert scores.any()
 
 
-def test_a_view_of_one_chunk_has_its_length_for_the_average(tmp_path: Path) -> None:
+def test_the_mean_length_of_a_view_of_one_chunk_is_its_length(tmp_path: Path) -> None:
     folder = write_notes(tmp_path / "v", NOTES[:1], options=OPTIONS)
     index = open_index(folder, vectors=True)
     scores = open_view(index, CORE).keyword_lane.scores(["pump"], np.arange(1))
@@ -224,6 +224,6 @@ def test_an_index_without_counts_is_refused(tmp_path: Path) -> None:
     assert info.value.hint == 'build the index with server.access_statistics = "visible"'
 
 
-def test_counts_are_in_no_other_index(tmp_path: Path) -> None:
+def test_counts_are_stored_only_if_configured(tmp_path: Path) -> None:
     folder = write_notes(tmp_path / "v", NOTES, options=IndexOptions())
     assert not (folder / "statistics").exists()
