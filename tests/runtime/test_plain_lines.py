@@ -22,7 +22,7 @@ from foundry.runtime.chat.text import keep_plain
         ("2 * 3 and snake_case", "2 * 3 and snake_case"),
     ],
 )
-def test_only_words_that_markdown_would_change_are_code(written: str, shown: str) -> None:
+def test_only_words_that_markdown_would_change_are_marked_as_code(written: str, shown: str) -> None:
     assert keep_plain(written) == shown
 
 

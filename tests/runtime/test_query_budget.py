@@ -94,7 +94,7 @@ class Reading:
 
 @given(st.lists(pieces, min_size=1, max_size=4), st.integers(1, 120))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_no_query_reads_more_than_its_budget_covers(
+def test_no_query_reads_more_than_its_budget(
     server: ModuleType, fragments: list[str], times: int
 ) -> None:
     query = (" ".join(fragments) + " ") * times
@@ -112,7 +112,7 @@ def test_no_query_reads_more_than_its_budget_covers(
 @pytest.mark.parametrize(
     "query", ["How does pumpa seal valveb?", "pumpc +valvee", "pumpa -sealb", "pumpa team:core"]
 )
-def test_ordinary_queries_spend_little(server: ModuleType, query: str) -> None:
+def test_ordinary_queries_use_little_of_their_budget(server: ModuleType, query: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         reading = Reading(server, patch, MIN_UNITS)
         answer = server.search_hybrid(query)
@@ -120,7 +120,7 @@ def test_ordinary_queries_spend_little(server: ModuleType, query: str) -> None:
     assert "budget" not in answer.stages
 
 
-def test_a_phrase_is_read_as_far_as_the_budget_goes(server: ModuleType) -> None:
+def test_a_phrase_is_read_within_the_budget(server: ModuleType) -> None:
     query = f'"{WORDS[10]} {WORDS[11]}"'
     with pytest.MonkeyPatch.context() as patch:
         reading = Reading(server, patch, 15_000)

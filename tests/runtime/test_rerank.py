@@ -91,7 +91,7 @@ def run(
     return ranked, journal.stages
 
 
-def test_real_model_decides(tmp_path: Path) -> None:
+def test_a_real_model_reorders_results(tmp_path: Path) -> None:
     words = "fans move air lamps are checked before each shift".split()
     folder = write_cross_encoder(tmp_path / "m", words)
     ranked, stages = run(Reranker(lambda: CrossEncoder(str(folder))))
@@ -104,18 +104,18 @@ def test_real_model_decides(tmp_path: Path) -> None:
     assert stages == {"rerank": {"hits": 3}}
 
 
-def test_those_below_are_scaled_by_hand() -> None:
+def test_scores_below_the_reranked_ones_are_scaled() -> None:
     ranked, _ = run(Reranker(lambda: Scripted([0.5, 0.1])), [0.9, 0.8, 0.4, 0.2], hits=2)
     # 0.4 becomes a millionth less than the lowest new score, and 0.2 half of that.
     assert ranked.scores.tolist() == pytest.approx([0.5, 0.1, 0.099999, 0.05], abs=1e-6)
 
 
-def test_nothing_comes_below_zero() -> None:
+def test_no_score_is_below_zero() -> None:
     ranked, _ = run(Reranker(lambda: Scripted([0.5, 0.0])), [0.9, 0.8, 0.4, 0.2], hits=2)
     assert ranked.scores.tolist() == [0.5, 0.0, 0.0, 0.0]
 
 
-def test_scores_below_never_grow() -> None:
+def test_scores_below_the_reranked_ones_never_increase() -> None:
     ranked, _ = run(Reranker(lambda: Scripted([0.9, 0.8])), [0.9, 0.8, 0.4, 0.2], hits=2)
     assert ranked.scores.tolist() == [0.9, 0.8, 0.4, 0.2]
 
@@ -153,7 +153,7 @@ def test_model_is_loaded_with_the_first_query_and_once() -> None:
     assert models[1].queries == [""]
 
 
-def test_late_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> None:
+def test_late_model_leaves_the_original_order(caplog: pytest.LogCaptureFixture) -> None:
     let_go = threading.Event()
     model = Reranker(lambda: Scripted([0.1, 0.2, 0.3], let_go.wait))
     with caplog.at_level(logging.WARNING):
@@ -167,7 +167,7 @@ def test_late_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> 
     let_go.set()
 
 
-def test_failing_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> None:
+def test_failing_model_leaves_the_original_order(caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> None:
         raise RuntimeError("no memory at /home/somebody")
 
@@ -178,7 +178,7 @@ def test_failing_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) 
     assert "no memory" in caplog.text
 
 
-def test_missing_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) -> None:
+def test_missing_model_leaves_the_original_order(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         ranked, stages = run(Reranker(lambda: CrossEncoder("/absent/model")))
     assert ranked.scores.tolist() == SCORES
@@ -186,7 +186,7 @@ def test_missing_model_leaves_the_first_order(caplog: pytest.LogCaptureFixture) 
     assert "/absent/model" in caplog.text
 
 
-def test_model_that_is_well_again_is_used(
+def test_recovered_model_is_used_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = [0.0]
@@ -201,7 +201,7 @@ def test_model_that_is_well_again_is_used(
     assert caplog.messages == ["the reranking model responds again"]
 
 
-def test_who_waits_too_long_for_the_model_does_not_run_it() -> None:
+def test_searches_that_waited_too_long_do_not_run_the_model() -> None:
     scripted = Scripted([0.1])
     model = Reranker(lambda: scripted)
     with model._slots, pytest.raises(TimeoutError):
@@ -213,7 +213,7 @@ def test_who_waits_too_long_for_the_model_does_not_run_it() -> None:
 @pytest.mark.parametrize(
     ("value", "times"), [(None, 0), ("", 0), ("0", 0), ("true", 0), ("1", 1), (" 1 ", 1)]
 )
-def test_model_is_loaded_at_once_if_wanted(
+def test_model_is_loaded_at_start_up_if_configured(
     value: str | None, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     models: list[Scripted] = []
@@ -231,13 +231,13 @@ def test_model_is_loaded_at_once_if_wanted(
     assert len(models) == times
 
 
-def test_nothing_found_asks_no_model() -> None:
+def test_without_results_no_model_is_run() -> None:
     ranked, stages = run(Reranker(lambda: pytest.fail("loaded")), [])
     assert len(ranked.scores) == 0
     assert stages == {}
 
 
-def test_threads_that_want_the_model_at_once_share_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_threads_share_one_model(monkeypatch: pytest.MonkeyPatch) -> None:
     class Slow(Reranker):
         def __init__(self, load: Callable[[], Model]) -> None:
             time.sleep(0.2)

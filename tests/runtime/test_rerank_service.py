@@ -46,7 +46,7 @@ def test_passages_get_their_scores_whatever_the_order_of_the_reply(kind: Kind) -
     assert body == {"query": QUERY, **expected[kind]}
 
 
-def test_scores_beyond_the_range_are_brought_into_it() -> None:
+def test_scores_beyond_the_range_are_clipped() -> None:
     reply = {"results": [{"index": n, "relevance_score": s} for n, s in enumerate([-3, 0.5, 7])]}
     with fake_reranker("jina", change=lambda _: reply) as service:
         assert client(service.base_url, "jina").score(QUERY, PASSAGES).tolist() == [0, 0.5, 1]
@@ -70,13 +70,13 @@ def test_scores_beyond_the_range_are_brought_into_it() -> None:
         {"results": [{"index": n, "score": 0.5} for n in range(3)]},
     ],
 )
-def test_what_is_no_score_for_each_passage_is_refused(reply: Any) -> None:
+def test_replies_without_a_score_for_each_passage_are_refused(reply: Any) -> None:
     with fake_reranker("cohere", change=lambda _: reply) as service, pytest.raises(ReplyError):
         client(service.base_url).score(QUERY, PASSAGES)
 
 
 @pytest.mark.parametrize("status", [302, 307, 400, 401, 413, 429, 500, 503])
-def test_a_refusal_is_told_by_its_number_and_nothing_is_sent_elsewhere(status: int) -> None:
+def test_refusals_are_reported_by_status_and_redirects_are_not_followed(status: int) -> None:
     with fake_reranker("cohere", status=status) as service:
         with pytest.raises(ReplyError, match=f"^the service answered {status}$"):
             client(service.base_url).score(QUERY, PASSAGES)
@@ -86,13 +86,13 @@ def test_a_refusal_is_told_by_its_number_and_nothing_is_sent_elsewhere(status: i
 @pytest.mark.parametrize(
     "key", ["two words", "line\nend", "schl\N{LATIN SMALL LETTER U WITH DIAERESIS}ssel"]
 )
-def test_a_key_that_no_header_carries_is_refused_and_not_shown(key: str) -> None:
+def test_a_key_that_is_invalid_in_a_header_is_refused_and_not_shown(key: str) -> None:
     with pytest.raises(ConfigurationError, match="RERANK_API_KEY") as info:
         client("http://127.0.0.1:1", key=key)
     assert key not in f"{info.value.message}{info.value.hint}"
 
 
-def test_a_slow_service_is_late_and_one_that_is_away_is_left_alone(
+def test_a_slow_service_times_out_and_a_missing_one_is_not_called_for_a_while(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(calls, "FIRST_PAUSE", 600.0)
@@ -113,7 +113,7 @@ def test_a_slow_service_is_late_and_one_that_is_away_is_left_alone(
     assert KEY not in caplog.text
 
 
-def test_calls_are_made_beside_each_other() -> None:
+def test_calls_are_made_concurrently() -> None:
     both = threading.Barrier(2)
 
     def meet(reply: Any) -> Any:
@@ -134,7 +134,9 @@ def test_calls_are_made_beside_each_other() -> None:
         assert not any(isinstance(each, str) for each in found)
 
 
-def test_the_address_may_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_address_can_be_changed_by_a_variable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file = tmp_path / "settings.json"
     chosen = {"service": "tei", "base_url": "http://a.example/", "model": ""}
     file.write_text(json.dumps({"rerank_service": chosen}))
@@ -174,7 +176,7 @@ def test_a_project_is_searched_and_evaluated_with_it(
         assert report["metrics"]["linear"]["hit@1"] == 1
 
 
-def test_impossible_tables_are_refused(make_project: MakeProject) -> None:
+def test_invalid_tables_are_refused(make_project: MakeProject) -> None:
     tables = {
         'service = "cohere"': "model: cohere needs the name of a model",
         'service = "tei"': "base_url: is required",

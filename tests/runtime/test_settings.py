@@ -18,7 +18,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("read_model", "section", "variable"), MODELS)
-def test_model_may_lie_elsewhere(
+def test_model_may_be_in_another_folder(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     read_model: Callable[[Path], str],
@@ -38,7 +38,7 @@ def test_model_may_lie_elsewhere(
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"[]", b"7", b'{"a": ', b'{"a": null}'])
-def test_what_is_wrong_with_a_file_is_named(tmp_path: Path, content: bytes) -> None:
+def test_problems_of_a_file_are_named(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "settings.json"
     file.write_bytes(content)
     with pytest.raises(ConfigurationError, match="unusable") as caught, reading(file) as values:
@@ -48,7 +48,7 @@ def test_what_is_wrong_with_a_file_is_named(tmp_path: Path, content: bytes) -> N
 
 
 @pytest.mark.parametrize("pattern", ["(unclosed", "a{99999999999}", 7])
-def test_an_identifier_pattern_that_is_none_is_refused(tmp_path: Path, pattern: object) -> None:
+def test_an_invalid_identifier_pattern_is_refused(tmp_path: Path, pattern: object) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({"identifier_patterns": [pattern]}))
     with pytest.raises(ConfigurationError, match="unusable"):

@@ -37,7 +37,7 @@ def test_both_spellings_have_the_same_terms(british: str, other: str) -> None:
     " promise otherwise surprise advertising improvised paradise treatise expertise precise rise"
     " size analysis crises prologue sequence fence allowed called programmer entered".split(),
 )
-def test_what_only_looks_like_a_british_spelling_stays(word: str) -> None:
+def test_words_that_only_look_like_british_spellings_are_kept(word: str) -> None:
     assert american(word) == word
 
 
@@ -49,7 +49,7 @@ def test_both_spellings_have_the_same_vector_in_english() -> None:
         assert (first == second).all() == alike
 
 
-def test_a_piece_is_looked_up_by_the_american_spelling() -> None:
+def test_pieces_are_looked_up_by_american_spelling() -> None:
     pieces = ["colour", "color"]
     assert PieceCutter(pieces, "english").cut("Colour")[0].rows == (1,)
     assert PieceCutter(pieces).cut("Colour")[0].rows == (0,)

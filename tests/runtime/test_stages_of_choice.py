@@ -69,7 +69,7 @@ def hits(records: Sequence[ChunkRecord]) -> list[Hit]:
     ]
 
 
-def test_capped_response_is_full_while_others_are_left() -> None:
+def test_capped_response_is_filled_from_other_documents() -> None:
     # 60 chunks of one document rank above five chunks of others.
     records = [record(f"c{n:02}", document="big" if n < 60 else f"d{n}") for n in range(65)]
     found = candidates([0.9 - n / 100 for n in range(65)])
@@ -89,7 +89,7 @@ def merge(texts: Sequence[str], count: int = 10) -> tuple[list[Hit], Journal]:
 
 
 @given(st.lists(st.sampled_from([TEXT, TEXT + " Indeed.", "one", "one two", "", "D40", "日本語"])))
-def test_every_hit_is_shown_or_named_once(texts: list[str]) -> None:
+def test_every_hit_is_shown_or_listed_once(texts: list[str]) -> None:
     shown, _ = merge(texts, count=len(texts))
     named = [name for hit in shown for name in (hit.id, *hit.near_duplicates)]
     assert sorted(named) == sorted(f"c{number}" for number in range(len(texts)))

@@ -57,7 +57,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
         ("(", []),
     ],
 )
-def test_what_is_suggested(index: Index, query: str, expected: list[str]) -> None:
+def test_words_and_headings_are_suggested(index: Index, query: str, expected: list[str]) -> None:
     found = suggest(index, query)
     assert [suggestion.text for suggestion in found] == expected
     titles = {note.title for note in NOTES}
@@ -65,7 +65,7 @@ def test_what_is_suggested(index: Index, query: str, expected: list[str]) -> Non
 
 
 @given(st.text(max_size=40))
-def test_whatever_is_typed_is_gone_on_with(index: Index, query: str) -> None:
+def test_every_suggestion_continues_what_was_typed(index: Index, query: str) -> None:
     found = suggest(index, query)
     assert len(found) <= MAX_WORDS + MAX_HEADINGS
     assert len({suggestion.text for suggestion in found}) == len(found)
@@ -77,7 +77,7 @@ def test_whatever_is_typed_is_gone_on_with(index: Index, query: str) -> None:
             assert beginning in fold(suggestion.text)
 
 
-def test_an_index_without_them_is_refused(tmp_path: Path) -> None:
+def test_an_index_without_suggestions_is_refused(tmp_path: Path) -> None:
     plain = open_index(write_notes(tmp_path / "v", NOTES[:1], vectors=False))
     with pytest.raises(IndexUnusableError):
         open_completions(plain)
@@ -91,7 +91,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
         yield package
 
 
-def test_the_endpoint(server: ModuleType) -> None:
+def test_the_endpoint_returns_suggestions(server: ModuleType) -> None:
     app = importlib.import_module(f"{server.__name__}.app").create_app()
     client = TestClient(app, base_url="http://127.0.0.1:8000")
     assert client.get("/suggest", params={"q": "safety re"}).json() == {

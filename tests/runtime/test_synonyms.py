@@ -51,7 +51,7 @@ def widen(index: Index, query: str) -> tuple[str, list[str], list[str], dict[str
     return text, [token.text for token in kept], terms[len(own) :], said
 
 
-def test_both_forms_of_an_acronym_stand_for_each_other(index: Index) -> None:
+def test_an_acronym_and_its_long_form_are_synonyms(index: Index) -> None:
     text, tokens, terms, said = widen(index, "FK of an arm")
     assert text == "FK of an arm Forward kinematics"
     assert tokens == ["FK", "of", "an", "arm"]
@@ -69,7 +69,7 @@ def test_stop_words_within_a_form_do_not_matter(index: Index) -> None:
     }
 
 
-def test_a_form_counts_once_however_often_and_in_whichever_case_a_query_has_it(
+def test_a_form_counts_once_however_often_and_in_any_case(
     index: Index,
 ) -> None:
     text, _, terms, said = widen(index, "FK of an arm" + " fk FK" * 200)
@@ -99,7 +99,7 @@ def test_a_form_counts_once_however_often_and_in_whichever_case_a_query_has_it(
         ("marked not applicable (N/A)", []),
     ],
 )
-def test_acronyms_that_texts_explain(text: str, expected: list[tuple[str, str]]) -> None:
+def test_acronyms_explained_in_texts(text: str, expected: list[tuple[str, str]]) -> None:
     found = find_acronyms([text], TOKENIZER)
     assert [(short, long) for short, long, _ in found] == expected
 
@@ -121,14 +121,14 @@ SLAM = "Simultaneous localisation and mapping"
         ("A of the and", "An AOTA is nothing.", []),
     ],
 )
-def test_acronyms_that_titles_explain(
+def test_acronyms_explained_by_titles(
     title: str, text: str, expected: list[tuple[str, str]]
 ) -> None:
     found = find_acronyms(explained_by_title(title, text), TOKENIZER)
     assert [(short, long) for short, long, _ in found] == expected
 
 
-def test_spellings_of_a_long_form_are_one_and_the_most_frequent_is_shown() -> None:
+def test_spellings_of_a_long_form_are_merged_under_the_most_frequent() -> None:
     texts = ["inverse kinematics (IK)", "Inverse Kinematics (IK)", "inverse kinematics (IK)"]
     texts += ["Ivory King (IK)"]
     assert find_acronyms(texts, TOKENIZER) == [
@@ -161,13 +161,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "semantic", "keyword"])
-def test_a_server_finds_by_other_forms(server: ModuleType, mode: str) -> None:
+def test_a_server_finds_other_forms(server: ModuleType, mode: str) -> None:
     answer = server.search_hybrid("k8s", mode=mode)
     assert answer.hits[0].title == "Clusters"
     assert answer.unknown_identifiers == ()
     assert answer.stages == {"synonyms": {"added": {"k8s": ["kubernetes"]}}}
 
 
-def test_a_heading_is_found_by_its_other_form(server: ModuleType) -> None:
+def test_a_heading_is_found_by_a_synonym(server: ModuleType) -> None:
     best = [hit.title for hit in server.search_hybrid("FK").hits[:2]]
     assert sorted(best) == ["Arms", "Forward Kinematics"]

@@ -15,7 +15,7 @@ def test_every_language_has_its_stemmer(language: str) -> None:
     assert Tokenizer(language).terms("bibliothek") != []
 
 
-def test_stop_words_are_kept_where_the_language_is_another() -> None:
+def test_stop_words_are_kept_without_a_language() -> None:
     word = "the"
     assert word in ENGLISH_STOP_WORDS
     assert Tokenizer("none").terms(word) == [word]
@@ -37,7 +37,7 @@ def test_the_pure_python_stemmer_agrees_with_the_compiled_one() -> None:
 
 
 @given(st.text())
-def test_any_text_gives_terms_that_stand_for_themselves(text: str) -> None:
+def test_terms_are_not_empty_case_folded_and_without_spaces(text: str) -> None:
     for term in english.terms(text):
         assert term
         assert term == term.casefold()
@@ -45,7 +45,7 @@ def test_any_text_gives_terms_that_stand_for_themselves(text: str) -> None:
 
 
 @given(st.text(), st.text())
-def test_terms_do_not_depend_on_what_was_seen_before(first: str, second: str) -> None:
+def test_terms_do_not_depend_on_earlier_texts(first: str, second: str) -> None:
     fresh = Tokenizer("english")
     fresh.terms(first)
     assert fresh.terms(second) == Tokenizer("english").terms(second)
@@ -72,7 +72,7 @@ def test_a_question_names_a_heading(query: str, heading: str) -> None:
     assert heading_term(english.tokenize(query)) in query_terms(english.tokenize(query))
 
 
-def test_a_heading_goes_by_its_whole_and_by_its_identifiers() -> None:
+def test_a_heading_is_named_by_its_text_and_its_identifiers() -> None:
     named, inside = heading_terms(english.tokenize("30 CFR 75.1725 Machinery"))
     assert named == {
         "=30 cfr 75.1725 75 1725 machineri",
@@ -90,7 +90,7 @@ def test_a_heading_goes_by_its_whole_and_by_its_identifiers() -> None:
     assert heading_terms(english.tokenize("IEEE 802 networks")) == ({"=ieee 802 network"}, set())
 
 
-def test_names_are_told_apart_as_they_are_written() -> None:
+def test_names_are_distinguished_by_spelling() -> None:
     names = ["open", "_open", "Open", "Fd", "FD", "__init__", "init"]
     terms = {name: set(query_terms(english.tokenize(name))) for name in names}
     for name in names:
@@ -105,7 +105,7 @@ def test_names_are_told_apart_as_they_are_written() -> None:
     ("text", "expected"),
     [("_open", True), ("__init__", True), ("_really_", False), ("__", False), ("open_", False)],
 )
-def test_leading_underscores_make_a_name(text: str, expected: bool) -> None:
+def test_leading_underscores_make_an_identifier(text: str, expected: bool) -> None:
     (token,) = english.tokenize(text)
     assert token.is_identifier is expected
 
@@ -128,14 +128,14 @@ def test_leading_underscores_make_a_name(text: str, expected: bool) -> None:
         ("x" * 129, False, False),
     ],
 )
-def test_what_is_an_identifier_and_what_may_stand_beside_one(
+def test_identifiers_and_words_beside_them(
     text: str, is_identifier: bool, may_accompany: bool
 ) -> None:
     (token,) = english.tokenize(text)
     assert (token.is_identifier, token.may_accompany) == (is_identifier, may_accompany)
 
 
-def test_letters_of_parts_are_words() -> None:
+def test_letters_of_numbered_parts_are_words() -> None:
     tokens = english.tokenize("Appendix A to paragraph (b)")
     assert [(token.text, token.is_identifier, token.may_accompany) for token in tokens] == [
         (text, False, False) for text in ("Appendix", "A", "to", "paragraph", "b")
@@ -164,7 +164,7 @@ def test_other_words_name_another_heading(query: str, heading: str) -> None:
         (r"C:\Users\new", "C: Users new"),
     ],
 )
-def test_a_word_is_the_same_with_the_backslashes_of_markup(written: str, plain: str) -> None:
+def test_backslash_escapes_do_not_change_a_word(written: str, plain: str) -> None:
     assert english.terms(written) == english.terms(plain)
 
 
@@ -247,10 +247,10 @@ def test_signs_name_no_heading() -> None:
     assert query_terms(english.tokenize("=>"))[0] == "~=>"
 
 
-def test_abbreviations_are_found_without_their_points() -> None:
+def test_abbreviations_are_found_without_full_stops() -> None:
     assert english.terms("U.S.A.") == ["u.s.a", "usa"]
     assert english.terms("the U.S.") == ["u.s"]
 
 
-def test_an_escaped_backslash_begins_no_character() -> None:
+def test_an_escaped_backslash_does_not_begin_an_escape() -> None:
     assert english.terms(r"\\u00fc") == ["u00fc"]

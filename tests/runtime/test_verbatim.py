@@ -95,7 +95,7 @@ def shown(token: Token) -> str:
 @example("Use it.\n\n```sh\n" + "$ run\n" * 14 + "```", [0])
 @example("> Never open it unless:\n>\n> - it is off\n> - it is cold", [1, 2])
 @given(passages, st.lists(st.integers(0, 30), min_size=1, max_size=4))
-def test_what_is_quoted_is_what_is_rendered(passage: str, places: list[int]) -> None:
+def test_quotations_are_parts_of_the_rendered_passage(passage: str, places: list[int]) -> None:
     units = read_units(passage)
     chosen = [units[place] for place in places if place < len(units)]
     # A function call is not a link.

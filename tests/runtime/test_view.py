@@ -90,7 +90,7 @@ def test_the_keyword_lane_scores_visible_chunks(index: OpenedIndex, view: Index)
     assert seen.all()
 
 
-def test_what_a_search_has_added_up_has_nothing_of_hidden_chunks(view: Index) -> None:
+def test_accumulated_scores_contain_no_hidden_chunks(view: Index) -> None:
     score_of = view.keyword_lane.search(["pump", "quuxcorp"], 1).score_of
     assert score_of is not None
     pump = view.keyword_lane.scores(["pump"], VISIBLE)
@@ -127,9 +127,7 @@ def test_every_chunk_that_can_be_read_is_visible(view: Index) -> None:
         view.chunk(2)
 
 
-def test_no_number_of_a_view_tells_of_what_it_does_not_have(
-    index: OpenedIndex, tmp_path: Path
-) -> None:
+def test_no_array_of_a_view_covers_hidden_documents(index: OpenedIndex, tmp_path: Path) -> None:
     """Every array of a view has the size of its visible part."""
     alone = [NOTES[number] for number in SEEN]
     links = {0: (1,), 3: ()}
@@ -152,7 +150,7 @@ def test_no_number_of_a_view_tells_of_what_it_does_not_have(
     ]
 
 
-def test_what_a_filter_costs_is_that_of_visible_documents(index: OpenedIndex, view: Index) -> None:
+def test_the_cost_of_a_filter_depends_on_visible_documents(index: OpenedIndex, view: Index) -> None:
     names = ("source", "path", "tags", "media_type", "team")
     costs = [
         [each.part(FilterColumns.open).entries_of(name) for name in names] for each in (index, view)
@@ -165,7 +163,7 @@ def test_what_a_filter_costs_is_that_of_visible_documents(index: OpenedIndex, vi
     [open_corrections, open_expansion, open_completions, open_forms],
     ids=["correction", "expansion", "suggestions", "synonyms"],
 )
-def test_parts_made_of_all_documents_are_not_in_a_view(
+def test_parts_built_from_all_documents_are_not_in_a_view(
     index: OpenedIndex, view: Index, part: Callable[[Index], object]
 ) -> None:
     assert index.part(part) is not None
@@ -186,11 +184,11 @@ def test_hidden_documents_are_not_linked(index: OpenedIndex, view: Index) -> Non
     assert index.part(open_graph).neighbours(3, 4) == [0, 2]
 
 
-def test_hidden_documents_take_no_place_among_the_linked(view: Index) -> None:
+def test_hidden_documents_take_no_place_among_linked_ones(view: Index) -> None:
     assert view.part(open_graph).neighbours(0, 1) == [1]
 
 
-def test_a_view_of_nothing_has_nothing(index: OpenedIndex) -> None:
+def test_an_empty_view_has_no_content(index: OpenedIndex) -> None:
     nothing = view_of(index, None)
     assert (nothing.document_count, nothing.chunk_count) == (0, 0)
     assert not len(nothing.keyword_lane.search(["pump"], 10))
@@ -217,9 +215,7 @@ def test_a_view_by_filters_without_values_has_everything(index: OpenedIndex) -> 
 @pytest.mark.parametrize(
     "words", ["acquires 42 million", "quuxcorp acquires", "42 plans", "no such words"]
 )
-def test_an_excluded_phrase_does_not_tell_how_many_hidden_chunks_have_its_words(
-    words: str, view: Index
-) -> None:
+def test_an_excluded_phrase_does_not_reveal_hidden_chunks(words: str, view: Index) -> None:
     journal = Journal()
     _, operators = read_operators(view, f'pump -"{words}"', journal)
     allowed = view.part(FilterColumns.open).select(None)
@@ -227,7 +223,7 @@ def test_an_excluded_phrase_does_not_tell_how_many_hidden_chunks_have_its_words(
     assert journal.stages["operators"] == {"excluded": [words]}
 
 
-def test_what_was_not_read_of_a_phrase_is_counted_among_visible_chunks(index: OpenedIndex) -> None:
+def test_unread_chunks_of_a_phrase_are_counted_among_visible_ones(index: OpenedIndex) -> None:
     for seen, unread in (({}, 3), ({"team": "core"}, 1)):
         view, journal = view_of(index, seen), Journal()
         _, operators = read_operators(view, '"pump" seal', journal)
@@ -236,7 +232,7 @@ def test_what_was_not_read_of_a_phrase_is_counted_among_visible_chunks(index: Op
         assert journal.stages["operators"] == {"phrases": ["pump"], "unread": unread}
 
 
-def test_a_passage_ends_with_its_document_whether_the_next_one_is_hidden_or_not(
+def test_a_passage_ends_with_its_document_even_if_the_next_one_is_hidden(
     tmp_path: Path,
 ) -> None:
     documents = []

@@ -108,7 +108,7 @@ def test_sources_count_visible_documents_and_chunks(core: Index, rest: Index) ->
     ]
 
 
-def test_a_source_without_visible_documents_is_not_known(core: Index, rest: Index) -> None:
+def test_a_source_without_visible_documents_is_unknown(core: Index, rest: Index) -> None:
     assert core.part(FilterColumns.open).known_values("source", 9) == ["s0"]
     assert rest.part(FilterColumns.open).known_values("source", 9) == ["s0", "s1"]
     assert (core.manifest.sources, rest.manifest.sources) == (["s0"], ["s0", "s1"])
@@ -131,19 +131,21 @@ def test_values_are_those_of_visible_documents(core: Index, rest: Index) -> None
     assert rest.part(FilterColumns.open).known_values("floor", 9) == ["f1", "f2", "f9"]
 
 
-def test_hidden_values_do_not_count_against_what_is_listed(core: Index, rest: Index) -> None:
+def test_hidden_values_do_not_count_towards_the_limit_of_listed_ones(
+    core: Index, rest: Index
+) -> None:
     assert core.part(FilterColumns.open).known_values("floor", 2) == ["f2", "f3"]
     assert core.part(FilterColumns.open).known_values("floor", 1) == []
     assert rest.part(FilterColumns.open).known_values("floor", 3) == ["f1", "f2", "f9"]
     assert rest.part(FilterColumns.open).known_values("floor", 2) == []
 
 
-def test_the_newest_date_is_that_of_a_visible_document(core: Index, rest: Index) -> None:
+def test_the_newest_date_is_of_a_visible_document(core: Index, rest: Index) -> None:
     assert core.part(FilterColumns.open).newest_date() == "2024-01-05"
     assert rest.part(FilterColumns.open).newest_date() == "2026-01-01"
 
 
-def test_times_are_those_of_visible_chunks(core: Index) -> None:
+def test_dates_are_those_of_visible_chunks(core: Index) -> None:
     modified = core.part(FilterColumns.open).modified
     assert (modified > UNKNOWN_TIME).tolist() == [True, True, False]
 
@@ -172,7 +174,7 @@ def test_filters_let_visible_chunks_through(
     assert np.flatnonzero(allowed).tolist() == chunks
 
 
-def test_without_filters_all_of_a_view_is_searched(core: Index) -> None:
+def test_without_filters_a_whole_view_is_searched(core: Index) -> None:
     assert core.part(FilterColumns.open).select(None) is None
     assert core.part(FilterColumns.open).select({}) is None
 
@@ -181,14 +183,12 @@ def test_no_known_items_are_in_a_view(index: OpenedIndex, core: Index) -> None:
     assert not core.manifest.known_items
 
 
-def test_filters_that_an_index_does_not_have_make_no_view(index: OpenedIndex) -> None:
+def test_filters_that_the_index_lacks_are_refused_for_a_view(index: OpenedIndex) -> None:
     with pytest.raises(InvalidRequestError, match="unknown filter 'colour'"):
         view_of(index, {"colour": "red"})
 
 
-def test_two_views_of_an_index_do_not_share_what_they_show(
-    index: OpenedIndex, tmp_path: Path
-) -> None:
+def test_two_views_of_an_index_are_independent(index: OpenedIndex, tmp_path: Path) -> None:
     one, other = view_of(index, {"team": "lab"}), view_of(index, {"floor": "f2"})
     assert (ids(one), ids(other), ids(index)) == (
         ["d4"],

@@ -90,7 +90,7 @@ def test_search_prints_a_paragraph_for_each_hit(capsys: pytest.CaptureFixture[st
     assert len(first) < 500
 
 
-def test_search_json_is_the_answer_of_post_search(capsys: pytest.CaptureFixture[str]) -> None:
+def test_search_json_equals_the_response_of_post_search(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("search", " red ", "--json", "--mode", "keyword") == 0
     shown = search("red", mode="keyword")
     add_snippets(shown, Tokenizer("english"))
@@ -120,7 +120,7 @@ def test_search_without_results(capsys: pytest.CaptureFixture[str]) -> None:
         ("a", "--filter", "team"),
     ],
 )
-def test_impossible_search_is_exit_2(
+def test_invalid_search_exits_with_2(
     arguments: tuple[str, ...],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -142,7 +142,7 @@ def test_impossible_search_is_exit_2(
         ("serve", "--port", "x"),
     ],
 )
-def test_wrong_arguments_are_exit_2(arguments: tuple[str, ...]) -> None:
+def test_wrong_arguments_exit_with_2(arguments: tuple[str, ...]) -> None:
     with pytest.raises(SystemExit) as caught:
         run(*arguments)
     assert caught.value.code == 2
@@ -186,7 +186,7 @@ def test_verify_of_an_unusable_index(
     assert capsys.readouterr().err == "handbook: index: damaged\n  build it again\n"
 
 
-def test_help_names_exit_codes_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_exit_codes_and_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, expected in ((["--help"], "exit codes:"), (["--version"], "handbook 1.2.3\n")):
         with pytest.raises(SystemExit) as caught:
             run(*arguments)
@@ -194,7 +194,7 @@ def test_help_names_exit_codes_and_version(capsys: pytest.CaptureFixture[str]) -
         assert expected in capsys.readouterr().out
 
 
-def test_closed_pipe_is_no_traceback() -> None:
+def test_closed_pipe_causes_no_traceback() -> None:
     script = (
         "import sys\n"
         "from types import SimpleNamespace\n"
@@ -223,7 +223,7 @@ def test_closed_pipe_is_no_traceback() -> None:
         assert process.wait(timeout=120) == 1
 
 
-def test_search_does_not_load_the_web() -> None:
+def test_search_does_not_import_the_web_modules() -> None:
     script = (
         "import sys, foundry.runtime.terminal\n"
         "assert not {'fastapi', 'starlette', 'uvicorn', 'pydantic'} & set(sys.modules)\n"

@@ -36,7 +36,7 @@ def test_announces_itself_in_one_line(server: Server) -> None:
     assert server.line == f"Serving Test on {address} (1 document, 2 chunks)\n"
 
 
-def test_answers_without_saying_what_it_runs(server: Server) -> None:
+def test_responses_do_not_reveal_the_server_software(server: Server) -> None:
     with server.connect() as connection:
         connection.sendall(SEARCH)
         answer = connection.recv(65536)
@@ -45,7 +45,7 @@ def test_answers_without_saying_what_it_runs(server: Server) -> None:
     assert b"\r\nserver:" not in answer.lower()
 
 
-def test_percent_encoded_ids_arrive_as_they_were(server: Server) -> None:
+def test_percent_encoded_ids_are_decoded(server: Server) -> None:
     path = b"/documents/a%2Fb%20c%252F%3F%23%C3%A9"
     answer = server.exchange(
         b"GET %b HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n" % path
@@ -91,7 +91,7 @@ def test_declared_length_too_large(server: Server, length: int) -> None:
         b"Content-Length: 99999999999999999999999\r\n",
     ],
 )
-def test_lengths_that_contradict(server: Server, fields: bytes) -> None:
+def test_contradictory_lengths_are_refused(server: Server, fields: bytes) -> None:
     assert statuses(server.exchange(HEAD + fields + b"\r\n" + BODY)) == [400]
 
 
@@ -126,7 +126,7 @@ def test_headers_that_are_too_many_or_malformed(server: Server, fields: bytes, s
     assert statuses(server.exchange(request)) == [status]
 
 
-def test_header_bytes_that_are_not_ascii_are_no_error(server: Server) -> None:
+def test_header_bytes_that_are_not_ascii_are_accepted(server: Server) -> None:
     request = (
         b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: \xff\xfe\r\nConnection: close\r\n\r\n"
     )
@@ -174,7 +174,7 @@ def test_blank_lines_do_not_keep_a_connection_open(hasty: Server) -> None:
     pytest.fail("the server waits for ever")
 
 
-def test_answer_that_is_not_read_is_dropped(hasty: Server) -> None:
+def test_response_that_is_not_read_is_dropped(hasty: Server) -> None:
     with hasty.connect() as one, hasty.connect() as other:
         one.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
         other.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
@@ -207,7 +207,7 @@ async def send_pieces(scope: Any, receive: Any, send: Any) -> None:
 
 
 @pytest.mark.parametrize("answers", [[1, 1, 1], [3]])
-def test_each_answer_and_each_piece_of_one_has_its_own_time_to_be_read(answers: list[int]) -> None:
+def test_every_response_and_every_piece_has_its_own_read_timeout(answers: list[int]) -> None:
     async def check(clock: Clock) -> None:
         server = serving.Server(send_pieces, 10)
         server.config.load()
@@ -238,7 +238,7 @@ def test_each_answer_and_each_piece_of_one_has_its_own_time_to_be_read(answers: 
         runner.run(check(cast(Clock, runner.get_loop())))
 
 
-def test_large_answer_that_is_read_arrives(server: Server) -> None:
+def test_large_response_is_delivered_to_a_reading_client(server: Server) -> None:
     request = b"GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     assert len(server.exchange(request)) > 20_000_000
 
@@ -256,7 +256,9 @@ def test_large_answer_that_is_read_arrives(server: Server) -> None:
         (HEAD + b"Expect: 100-continue\r\nContent-Length: 999999\r\n\r\n", 413),
     ],
 )
-def test_requests_of_other_kinds(server: Server, request_: bytes, status: int) -> None:
+def test_malformed_and_unusual_requests_are_refused(
+    server: Server, request_: bytes, status: int
+) -> None:
     assert statuses(server.exchange(request_)) == [status]
 
 
@@ -269,7 +271,7 @@ def test_requests_of_other_kinds(server: Server, request_: bytes, status: int) -
         b"X-Forwarded-Host: evil.example\r\nX-Forwarded-For: 1.2.3.4\r\n",
     ],
 )
-def test_fields_without_effect(server: Server, fields: bytes) -> None:
+def test_header_fields_without_effect(server: Server, fields: bytes) -> None:
     with server.connect() as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + fields + b"\r\n")
         answer = connection.recv(65536)
@@ -282,7 +284,7 @@ def test_1000_pipelined_requests_are_all_answered(server: Server) -> None:
     assert statuses(answers) == [200] * 1000
 
 
-def test_expected_bodies_are_asked_for(server: Server) -> None:
+def test_expect_100_continue_is_answered(server: Server) -> None:
     head = HEAD + b"Expect: 100-continue\r\nConnection: close\r\nContent-Length: 14\r\n\r\n"
     with server.connect() as connection:
         connection.sendall(head)
@@ -292,7 +294,7 @@ def test_expected_bodies_are_asked_for(server: Server) -> None:
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/documents/1", "/large", "/chat?seconds=0.2"])
-def test_head_has_the_head_of_get_and_no_body(server: Server, path: str) -> None:
+def test_head_has_the_headers_of_get_and_no_body(server: Server, path: str) -> None:
     got, _, body = server.exchange(get(path)).partition(b"\r\n\r\n")
     request = get(path).replace(b"GET", b"HEAD", 1)
     head, _, nothing = server.exchange(request).partition(b"\r\n\r\n")
@@ -304,7 +306,7 @@ def test_head_has_the_head_of_get_and_no_body(server: Server, path: str) -> None
     assert fields - head_fields <= {b"transfer-encoding: chunked"}
 
 
-def test_head_of_what_is_not_there_or_takes_no_get(server: Server) -> None:
+def test_head_of_missing_or_post_only_paths(server: Server) -> None:
     for path, status in (("/nowhere", b"404"), ("/search", b"405")):
         answer = server.exchange(get(path).replace(b"GET", b"HEAD", 1))
         assert answer.startswith(b"HTTP/1.1 " + status) and answer.endswith(b"\r\n\r\n")
@@ -329,7 +331,7 @@ def test_a_body_that_trickles_is_cut(hasty: Server) -> None:
     "path",
     ["/chat?seconds=3600", "/chat?seconds=3600&size=65536", "/stream?pieces=100000", "/stuck"],
 )
-def test_a_stop_waits_no_longer_than_its_grace(path: str) -> None:
+def test_a_stop_waits_no_longer_than_the_grace_period(path: str) -> None:
     server = Server(grace=2.0, reading_seconds=3600)
     with server.connect() as connection:
         connection.sendall(get(path))

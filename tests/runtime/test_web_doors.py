@@ -176,7 +176,7 @@ def post_raw(client: TestClient, body: bytes | str, media_type: str = "applicati
     return client.post("/search", content=body, headers={"Content-Type": media_type})
 
 
-def test_answers_match_their_schemas(client: TestClient) -> None:
+def test_responses_match_their_schemas(client: TestClient) -> None:
     answer = TypeAdapter(SearchResponse).validate_json(
         client.post("/search", json={"query": "verbatim"}).content, strict=True
     )
@@ -228,7 +228,7 @@ def test_contents_of_a_document_come_in_pages(
     refused(client.get("/documents/huge?page=2"), 422, "page")
 
 
-def test_post_and_get_ask_the_same(client: TestClient, search: Search) -> None:
+def test_post_and_get_are_equivalent(client: TestClient, search: Search) -> None:
     body = {
         "query": " a query ",
         "top_k": 3,
@@ -253,7 +253,7 @@ def test_post_and_get_ask_the_same(client: TestClient, search: Search) -> None:
     }
 
 
-def test_openapi_is_exact_about_requests_answers_and_refusals(client: TestClient) -> None:
+def test_openapi_describes_requests_responses_and_refusals_exactly(client: TestClient) -> None:
     document = client.get("/openapi.json").json()
     assert set(document["paths"]) == {
         "/search",
@@ -314,7 +314,7 @@ def test_body_that_is_not_json(
 
 
 @pytest.mark.parametrize("body", ["[]", '"a"', "1", "null"])
-def test_json_that_is_no_object(client: TestClient, body: str) -> None:
+def test_json_that_is_not_an_object(client: TestClient, body: str) -> None:
     refused(post_raw(client, body), 422, "body")
 
 
@@ -331,7 +331,7 @@ def test_query_missing(client: TestClient) -> None:
     refused(post_raw(client, b""), 422, "body")
 
 
-def test_parameters_that_are_no_lists_are_given_once(client: TestClient) -> None:
+def test_parameters_that_are_not_lists_may_not_be_repeated(client: TestClient) -> None:
     refused(client.get("/search?q=a&q=b"), 422, "q")
     refused(client.get("/search?q=a&top_k=3&top_k=3"), 422, "top_k")
     assert client.get("/search?q=a&tag=a&tag=b&source=docs&source=c").status_code == 200
@@ -364,7 +364,7 @@ def test_query_of_unusual_characters(client: TestClient, query: str) -> None:
     assert client.get("/search", params={"q": query}).status_code == 200
 
 
-def test_lone_surrogates_are_refused_wherever_they_stand(client: TestClient) -> None:
+def test_lone_surrogates_are_refused_everywhere(client: TestClient) -> None:
     for body in (
         r'{"query": "\ud800"}',
         r'{"\udc00": 1}',
@@ -381,7 +381,7 @@ def test_top_k_out_of_range_or_kind(client: TestClient, top_k: object) -> None:
     refused(client.post("/search", json={"query": "a", "top_k": top_k}), 422, "top_k")
 
 
-def test_a_whole_number_may_have_a_point(client: TestClient) -> None:
+def test_a_whole_number_may_have_a_decimal_point(client: TestClient) -> None:
     assert client.post("/search", json={"query": "a", "top_k": 5.0}).status_code == 200
 
 
@@ -413,7 +413,7 @@ def test_unknown_mode(client: TestClient) -> None:
         ("source", "filters"),
     ],
 )
-def test_filters_that_cannot_be(client: TestClient, filters: object, field: str) -> None:
+def test_invalid_filters_are_refused(client: TestClient, filters: object, field: str) -> None:
     refused(client.post("/search", json={"query": "a", "filters": filters}), 422, field)
 
 
@@ -425,7 +425,7 @@ def test_deeply_nested_filter(client: TestClient, depth: int) -> None:
     assert response.status_code in (400, 422)
 
 
-def test_filter_of_get_is_named_as_it_was_written(client: TestClient) -> None:
+def test_errors_name_the_filter_of_get_as_written(client: TestClient) -> None:
     refused(client.get("/search?q=a&filter=colour=red"), 422, "colour")
 
 
@@ -464,7 +464,7 @@ def test_unknown_query_parameter(client: TestClient) -> None:
     ],
     ids=["deep", "nan", "infinity", "digits", "bom", "two"],
 )
-def test_json_that_parsers_disagree_about(client: TestClient, body: str) -> None:
+def test_ambiguous_json_is_refused(client: TestClient, body: str) -> None:
     refused(post_raw(client, body.encode()), 400)
 
 
@@ -486,7 +486,7 @@ def test_json_that_parsers_disagree_about(client: TestClient, body: str) -> None
         "/",
     ],
 )
-def test_paths_that_lead_nowhere(client: TestClient, path: str) -> None:
+def test_unknown_paths_are_not_found(client: TestClient, path: str) -> None:
     refused(client.get(f"http://127.0.0.1:8000{path}"), 404)
 
 
@@ -510,7 +510,7 @@ def test_options_from_a_foreign_origin_allows_nothing(client: TestClient) -> Non
         assert not [name for name in response.headers if name.startswith("access-control")]
 
 
-def test_unexpected_error_tells_nothing(
+def test_unexpected_error_reveals_nothing(
     client: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     response = client.post("/search", json={"query": "raise"})
@@ -540,7 +540,7 @@ def lasting_client() -> Iterator[TestClient]:
 
 @settings(deadline=None)
 @given(query=st.text())
-def test_any_text_is_answered_or_refused(lasting_client: TestClient, query: str) -> None:
+def test_any_query_is_answered_or_refused(lasting_client: TestClient, query: str) -> None:
     assert lasting_client.get("/search", params={"q": query}).status_code in (200, 422)
 
 

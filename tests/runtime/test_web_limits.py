@@ -19,7 +19,7 @@ def chat(path: str) -> bytes:
     return get(path, method="POST")
 
 
-def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
+def test_searches_without_waiting_still_yield_to_other_tasks() -> None:
     async def check() -> None:
         slots = Slots(1)
         done = 0
@@ -42,7 +42,7 @@ def test_work_that_never_waits_still_lets_the_event_loop_look_around() -> None:
     asyncio.run(check())
 
 
-def test_cancelled_waiters_lose_no_slot() -> None:
+def test_cancelled_waiters_free_their_slot() -> None:
     async def check() -> None:
         slots = Slots(1)
         await slots.take()
@@ -70,7 +70,7 @@ def server() -> Iterator[Server]:
     assert server.wait() == 0
 
 
-def test_overload_is_refused_with_a_time_to_come_back(server: Server) -> None:
+def test_overload_is_refused_with_retry_after(server: Server) -> None:
     # 200 requests of 20 ms are four seconds of work, but a request may wait for only one second.
     clients = [server.connect() for _ in range(200)]
     with server.suspended():
@@ -100,14 +100,14 @@ def test_a_stream_holds_its_slot_until_it_ends(server: Server) -> None:
     assert statuses(server.exchange(chat("/chat?seconds=0"))) == [200]
 
 
-def test_a_client_that_goes_away_frees_its_slot(server: Server) -> None:
+def test_a_client_that_disconnects_frees_its_slot(server: Server) -> None:
     with server.connect() as stream:
         stream.sendall(chat("/chat"))
         assert stream.recv(100)
     wait_until(lambda: statuses(server.exchange(chat("/chat?seconds=0"))) == [200])
 
 
-def test_a_stream_that_nobody_reads_is_cut_and_frees_its_slot(server: Server) -> None:
+def test_an_unread_stream_is_closed_and_frees_its_slot(server: Server) -> None:
     with server.connect() as stream:
         stream.sendall(chat("/chat?size=100000"))
         wait_until(lambda: statuses(server.exchange(chat("/chat?seconds=0"))) == [200])
@@ -130,7 +130,7 @@ def test_1000_idle_connections_do_not_starve_health(server: Server, many_files: 
         connection.close()
 
 
-def test_few_open_files_are_enough() -> None:
+def test_the_server_runs_with_few_open_files() -> None:
     server = Server(prefix=("sh", "-c", 'ulimit -n 64; exec "$@"', "sh"), connections=2000)
     idle = [server.connect() for _ in range(100)]
     for _ in range(20):
@@ -142,7 +142,7 @@ def test_few_open_files_are_enough() -> None:
     assert not [line for line in server.log if line["level"] == "error"]
 
 
-def test_slow_readers_of_anything_leave_search_alone() -> None:
+def test_slow_readers_do_not_affect_search() -> None:
     server = Server(searches=2, streams=8)
     slow = [server.connect() for _ in range(40)]
     try:

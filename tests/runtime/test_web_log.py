@@ -27,7 +27,7 @@ def record(message: str, *arguments: object, **options: Any) -> logging.LogRecor
 
 
 @given(text=st.text(), field=st.text())
-def test_nothing_begins_a_line_or_controls_a_terminal(text: str, field: str) -> None:
+def test_log_lines_contain_no_line_ends_or_terminal_controls(text: str, field: str) -> None:
     made = record("%s", text, fields={"route": field})
     line = JsonHandler(1).format(made)
     assert line.isascii() and line.isprintable()
@@ -36,7 +36,7 @@ def test_nothing_begins_a_line_or_controls_a_terminal(text: str, field: str) -> 
 
 
 @pytest.mark.parametrize("kind", ["full disk", "closed pipe"])
-def test_a_log_that_cannot_be_written_is_no_error(kind: str) -> None:
+def test_a_log_that_cannot_be_written_is_not_an_error(kind: str) -> None:
     if kind == "full disk":
         descriptor = os.open("/dev/full", os.O_WRONLY)
     else:
@@ -58,7 +58,9 @@ def own_root() -> Iterator[None]:
     root.handlers[:], root.level = handlers, level
 
 
-def test_closed_standard_error_is_no_error(monkeypatch: pytest.MonkeyPatch, own_root: None) -> None:
+def test_closed_standard_error_is_not_an_error(
+    monkeypatch: pytest.MonkeyPatch, own_root: None
+) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     configure_logging()
     monkeypatch.setattr(sys, "stderr", io.StringIO())
@@ -70,11 +72,11 @@ def answer(query: str) -> SearchResponse:
     return SearchResponse(query, "hybrid", "default", False, "strong", (), 0.1, {}, ())
 
 
-def test_results_of_a_search_are_those_of_the_search_itself() -> None:
+def test_logging_does_not_change_results() -> None:
     assert observe_search(answer)("q") == answer("q")
 
 
-def test_requests_are_logged_without_what_they_ask() -> None:
+def test_requests_are_logged_without_their_queries() -> None:
     server = Server()
     secret = "whatisourpassword"
     for request in (

@@ -17,7 +17,7 @@ def samples(text: str) -> dict[tuple[str, tuple[str, ...]], float]:
     }
 
 
-def test_times_are_counted_in_buckets() -> None:
+def test_durations_are_counted_in_buckets() -> None:
     for seconds in (0.0005, 0.001, 0.3, 99.0):
         STAGE_SECONDS("buckets").observe(seconds)
     found = samples(generate_latest(REGISTRY).decode())

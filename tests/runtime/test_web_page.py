@@ -122,7 +122,7 @@ def test_page_loads_nothing_and_has_no_inline_handlers(name: str) -> None:
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
-def test_script_makes_no_markup_of_text(script: Path) -> None:
+def test_scripts_create_no_markup_from_text(script: Path) -> None:
     text = script.read_text(encoding="utf-8")
     forbidden = (
         r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|\bFunction\(|srcdoc"
@@ -213,7 +213,9 @@ def test_file_that_cannot_be_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         ("GET", "/llms.txt", "text/html", False),
     ],
 )
-def test_which_requests_are_for_pages(method: str, path: str, accept: str, expected: bool) -> None:
+def test_requests_for_pages_are_recognised(
+    method: str, path: str, accept: str, expected: bool
+) -> None:
     headers = [(b"host", b"x"), (b"accept", accept.encode())]
     assert is_page({"method": method, "path": path, "headers": headers}) is expected
 
@@ -228,7 +230,7 @@ def chunk(start: int, text: str, line: int) -> ChunkRecord:
     return ChunkRecord("c", "d", "t", text, [], place, "s", "p", None, [], None, [])
 
 
-def test_join_is_verbatim_where_chunks_touch_or_overlap() -> None:
+def test_joined_text_is_verbatim_if_chunks_touch_or_overlap() -> None:
     text = "One two three.\nFour five.\n\nSix."
     first = chunk(0, text[:10], 1)
     overlapping = chunk(4, text[4:25], 1)
@@ -244,7 +246,7 @@ def test_join_is_verbatim_where_chunks_touch_or_overlap() -> None:
     st.text("ab \n", min_size=1, max_size=60),
     st.lists(st.tuples(st.integers(0, 59), st.integers(1, 30)), min_size=1, max_size=8),
 )
-def test_join_gives_nothing_twice(text: str, cuts: Sequence[tuple[int, int]]) -> None:
+def test_joined_text_repeats_nothing(text: str, cuts: Sequence[tuple[int, int]]) -> None:
     spans = sorted({(start % len(text), start % len(text) + size) for start, size in cuts})
     chunks = [chunk(start, text[start:end], 1 + text.count("\n", 0, start)) for start, end in spans]
     joined = "".join(join_chunks(chunks))
@@ -322,7 +324,7 @@ def test_passages_come_in_pages(client: TestClient, index: Index) -> None:
     assert passages(client, document=record.id, around=chunks[1].id).offset == 0
 
 
-def test_passages_tell_where_the_documents_are_that_theirs_links_to(
+def test_passages_contain_the_targets_of_their_links(
     client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes = [
@@ -355,7 +357,7 @@ def test_passages_tell_where_the_documents_are_that_theirs_links_to(
         ({"document": "plain", "colour": "red"}, 422),
     ],
 )
-def test_passages_that_cannot_be(
+def test_invalid_requests_for_passages(
     client: TestClient, asked: dict[str, str | list[str]], status: int
 ) -> None:
     answer = client.get("/chunks", params=asked)
@@ -379,7 +381,7 @@ def test_document_as_markdown(client: TestClient) -> None:
     assert client.get("/d/nowhere.md").status_code == 404
 
 
-def test_browser_gets_a_page_of_what_is_not_there(client: TestClient) -> None:
+def test_browsers_get_a_page_for_missing_documents(client: TestClient) -> None:
     for path, way in (("/nowhere", "./"), ("/a/b/nowhere.html", "../../")):
         answer = client.get(path, headers=BROWSER)
         assert (answer.status_code, answer.headers["content-type"][:9]) == (404, "text/html")
@@ -408,7 +410,7 @@ def test_browser_gets_a_page_of_what_is_not_there(client: TestClient) -> None:
         "/d/%ff",
     ],
 )
-def test_no_path_leads_to_a_file(client: TestClient, path: str) -> None:
+def test_no_path_opens_a_file(client: TestClient, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
@@ -443,7 +445,7 @@ def test_llms_txt_is_capped(client: TestClient, monkeypatch: pytest.MonkeyPatch)
     assert "2 more: `GET https://notes.example/documents?offset=1`" in text
 
 
-def test_pages_are_open_and_data_is_not(
+def test_pages_need_no_token_and_data_does(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("API_TOKENS", TOKEN)

@@ -24,7 +24,7 @@ class Clock:
     per_minute=st.integers(1, 100),
     pauses=st.lists(st.floats(0, 5, allow_nan=False), max_size=200),
 )
-def test_never_more_than_the_rate_allows(per_minute: int, pauses: list[float]) -> None:
+def test_the_rate_is_never_exceeded(per_minute: int, pauses: list[float]) -> None:
     clock = Clock()
     limit = RateLimit(per_minute, clock)
     allowed = 0
@@ -36,7 +36,7 @@ def test_never_more_than_the_rate_allows(per_minute: int, pauses: list[float]) -
     assert allowed <= per_minute + (clock.now - 1000) * per_minute / 60 + 1e-6
 
 
-def test_waiting_as_long_as_told_is_enough() -> None:
+def test_waiting_as_long_as_told_suffices() -> None:
     clock = Clock()
     limit = RateLimit(7, clock)
     for _ in range(100):
@@ -45,7 +45,7 @@ def test_waiting_as_long_as_told_is_enough() -> None:
             assert limit.take(b"a") == 0.0
 
 
-def test_refusal_says_when_to_come_back() -> None:
+def test_refusals_have_retry_after() -> None:
     server = Server(requests_per_minute=3)
     answers = [server.exchange(get("/busy")) for _ in range(4)]
     assert [statuses(answer)[0] for answer in answers] == [200, 200, 200, 429]

@@ -48,7 +48,9 @@ def pass_on(sites: Sites = SITES, **given: Any) -> tuple[list[tuple[str, str]], 
 
 @pytest.mark.parametrize("path", BOX_PATHS)
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_page_of_a_site_is_answered_with_the_token_of_the_box(path: str, method: str) -> None:
+def test_requests_of_an_allowed_site_get_the_token_of_the_search_box(
+    path: str, method: str
+) -> None:
     headers = [("host", "x"), ("origin", SITE)]
     seen, answered = pass_on(headers=headers, path=path, method=method)
     assert seen == [("host", "x"), ("authorization", f"Bearer {TOKEN}")]
@@ -75,14 +77,14 @@ def test_page_of_a_site_is_answered_with_the_token_of_the_box(path: str, method:
         },
     ],
 )
-def test_anything_else_goes_on_as_it_is(given: dict[str, Any]) -> None:
+def test_other_requests_are_not_changed(given: dict[str, Any]) -> None:
     seen, answered = pass_on(**given)
     assert seen == given["headers"]
     assert answered == {"content-type": "text/plain", "vary": "Origin"}
 
 
 @pytest.mark.parametrize("path", ["/", "/about", "/search/", "/documents", "/suggest.js"])
-def test_other_paths_know_nothing_of_it(path: str) -> None:
+def test_other_paths_have_no_cors_headers(path: str) -> None:
     seen, answered = pass_on(path=path, headers=[("origin", SITE)])
     assert (seen, answered) == ([("origin", SITE)], {"content-type": "text/plain"})
 
@@ -93,12 +95,12 @@ def test_script_needs_no_token() -> None:
     assert ALLOWED not in answered
 
 
-def test_what_is_not_http_is_passed_on() -> None:
+def test_other_protocols_are_passed_on() -> None:
     seen, answered = pass_on(type="lifespan", path="/search", headers=[("origin", SITE)])
     assert (seen, answered) == ([("origin", SITE)], {"content-type": "text/plain"})
 
 
-def test_browser_may_ask_before_it_asks() -> None:
+def test_preflight_requests_are_answered() -> None:
     headers = [("origin", SITE), ("access-control-request-method", "GET")]
     seen, answered = pass_on(method="OPTIONS", headers=headers)
     assert seen == [*headers[1:], ("authorization", f"Bearer {TOKEN}")]
@@ -114,7 +116,7 @@ def test_browser_may_ask_before_it_asks() -> None:
 
 
 @pytest.mark.parametrize("suggestions", [False, True])
-def test_script_is_one_function_with_its_style(suggestions: bool) -> None:
+def test_the_script_is_one_function_including_its_style(suggestions: bool) -> None:
     app = FastAPI()
     app.include_router(box_routes(suggestions=suggestions))
     response = TestClient(app).get("/search.js")
@@ -130,7 +132,7 @@ def test_script_is_one_function_with_its_style(suggestions: bool) -> None:
     assert "function markedNodes(" in response.text and "const ROOT = " in response.text
 
 
-def test_script_that_cannot_be_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_unreadable_script_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(web_page, "FOLDER", tmp_path)
     with pytest.raises(ConfigurationError, match=r"page/box\.css is unreadable") as caught:
         box_routes()

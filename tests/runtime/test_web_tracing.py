@@ -68,7 +68,7 @@ def run(argument: str) -> str:
     return done.stdout
 
 
-def test_a_span_for_the_request() -> None:
+def test_each_request_has_a_span() -> None:
     (request,) = json.loads(run("sdk"))
     assert request["name"] == "GET /search"
     # The parent is the caller's span.
@@ -87,7 +87,7 @@ def test_a_span_for_the_request() -> None:
     assert "secret" not in json.dumps(request)
 
 
-def test_without_an_sdk_it_costs_next_to_nothing() -> None:
+def test_tracing_costs_almost_nothing_without_an_sdk() -> None:
     seconds, sdk = run("none").split()
     assert sdk == "False"
     assert float(seconds) < 0.001

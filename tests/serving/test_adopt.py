@@ -43,7 +43,7 @@ def write(path: Path, content: str) -> Path:
     return path
 
 
-def test_a_project_and_its_foundry_toml_stand_for_the_project(notes: Path, caches: Path) -> None:
+def test_a_project_can_be_named_by_folder_or_foundry_toml(notes: Path, caches: Path) -> None:
     config = write(notes / "foundry.toml", "")
     assert adopt(str(notes)) == notes
     assert adopt(str(config)) == notes
@@ -59,7 +59,7 @@ def test_a_file_of_a_project_and_a_folder_of_that_name_are_documents(notes: Path
     assert adopted(config).lasting == str(config)
 
 
-def test_a_folder_becomes_a_project_of_its_name(notes: Path, caches: Path) -> None:
+def test_a_folder_becomes_a_project_with_its_name(notes: Path, caches: Path) -> None:
     found = adopted(notes)
     assert (found.source, found.lasting, found.project.parent) == (str(notes), str(notes), caches)
     config = load_config(found.project)
@@ -70,7 +70,7 @@ def test_a_folder_becomes_a_project_of_its_name(notes: Path, caches: Path) -> No
     assert [path.name for path in notes.iterdir()] == ["seals.md"]
 
 
-def test_a_file_is_served_without_what_lies_beside_it(notes: Path) -> None:
+def test_a_file_is_served_without_its_neighbours(notes: Path) -> None:
     found = adopted(notes / "seals.md")
     config = load_config(found.project)
     assert config.project.title == "seals"
@@ -91,7 +91,7 @@ def test_a_file_is_served_without_what_lies_beside_it(notes: Path) -> None:
         ("words.txt", '{"id": "1", "text": "Seals"}\n', False),
     ],
 )
-def test_a_table_with_an_id_and_a_text_has_a_document_in_each_row(
+def test_a_table_with_id_and_text_columns_has_one_document_per_row(
     name: str, content: str, is_documents: bool, notes: Path
 ) -> None:
     file = write(notes / name, content)
@@ -109,7 +109,7 @@ def test_a_table_with_an_id_and_a_text_has_a_document_in_each_row(
         ("git@pumps.example:me/notes.git", GitSource, "git@pumps.example:me/notes.git", "git-pump"),
     ],
 )
-def test_an_address_becomes_a_project_of_its_name(
+def test_a_url_becomes_a_project_named_after_it(
     url: str, kind: type, title: str, name: str, caches: Path
 ) -> None:
     found = adopted(url)
@@ -120,7 +120,7 @@ def test_an_address_becomes_a_project_of_its_name(
     assert isinstance(config.sources[0], kind)
 
 
-def test_what_is_nowhere_is_said_and_nothing_is_written(tmp_path: Path, caches: Path) -> None:
+def test_missing_paths_are_reported_and_nothing_is_written(tmp_path: Path, caches: Path) -> None:
     for written in (str(tmp_path / "nowhere"), str(tmp_path / "nowhere" / "foundry.toml")):
         with pytest.raises(FoundryError, match="no such folder or file") as caught:
             adopt(written)
@@ -128,7 +128,7 @@ def test_what_is_nowhere_is_said_and_nothing_is_written(tmp_path: Path, caches: 
     assert not caches.exists()
 
 
-def test_projects_of_equal_names_are_kept_apart(tmp_path: Path) -> None:
+def test_projects_with_equal_names_are_separate(tmp_path: Path) -> None:
     folders = [tmp_path / parent / "docs" for parent in "ab"]
     for folder in folders:
         folder.mkdir(parents=True)
@@ -140,12 +140,12 @@ def test_projects_of_equal_names_are_kept_apart(tmp_path: Path) -> None:
     assert {len(digest) for digest in digests} == {12}
 
 
-def test_a_name_without_latin_letters_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_name_may_have_no_latin_letters(tmp_path: Path) -> None:
     (tmp_path / "日本").mkdir()
     assert adopted(tmp_path / "日本").project.name.startswith("docs-")
 
 
-def test_projects_are_the_users_alone(notes: Path, caches: Path) -> None:
+def test_projects_are_private(notes: Path, caches: Path) -> None:
     found = adopted(notes)
     assert [path.stat().st_mode & 0o777 for path in (caches, found.project)] == [0o700] * 2
     found.project.chmod(0o755)
@@ -153,7 +153,7 @@ def test_projects_are_the_users_alone(notes: Path, caches: Path) -> None:
     assert found.project.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_project_is_written_again_only_where_it_differs(notes: Path) -> None:
+def test_a_project_is_rewritten_only_if_it_differs(notes: Path) -> None:
     file = adopted(notes).project / "foundry.toml"
     first, text = file.stat(), file.read_text()
     adopted(notes)
@@ -172,7 +172,7 @@ def test_a_project_is_written_again_only_where_it_differs(notes: Path) -> None:
     ],
     ids=["by default", "where the variable is no absolute path", "on a Mac"],
 )
-def test_where_projects_are_kept(
+def test_folder_of_projects_by_operating_system(
     platform: str,
     variable: str | None,
     folder: str,

@@ -43,7 +43,7 @@ def add_below(server: Path, witness: str) -> None:
 
 
 @pytest.mark.parametrize("plant", [replace, prepend, add, add_below])
-def test_a_server_in_a_state_of_ours_is_run_only_as_it_was_rendered(
+def test_an_edited_server_is_not_run(
     plant: Callable[[Path, str], None], built: Project, tmp_path: Path
 ) -> None:
     answer = built.ask("seal")["results"]
@@ -55,7 +55,7 @@ def test_a_server_in_a_state_of_ours_is_run_only_as_it_was_rendered(
     assert snapshot(server) == rendered
 
 
-def test_a_server_that_is_as_it_was_rendered_is_not_rendered_again(built: Project) -> None:
+def test_an_unchanged_server_is_not_rendered_again(built: Project) -> None:
     built.ask("seal")
     module = built.root / ".foundry" / "server" / "notes" / "search.py"
     before = module.stat().st_mtime_ns
@@ -89,7 +89,7 @@ def test_another_configuration_is_another_server(built: Project) -> None:
     assert module.read_bytes() != before
 
 
-def test_a_server_in_the_folder_of_another_is_rendered_again(built: Project) -> None:
+def test_a_server_of_another_configuration_is_rendered_again(built: Project) -> None:
     built.run("eval")
     state = built.root / ".foundry"
     servers = {path.name: snapshot(path) for path in state.glob("server*") if path.is_dir()}
@@ -134,7 +134,7 @@ def test_a_query_waits_for_another_that_renders(
     assert len(planned) == (not is_rendered)
 
 
-def test_a_query_does_not_wait_for_ever(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_query_waits_for_a_limited_time(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     waited: list[float] = []
 
     def lock(file: Path, timeout: float) -> FileLock:
@@ -149,7 +149,7 @@ def test_a_query_does_not_wait_for_ever(built: Project, monkeypatch: pytest.Monk
     assert waited == [60.0]
 
 
-def test_a_query_of_a_server_that_is_there_waits_for_nobody(
+def test_a_query_of_a_rendered_server_takes_no_lock(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built.ask("seal")
@@ -158,7 +158,7 @@ def test_a_query_of_a_server_that_is_there_waits_for_nobody(
         assert built.ask("seal")["results"]
 
 
-def test_a_file_that_goes_while_a_server_is_looked_at_has_it_rendered_again(
+def test_a_server_with_a_file_that_vanishes_is_rendered_again(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built.ask("seal")

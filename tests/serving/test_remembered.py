@@ -90,9 +90,7 @@ def touch(path: Path) -> None:
         lambda root: (root / ".foundry/asked.code").unlink(),
     ],
 )
-def test_what_has_changed_is_looked_at_anew(
-    asked: Project, change: Callable[[Path], object]
-) -> None:
+def test_changes_are_noticed(asked: Project, change: Callable[[Path], object]) -> None:
     assert recall(asked.root) is not None
     change(asked.root)
     assert recall(asked.root) is None
@@ -105,7 +103,7 @@ def write_note(root: Path, **values: object) -> None:
     note.write_text(json.dumps({**json.loads(note.read_text()), **values}))
 
 
-def test_another_foundry_looks_anew(
+def test_another_version_of_foundry_reads_the_configuration_again(
     asked: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "foundry"
@@ -132,7 +130,7 @@ def test_a_file_that_a_configuration_names_is_read_each_time(make_project: MakeP
     assert recall(project.root) is None
 
 
-def test_what_was_written_just_now_is_not_noted(
+def test_recently_written_files_are_not_remembered(
     asked: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Such a file could change again without a new stamp."""

@@ -131,7 +131,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list["subproces
 LISTENS = "print('Serving it on http://127.0.0.1:1', file=sys.stderr, flush=True)\n"
 
 
-def test_what_a_server_logs_is_handed_on_in_words(begin: Serve, stand_in: StandIn) -> None:
+def test_log_lines_of_a_server_are_passed_on_as_text(begin: Serve, stand_in: StandIn) -> None:
     lines = [
         '{"time": "now", "level": "warning", "logger": "index", "message": "slow", "seconds": 3}',
         '{"no": "message"}',
@@ -147,7 +147,7 @@ def test_what_a_server_logs_is_handed_on_in_words(begin: Serve, stand_in: StandI
     wait_until(lambda: served.said == [*told, *more, *told])
 
 
-def test_what_a_server_complains_of_is_said(begin: Serve, stand_in: StandIn) -> None:
+def test_warnings_of_a_server_are_passed_on(begin: Serve, stand_in: StandIn) -> None:
     stand_in("sys.exit('notes: no room\\nbuy a disk')")
     with pytest.raises(FoundryError, match=r"^no room$") as caught:
         begin().listen()
@@ -185,7 +185,7 @@ def test_a_server_that_dies_ends_the_wait_for_it(begin: Serve, stand_in: StandIn
     assert caught.value.hint == "start it again: foundry serve"
 
 
-def test_where_interrupts_are_ignored_a_server_that_dies_is_said_after_a_build(
+def test_a_dead_server_is_reported_after_a_build_if_interrupts_are_ignored(
     begin: Serve, stand_in: StandIn
 ) -> None:
     stand_in(f"{LISTENS}sys.exit(3)")
@@ -199,7 +199,7 @@ def test_where_interrupts_are_ignored_a_server_that_dies_is_said_after_a_build(
         signal.signal(signal.SIGINT, before)
 
 
-def test_a_server_takes_up_what_is_built_by_itself(begin: Serve) -> None:
+def test_a_server_reloads_a_new_index(begin: Serve) -> None:
     served = begin()
     address = served.listen()
     assert found_paths(address, "seal") == ["a.md"]
@@ -212,7 +212,7 @@ def test_a_server_takes_up_what_is_built_by_itself(begin: Serve) -> None:
     assert not answers(address)
 
 
-def test_a_server_that_does_not_reload_is_started_again_for_what_is_built(begin: Serve) -> None:
+def test_a_server_without_reloading_is_restarted_for_a_new_index(begin: Serve) -> None:
     served = begin()
     served.configure(NOT_RELOADING)
     address = served.listen()
@@ -223,7 +223,7 @@ def test_a_server_that_does_not_reload_is_started_again_for_what_is_built(begin:
     assert found_paths(address, "weevil") == ["b.md"]
 
 
-def test_another_configuration_starts_another_server_at_the_same_address(begin: Serve) -> None:
+def test_a_changed_configuration_starts_another_server_at_the_same_address(begin: Serve) -> None:
     served = begin()
     served.step(BuildResult)
     first = served.step(Listening)
@@ -235,7 +235,7 @@ def test_another_configuration_starts_another_server_at_the_same_address(begin: 
         assert title_of(first.address) == title
 
 
-def test_a_server_that_cannot_be_started_makes_way_for_the_one_before(begin: Serve) -> None:
+def test_the_previous_server_is_restored_if_a_new_one_cannot_start(begin: Serve) -> None:
     served = begin()
     address = served.listen()
     served.configure(NO_ENGINE)
@@ -250,7 +250,7 @@ def test_a_server_that_cannot_be_started_makes_way_for_the_one_before(begin: Ser
     assert title_of(address) == "Wren"
 
 
-def test_a_library_that_is_missing_is_said_before_the_server_is_stopped(
+def test_a_missing_library_is_reported_before_the_server_is_stopped(
     begin: Serve, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     processes = stand_in(f"{LISTENS}sys.stdin.read()")
@@ -263,14 +263,14 @@ def test_a_library_that_is_missing_is_said_before_the_server_is_stopped(
     assert [process.poll() for process in processes] == [None]
 
 
-def test_a_first_server_that_cannot_be_started_ends_it_all(begin: Serve) -> None:
+def test_serving_ends_if_the_first_server_cannot_start(begin: Serve) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         served = begin(ServeOptions(port=taken.getsockname()[1]))
         with pytest.raises(FoundryError, match=r"cannot listen on 127\.0\.0\.1 port"):
             served.listen()
 
 
-def test_a_build_that_fails_leaves_the_server_alone(begin: Serve) -> None:
+def test_a_failed_build_does_not_affect_the_server(begin: Serve) -> None:
     served = begin()
     address = served.listen()
     for config in (CONFIG + "[serch]\n", TITLED + "[chunking]\nmax_chars = 1\n"):
@@ -285,7 +285,7 @@ def test_a_build_that_fails_leaves_the_server_alone(begin: Serve) -> None:
     assert title_of(address) == "notes"
 
 
-def test_an_index_from_before_is_served_where_the_first_build_fails(
+def test_an_earlier_index_is_served_if_the_first_build_fails(
     begin: Serve, project: Project
 ) -> None:
     project.succeed("build", "--quiet")
@@ -295,14 +295,14 @@ def test_an_index_from_before_is_served_where_the_first_build_fails(
     assert found_paths(served.step(Listening).address, "seal") == ["a.md"]
 
 
-def test_nothing_is_served_where_nothing_was_ever_built(begin: Serve) -> None:
+def test_nothing_is_served_without_any_index(begin: Serve) -> None:
     served = begin()
     (served.project.root / "sources" / "a.md").unlink()
     with pytest.raises(FoundryError, match="no documents to index"):
         served.step(object)
 
 
-def test_the_port_is_the_one_that_is_asked_for(begin: Serve) -> None:
+def test_the_requested_port_is_used(begin: Serve) -> None:
     named, configured = free_port(), free_port()
     config = f"{CONFIG}[server]\nport = {configured}\n"
     for options, port in ((ServeOptions(port=named), named), (ServeOptions(), configured)):
@@ -314,7 +314,7 @@ def test_the_port_is_the_one_that_is_asked_for(begin: Serve) -> None:
         served.close()
 
 
-def test_an_open_address_must_be_asked_for(begin: Serve) -> None:
+def test_an_open_address_needs_a_token_or_the_option(begin: Serve) -> None:
     with pytest.raises(FoundryError, match="this server does not require a token"):
         begin(ServeOptions("0.0.0.0", 0)).listen()
     port = begin(ServeOptions("0.0.0.0", 0, insecure_no_auth=True)).listen().rpartition(":")[2]
@@ -346,7 +346,7 @@ def test_files_can_be_opened_on_this_machine(begin: Serve, monkeypatch: pytest.M
         ),
     ],
 )
-def test_files_are_not_offered_to_other_machines_or_against_the_owner(
+def test_files_are_not_offered_to_other_machines_or_if_turned_off(
     project: Project,
     monkeypatch: pytest.MonkeyPatch,
     host: str,

@@ -32,7 +32,7 @@ def ask(port: int, method: str = "GET", body: bytes = b"", **headers: str) -> tu
         return answer.status, answer.headers["Retry-After"], answer.read().decode()
 
 
-def test_programs_and_people_are_told_how_far_the_build_is(waiting: Waiting) -> None:
+def test_programs_and_browsers_get_the_progress_of_the_build(waiting: Waiting) -> None:
     reporter = waiting.following(Reporter(quiet=True))
     with reporter.step("Reading", "documents", 1_200) as step:
         step.advance(7)
@@ -51,19 +51,19 @@ def test_programs_and_people_are_told_how_far_the_build_is(waiting: Waiting) -> 
         assert "Looking &lt;at&gt;: 2 pages." in ask(waiting.port, Accept="text/html")[2]
 
 
-def test_a_client_that_says_nothing_keeps_nobody_waiting(waiting: Waiting) -> None:
+def test_a_silent_client_does_not_block_others(waiting: Waiting) -> None:
     with socket.create_connection(("127.0.0.1", waiting.port)):
         assert ask(waiting.port)[0] == 503
 
 
-def test_the_port_is_free_once_it_is_closed(waiting: Waiting) -> None:
+def test_the_port_is_free_after_closing(waiting: Waiting) -> None:
     waiting.close()
     waiting.close()
     with socket.create_server(("127.0.0.1", waiting.port)):
         pass
 
 
-def test_a_port_in_use_is_said_before_anything_is_built(make_project: MakeProject) -> None:
+def test_a_port_in_use_is_reported_before_the_build(make_project: MakeProject) -> None:
     project = make_project({"a.md": "# Seals\n"})
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -57,7 +57,7 @@ def keys(path: Path, **values: Any) -> list[str]:
     return [document.key for document in read_tree(path, **values)[0]]
 
 
-def test_files_come_in_the_order_of_their_whole_paths(tmp_path: Path) -> None:
+def test_files_are_ordered_by_whole_path(tmp_path: Path) -> None:
     write_tree(tmp_path, dict.fromkeys(["b.md", "a/z.md", "a.md", "a-b.md", "Z.md", "é.md"], "x"))
     assert keys(tmp_path) == ["Z.md", "a-b.md", "a.md", "a/z.md", "b.md", "é.md"]
 
@@ -103,7 +103,9 @@ def test_a_malformed_pattern_is_an_error(tmp_path: Path) -> None:
         iterate(make_source(tmp_path, include=("!",)))
 
 
-def test_gitignore_files_count_at_every_level_and_the_inner_one_decides(tmp_path: Path) -> None:
+def test_gitignore_files_apply_at_every_level_and_inner_ones_take_precedence(
+    tmp_path: Path,
+) -> None:
     write_tree(
         tmp_path,
         {
@@ -121,7 +123,7 @@ def test_gitignore_files_count_at_every_level_and_the_inner_one_decides(tmp_path
     assert keys(tmp_path) == ["sub/build/c.md", "sub/deep/only.md", "sub/keep.log"]
 
 
-def test_hidden_names_are_left_out_unless_spelled_out(tmp_path: Path) -> None:
+def test_hidden_names_are_left_out_unless_a_pattern_names_them(tmp_path: Path) -> None:
     write_tree(tmp_path, dict.fromkeys([".x.md", ".github/a.md", ".git/b.md", "c.md"], "x"))
     assert keys(tmp_path) == ["c.md"]
     assert keys(tmp_path, include=(".github/**", ".git/**")) == [".github/a.md"]
@@ -167,7 +169,7 @@ def test_drawings_and_style_sheets_are_read_only_if_a_pattern_names_them(tmp_pat
     assert keys(tmp_path, include=("*.css", "deep/*.SVG")) == ["c.css", "deep/B.SVG"]
 
 
-def test_secrets_in_hidden_folders_are_left_out_though_these_are_spelled_out(
+def test_secrets_in_named_hidden_folders_are_left_out(
     tmp_path: Path,
 ) -> None:
     names = [".aws/credentials", ".docker/config.json", ".kube/config"]
@@ -178,7 +180,7 @@ def test_secrets_in_hidden_folders_are_left_out_though_these_are_spelled_out(
     assert skipped == dict.fromkeys(names, "looks like a secret")
 
 
-def test_what_is_written_about_secrets_is_read(tmp_path: Path) -> None:
+def test_texts_about_secrets_are_read(tmp_path: Path) -> None:
     write_tree(tmp_path, dict.fromkeys(NO_SECRETS, "x"))
     documents, skipped = read_tree(tmp_path)
     assert sorted(document.key for document in documents) == sorted(NO_SECRETS)
@@ -190,7 +192,7 @@ def details(path: Path, **values: Any) -> dict[str, str]:
     return {item.path: item.detail for item in found if isinstance(item, Skipped)}
 
 
-def test_a_pattern_that_spells_a_secret_out_includes_that_file_alone(tmp_path: Path) -> None:
+def test_a_pattern_that_names_a_secret_includes_only_that_file(tmp_path: Path) -> None:
     names = ["a/my [1] secrets.md.tfvars", "a/credentials.json", "b/credentials.json", ".env"]
     write_tree(tmp_path, dict.fromkeys(names, "x"))
     found = details(tmp_path)
@@ -209,7 +211,7 @@ def test_a_pattern_that_spells_a_secret_out_includes_that_file_alone(tmp_path: P
 
 
 @pytest.mark.parametrize("pattern", ["*.json", "a/**", "cred*.json", "credentials.jso?", "a"])
-def test_a_pattern_that_does_not_spell_a_secret_out_leaves_it_out(
+def test_a_pattern_that_does_not_name_a_secret_does_not_include_it(
     pattern: str, tmp_path: Path
 ) -> None:
     write_tree(tmp_path, {"a/credentials.json": "x", "a/b.json": "x"})
@@ -260,22 +262,20 @@ def test_empty_and_oversized_files_are_listed_without_reading_them(tmp_path: Pat
     assert list(folder.look(make_source(tmp_path))) == skipped
 
 
-def test_a_file_of_just_so_many_bytes_is_read(tmp_path: Path) -> None:
+def test_a_file_of_exactly_the_maximum_size_is_read(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "12345", "b.md": "123456"})
     documents, skipped = read_tree(tmp_path, max_bytes=5)
     assert [document.content for document in documents] == [b"12345"]
     assert skipped == {"b.md": "over the size limit"}
 
 
-def test_dates_of_files_count_only_if_they_are_to(tmp_path: Path) -> None:
+def test_dates_of_files_are_used_only_if_configured(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "x"})
     assert [document.modified for document in read_tree(tmp_path)[0]] == [None]
 
 
 @pytest.mark.parametrize("becomes", ["link", "pipe", "folder", "empty", "large", "gone"])
-def test_a_file_that_becomes_another_thing_before_it_is_read_is_listed(
-    becomes: str, tmp_path: Path
-) -> None:
+def test_a_file_replaced_before_it_is_read_is_listed(becomes: str, tmp_path: Path) -> None:
     write_tree(tmp_path, {"docs/a.md": "x", "secret.md": "y"})
     source, file = make_source(tmp_path / "docs", max_bytes=5), tmp_path / "docs/a.md"
     (found,) = folder.look(source)
@@ -300,7 +300,7 @@ def test_a_file_that_becomes_another_thing_before_it_is_read_is_listed(
     assert folder.read_file(source, found.key) == Skipped("docs", "a.md", *expected[becomes])
 
 
-def test_a_folder_that_becomes_a_link_before_it_is_read_is_not_followed(tmp_path: Path) -> None:
+def test_a_folder_replaced_by_a_link_is_not_followed(tmp_path: Path) -> None:
     write_tree(tmp_path, {"docs/sub/a.md": "x", "elsewhere/a.md": "y"})
     source = make_source(tmp_path / "docs")
     (found,) = folder.look(source)
@@ -313,7 +313,7 @@ def test_a_folder_that_becomes_a_link_before_it_is_read_is_not_followed(tmp_path
 
 
 @pytest.mark.parametrize(("call", "path"), [("stat", "a.md"), ("scandir", "."), ("open", "sub")])
-def test_what_the_system_refuses_is_listed_with_its_reason(
+def test_files_that_the_system_refuses_are_listed_with_its_reason(
     call: str, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tree(tmp_path, {"a.md": "x", "sub/b.md": "y"})
@@ -332,7 +332,7 @@ def test_what_the_system_refuses_is_listed_with_its_reason(
 
 
 @pytest.mark.parametrize(("size", "is_read"), [(1_000_000, False), (1_000_001, True)])
-def test_a_gitignore_file_of_more_than_a_megabyte_is_none(
+def test_a_gitignore_file_of_more_than_a_megabyte_is_ignored(
     size: int, is_read: bool, tmp_path: Path
 ) -> None:
     write_tree(tmp_path, {"a.md": "x", ".gitignore": "a.md\n".ljust(size, "#")})
@@ -418,7 +418,7 @@ def test_a_missing_folder_is_an_error_with_its_path(tmp_path: Path) -> None:
         iterate(make_source(tmp_path / "nowhere"))
 
 
-def test_very_deep_folders_end(tmp_path: Path) -> None:
+def test_very_deep_folders_are_cut_off(tmp_path: Path) -> None:
     deep = "/".join(["d"] * 100)
     write_tree(tmp_path, {f"{deep}/a.md": "x", f"{deep}/d/b.md": "x", f"{deep}/d/d/c.md": "x"})
     documents, skipped = read_tree(tmp_path)

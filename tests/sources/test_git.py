@@ -133,7 +133,7 @@ def test_urls_are_those_of_published_pages(repository: Repository, tmp_path: Pat
     assert urls == ["https://x.org/b/", "https://x.org/guide/"]
 
 
-def test_a_merge_dates_what_it_brought_and_nothing_else(
+def test_a_merge_dates_only_the_files_that_it_brought(
     repository: Repository, tmp_path: Path
 ) -> None:
     repository.commit({"a.md": "a"}, day=1)
@@ -149,9 +149,7 @@ def test_a_merge_dates_what_it_brought_and_nothing_else(
     assert dates == {"a.md": "2024-01-01", "b.md": "2024-01-07", "c.md": "2024-01-03"}
 
 
-def test_without_history_one_commit_is_fetched_and_linked(
-    repository: Repository, tmp_path: Path
-) -> None:
+def test_without_history_only_one_commit_is_fetched(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"a.md": "a"})
     last = repository.commit({"b.md": "b"}, day=2)
     found = read(repository, tmp_path, history=False, base_url="https://x.org/{commit}")
@@ -161,7 +159,7 @@ def test_without_history_one_commit_is_fetched_and_linked(
     assert (copy / "shallow").exists()
 
 
-def test_patterns_hidden_names_and_secrets_count_as_in_folders(
+def test_patterns_hidden_names_and_secrets_are_treated_as_in_folders(
     repository: Repository, tmp_path: Path
 ) -> None:
     names = ["docs/a.md", "docs/b.txt", "docs/old/c.md", ".github/d.md", "docs/.env", "e.md"]
@@ -174,7 +172,9 @@ def test_patterns_hidden_names_and_secrets_count_as_in_folders(
     assert found.skipped == dict.fromkeys(secrets, "looks like a secret")
 
 
-def test_only_what_is_read_is_fetched_and_only_once(repository: Repository, tmp_path: Path) -> None:
+def test_only_files_that_are_read_are_fetched_and_only_once(
+    repository: Repository, tmp_path: Path
+) -> None:
     repository.commit({"docs/a.md": "a", "docs/b.md": "b", "video.bin": b"\0" * 5_000})
     values = {"include": ("docs/**",)}
     assert read(repository, tmp_path, **values).traffic == {"fetched": 2, "unchanged": 0}
@@ -185,7 +185,7 @@ def test_only_what_is_read_is_fetched_and_only_once(repository: Repository, tmp_
     assert found.texts == {"docs/a.md": b"a2", "docs/b.md": b"b"}
 
 
-def test_a_server_without_partial_clones_is_read_all_the_same(
+def test_a_server_without_partial_clones_can_be_read(
     repository: Repository, tmp_path: Path
 ) -> None:
     repository.git("config", "uploadpack.allowFilter", "false")
@@ -195,7 +195,7 @@ def test_a_server_without_partial_clones_is_read_all_the_same(
 
 
 @pytest.mark.parametrize("kind", ["branch", "tag", "commit"])
-def test_a_branch_a_tag_or_a_commit_is_read(
+def test_a_branch_tag_or_commit_can_be_chosen(
     repository: Repository, tmp_path: Path, kind: str
 ) -> None:
     first = repository.commit({"a.md": "old"})
@@ -215,7 +215,7 @@ def test_a_branch_that_was_rewritten_is_followed(repository: Repository, tmp_pat
     assert read(repository, tmp_path).texts == {"a.md": b"a"}
 
 
-def test_versions_are_documents_of_their_own(repository: Repository, tmp_path: Path) -> None:
+def test_versions_are_separate_documents(repository: Repository, tmp_path: Path) -> None:
     repository.commit({"a.md": "one"})
     repository.git("tag", "v1")
     repository.commit({"a.md": "two"})
@@ -229,7 +229,9 @@ def test_versions_are_documents_of_their_own(repository: Repository, tmp_path: P
     assert found.documents["v1/a.md"].url == "https://x.org/tree/a.md"
 
 
-def test_what_is_no_file_with_content_is_listed(repository: Repository, tmp_path: Path) -> None:
+def test_links_submodules_and_files_without_content_are_listed(
+    repository: Repository, tmp_path: Path
+) -> None:
     (repository.folder / "link.md").symlink_to("/etc/passwd")
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n"
     repository.commit({"empty.md": "", "large.md": "x" * 101, "film.md": pointer, "a.md": "a"})
@@ -247,7 +249,7 @@ def test_what_is_no_file_with_content_is_listed(repository: Repository, tmp_path
     }
 
 
-def test_nothing_that_a_repository_brings_is_run(repository: Repository, tmp_path: Path) -> None:
+def test_no_program_of_a_repository_is_run(repository: Repository, tmp_path: Path) -> None:
     witness = tmp_path / "witness"
     command = f"touch {witness}; cat"
     for name in ("post-checkout", "post-merge", "reference-transaction", "post-update"):
@@ -268,7 +270,7 @@ def test_nothing_that_a_repository_brings_is_run(repository: Repository, tmp_pat
     assert not witness.exists()
 
 
-def test_names_that_lead_elsewhere_are_only_names(repository: Repository, tmp_path: Path) -> None:
+def test_names_that_point_outside_are_only_names(repository: Repository, tmp_path: Path) -> None:
     entry = repository.entry
     inner = repository.git(
         *("hash-object", "-t", "tree", "-w", "--literally", "--stdin"),
@@ -291,7 +293,7 @@ def test_names_that_lead_elsewhere_are_only_names(repository: Repository, tmp_pa
     assert not [path for path in tmp_path.rglob("*.md") if "handbook" not in path.parts]
 
 
-def test_a_repository_of_a_hook_that_runs_the_build_is_left_alone(
+def test_variables_of_a_git_hook_do_not_affect_other_repositories(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.commit({"a.md": "a"})
@@ -322,7 +324,7 @@ def test_a_ref_that_is_not_there_is_named(repository: Repository, tmp_path: Path
     assert "git ls-remote" in info.value.hint
 
 
-def test_without_git_the_source_says_so(
+def test_a_missing_git_is_named(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.commit({"a.md": "a"})
@@ -344,7 +346,7 @@ def test_without_git_the_source_says_so(
         "fd::7",
     ],
 )
-def test_other_transports_and_passwords_are_refused(written: str, tmp_path: Path) -> None:
+def test_other_protocols_and_passwords_are_refused(written: str, tmp_path: Path) -> None:
     (problem,) = find_problems([GitSource(repository=written)], tmp_path)
     assert problem.startswith("sources[0].repository: write a path, an https or ssh url")
     assert "secret" not in problem
@@ -362,7 +364,9 @@ def test_urls_are_kept_as_written_and_name_the_source(written: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("ref", ["-v", "a..b", "a b", "x:y", "+x", "", "a@{1}", "a.lock", "^x"])
-def test_a_ref_that_git_would_read_as_something_else_is_refused(ref: str, tmp_path: Path) -> None:
+def test_a_ref_that_git_would_take_for_an_option_or_expression_is_refused(
+    ref: str, tmp_path: Path
+) -> None:
     with pytest.raises(ValidationError, match="is not the name of a branch, tag or commit"):
         GitSource(repository="git@h.org:a", ref=ref)
     both = GitSource(repository=".", ref="main", versions=("v1", "v1"))
@@ -396,7 +400,7 @@ def test_a_project_is_built_searched_by_version_and_built_again(
     )
 
 
-def test_a_repository_that_is_gone_leaves_the_index(
+def test_a_missing_repository_leaves_the_index(
     repository: Repository, make_project: MakeProject
 ) -> None:
     repository.commit({"a.md": "# Seals"})
@@ -444,7 +448,7 @@ COMMAND_KEYS = {
 
 @pytest.mark.parametrize("key", COMMAND_KEYS)
 @pytest.mark.parametrize("place", ["config", "include", "config.worktree", "commondir"])
-def test_no_program_is_run_that_a_copy_names(
+def test_no_program_named_in_the_local_copy_is_run(
     key: str, place: str, repository: Repository, make_project: MakeProject, tmp_path: Path
 ) -> None:
     repository.commit({"a.md": "# Seals"})
@@ -490,7 +494,7 @@ def test_objects_of_another_repository_are_not_read(repository: Repository, tmp_
     assert not list((copy / "objects/info").glob("*alternates"))
 
 
-def test_a_repository_that_names_a_program_for_what_it_lacks_does_not_run_it(
+def test_no_program_named_for_missing_objects_is_run(
     repository: Repository, tmp_path: Path
 ) -> None:
     repository.commit({"a.md": "# Seals"})
@@ -510,7 +514,7 @@ def test_a_repository_that_names_a_program_for_what_it_lacks_does_not_run_it(
     assert not ran.exists()
 
 
-def test_the_users_own_configuration_is_obeyed(
+def test_the_users_own_configuration_is_used(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.commit({"a.md": "# Seals"})
@@ -521,7 +525,7 @@ def test_the_users_own_configuration_is_obeyed(
 
 
 @pytest.mark.parametrize("place", ["GIT_SSH_COMMAND", "GIT_SSH", "core.sshCommand"])
-def test_the_users_own_program_for_ssh_is_started(
+def test_the_users_own_ssh_program_is_used(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program, told = tmp_path / "my ssh", tmp_path / "told"
@@ -553,7 +557,7 @@ def put_in_place_of_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script:
     monkeypatch.setenv("PATH", str(program.parent), prepend=os.pathsep)
 
 
-def test_nothing_more_is_fetched_where_nothing_is_missing(
+def test_nothing_is_fetched_if_nothing_is_missing(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.commit({"a.md": "# Seals"})
@@ -570,7 +574,7 @@ def test_nothing_more_is_fetched_where_nothing_is_missing(
     assert "--stdin" in first[1] and "--stdin" not in second[0]
 
 
-def test_the_last_of_what_git_says_is_quoted_as_far_as_there_is_room(
+def test_the_end_of_gits_output_is_quoted(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.commit({"a.md": "# Seals"})
@@ -583,7 +587,7 @@ def test_the_last_of_what_git_says_is_quoted_as_far_as_there_is_room(
     )
 
 
-def test_what_git_does_not_explain_is_named_by_its_exit_code(
+def test_failures_without_output_are_named_by_exit_code(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     repository.commit({"a.md": "# Seals"})

@@ -104,14 +104,14 @@ def refuse(project: Project, canary: Canary, *allowed: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::ffff:127.0.0.1]"])
-def test_a_url_leads_to_no_private_address(
+def test_urls_of_private_addresses_are_refused(
     scheme: str, host: str, make_project: MakeProject, canary: Canary
 ) -> None:
     refuse(begin(make_project, f"{scheme}://{host}:{canary.port}/x.git"), canary)
 
 
 @pytest.mark.parametrize("host", ["2130706433", "0x7f000001", "0177.0.0.1", "127.1"])
-def test_other_spellings_of_a_private_address_are_none(
+def test_other_notations_of_private_addresses_are_refused(
     host: str, make_project: MakeProject, canary: Canary
 ) -> None:
     project = begin(make_project, f"http://{host}:{canary.port}/x.git")
@@ -123,14 +123,14 @@ def test_other_spellings_of_a_private_address_are_none(
 
 @needs_ssh
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_ssh_leads_to_no_private_address(
+def test_ssh_to_private_addresses_is_refused(
     host: str, make_project: MakeProject, canary: Canary
 ) -> None:
     refuse(begin(make_project, f"ssh://git@{host}:{canary.port}/x.git"), canary)
 
 
 @needs_ssh
-def test_a_name_in_the_users_configuration_of_ssh_leads_to_no_private_address(
+def test_ssh_aliases_of_private_addresses_are_refused(
     make_project: MakeProject, canary: Canary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "ssh config"
@@ -140,9 +140,7 @@ def test_a_name_in_the_users_configuration_of_ssh_leads_to_no_private_address(
 
 
 @needs_ssh
-def test_ssh_reaches_a_private_address_that_is_allowed(
-    make_project: MakeProject, canary: Canary
-) -> None:
+def test_ssh_to_an_allowed_private_address_works(make_project: MakeProject, canary: Canary) -> None:
     url = f"ssh://git@127.0.0.1:{canary.port}/x.git"
     build(begin(make_project, url), f"127.0.0.1:{canary.port}")
     assert canary.heard and canary.heard[0].startswith(b"SSH-2.0-")
@@ -155,7 +153,7 @@ def test_the_git_protocol_is_refused(make_project: MakeProject, canary: Canary) 
     assert canary.heard == []
 
 
-def test_a_private_address_that_is_allowed_is_read(
+def test_an_allowed_private_address_is_read(
     served: tuple[Path, int], make_project: MakeProject
 ) -> None:
     host = f"127.0.0.1:{served[1]}"
@@ -164,7 +162,7 @@ def test_a_private_address_that_is_allowed_is_read(
     assert project.ask("seal")["results"][0]["path"] == "seals.md"
 
 
-def test_another_port_of_a_host_that_is_allowed_is_refused(
+def test_another_port_of_an_allowed_host_is_refused(
     make_project: MakeProject, canary: Canary
 ) -> None:
     url = f"http://127.0.0.1:{canary.port}/x.git"
@@ -172,7 +170,7 @@ def test_another_port_of_a_host_that_is_allowed_is_refused(
 
 
 @pytest.mark.parametrize("follow", ["initial", "true"])
-def test_a_redirect_leads_to_no_private_address(
+def test_redirects_to_private_addresses_are_refused(
     follow: str,
     make_project: MakeProject,
     canary: Canary,
@@ -194,7 +192,7 @@ def test_a_redirect_leads_to_no_private_address(
         refuse(begin(make_project, f"http://{host}/x.git"), canary, host)
 
 
-def test_alternates_of_a_server_lead_to_no_private_address(
+def test_alternates_at_private_addresses_are_refused(
     served: tuple[Path, int], make_project: MakeProject, canary: Canary
 ) -> None:
     folder, port = served
@@ -209,7 +207,7 @@ def test_alternates_of_a_server_lead_to_no_private_address(
     assert canary.heard == []
 
 
-def test_urls_that_the_user_has_git_replace_lead_to_no_private_address(
+def test_urls_rewritten_to_private_addresses_are_refused(
     make_project: MakeProject, canary: Canary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = tmp_path / "gitconfig"
@@ -220,7 +218,7 @@ def test_urls_that_the_user_has_git_replace_lead_to_no_private_address(
 
 
 @pytest.mark.parametrize("name", ["no_proxy", "NO_PROXY"])
-def test_hosts_without_a_proxy_lead_to_no_private_address(
+def test_no_proxy_does_not_allow_private_addresses(
     name: str, make_project: MakeProject, canary: Canary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(name, "*")
@@ -228,7 +226,7 @@ def test_hosts_without_a_proxy_lead_to_no_private_address(
 
 
 @pytest.mark.parametrize("place", ["variable", "configuration", "configuration of the host"])
-def test_a_proxy_of_the_user_is_not_asked(
+def test_the_users_proxy_is_not_used(
     place: str,
     make_project: MakeProject,
     canary: Canary,
@@ -252,13 +250,13 @@ def test_a_proxy_of_the_user_is_not_asked(
     refuse(begin(make_project, url), canary)
 
 
-def test_a_host_that_is_not_there_is_named(make_project: MakeProject) -> None:
+def test_an_unknown_host_is_named(make_project: MakeProject) -> None:
     result = begin(make_project, "https://no-such-host.invalid/x.git").run("build", "--quiet")
     assert result.exit_code == 1
     assert "host not found: no-such-host.invalid" in result.output
 
 
-def test_a_port_that_nobody_listens_on_is_named(make_project: MakeProject, canary: Canary) -> None:
+def test_a_closed_port_is_named(make_project: MakeProject, canary: Canary) -> None:
     canary.close()
     host = f"127.0.0.1:{canary.port}"
     result = build(begin(make_project, f"http://{host}/x.git"), host)
@@ -266,7 +264,7 @@ def test_a_port_that_nobody_listens_on_is_named(make_project: MakeProject, canar
     assert "cannot be reached: 127.0.0.1" in result.output
 
 
-def test_a_url_does_not_become_a_path(
+def test_urls_are_not_interpreted_as_paths(
     make_project: MakeProject,
     served: tuple[Path, int],
     tmp_path: Path,
@@ -296,7 +294,7 @@ def test_a_project_cannot_allow_a_private_address(
 
 @pytest.mark.parametrize("command", ["build", "serve", "watch"])
 @pytest.mark.parametrize("host", ["http://git.internal", "git.internal:0", "127.1", ""])
-def test_what_is_allowed_must_be_a_host(command: str, host: str, tmp_path: Path) -> None:
+def test_allowed_hosts_must_be_host_names(command: str, host: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, [command, str(tmp_path), "--allow-private", host])
     assert result.exit_code == 2
     assert "Invalid value for '--allow-private'" in result.output

@@ -57,20 +57,20 @@ def source_of(path: Path) -> FolderSource:
         (".", False),
     ],
 )
-def test_a_change_concerns_a_source_that_may_deliver_it(
+def test_a_change_affects_a_source_that_may_read_the_file(
     name: str, does_concern: bool, root: Path
 ) -> None:
     assert concerns_any([source_of(root / "docs")])(str(root / name)) is does_concern
 
 
-def test_a_change_concerns_a_source_that_is_reached_by_a_link(root: Path) -> None:
+def test_a_change_affects_a_source_behind_a_link(root: Path) -> None:
     (root / "linked").symlink_to("docs")
     concerns = concerns_any([source_of(root / "linked")])
     assert concerns(str(root / "docs/a.md"))
     assert not concerns(str(root / "docs/old/c.md"))
 
 
-def test_one_of_several_sources_is_enough(root: Path) -> None:
+def test_a_change_that_affects_one_of_several_sources_counts(root: Path) -> None:
     sources = [source_of(root / "docs"), source_of(root / "other")]
     assert concerns_any(sources)(str(root / "other/h.md"))
     assert not concerns_any([])(str(root / "other/h.md"))

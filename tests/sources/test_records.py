@@ -118,7 +118,7 @@ def test_bad_lines_are_listed_with_their_number(jsonl_file: Path) -> None:
 
 
 @pytest.mark.parametrize("column", ["when", "createdAt", "published_on", "startTime", "date"])
-def test_an_epoch_in_a_column_of_dates_is_a_date(jsonl_file: Path, column: str) -> None:
+def test_epoch_seconds_in_a_date_column_are_a_date(jsonl_file: Path, column: str) -> None:
     values = [1704412800, 1704412800000, "1704412800", "2024-01-05", 17044128, "abc"]
     table = lines(*({"id": n, "text": "a", column: value} for n, value in enumerate(values)))
     documents, _ = read_table(jsonl_file, table, title=column, modified=None)
@@ -126,7 +126,7 @@ def test_an_epoch_in_a_column_of_dates_is_a_date(jsonl_file: Path, column: str) 
     assert [one.title for one in documents] == [epoch] * 3 + ["2024-01-05", "17044128", "abc"]
 
 
-def test_a_number_of_another_column_is_no_date(jsonl_file: Path) -> None:
+def test_numbers_in_other_columns_are_not_dates(jsonl_file: Path) -> None:
     table = lines({"id": 1, "text": "a", "isbn": 1704412800})
     documents, _ = read_table(jsonl_file, table, title="isbn")
     assert documents[0].title == "1704412800"
@@ -156,7 +156,7 @@ def test_ragged_csv_rows_are_listed_and_the_rest_is_read(csv_file: Path) -> None
     ]
 
 
-def test_csv_fields_may_be_long_and_hold_nul(csv_file: Path) -> None:
+def test_csv_fields_may_be_long_and_contain_nul(csv_file: Path) -> None:
     (document,), _ = read_table(csv_file, b"id,text\na\0,b\0" + b"x" * 1_000_000 + b"\n")
     assert (document.key, len(document.content)) == ("a", 1_000_001)
 
@@ -171,7 +171,7 @@ def test_other_delimiters_and_encodings(csv_file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["faq.csv", "faq.jsonl"])
-def test_titles_tags_and_metadata_are_in_the_charset_of_the_text(tmp_path: Path, name: str) -> None:
+def test_titles_tags_and_metadata_are_decoded_like_the_text(tmp_path: Path, name: str) -> None:
     row = {"id": "1", "title": "Слива", "tags": "сад", "who": "Мельник", "text": RUSSIAN}
     table = ",".join(row) + "\n" + ",".join(row.values()) + "\n"
     if name.endswith("jsonl"):
@@ -183,7 +183,7 @@ def test_titles_tags_and_metadata_are_in_the_charset_of_the_text(tmp_path: Path,
     assert read.reading.text == RUSSIAN
 
 
-def test_a_title_alone_is_in_its_own_charset(csv_file: Path) -> None:
+def test_a_title_without_text_is_decoded_by_its_own_charset(csv_file: Path) -> None:
     documents, _ = read_table(csv_file, "id,title,text\n1,Café,\n2,Café,Tea\n".encode("cp1252"))
     for each in documents:
         read = readers.read(each)
@@ -239,7 +239,7 @@ def test_urls(jsonl_file: Path, url: str | None, base_url: str | None, expected:
     assert document.url == expected
 
 
-def test_text_format_becomes_the_media_type(jsonl_file: Path) -> None:
+def test_text_format_determines_the_media_type(jsonl_file: Path) -> None:
     row = lines({"id": "a", "text": "x"})
     media_types = [
         read_table(jsonl_file, row, text_format=text_format)[0][0].media_type
@@ -249,9 +249,7 @@ def test_text_format_becomes_the_media_type(jsonl_file: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["faq.csv", "faq.jsonl"])
-def test_a_column_that_no_row_has_is_an_error_that_names_those_there(
-    tmp_path: Path, name: str
-) -> None:
+def test_an_unknown_column_is_an_error_that_lists_the_known_ones(tmp_path: Path, name: str) -> None:
     table = "id,body\n1,x\n" if name.endswith("csv") else lines({"id": 1, "body": "x"})
     with pytest.raises(SourceError, match="text = 'text'") as caught:
         read_table(tmp_path / name, table)
@@ -267,7 +265,7 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_lines_come_in_any_unicode_and_blank_ones_in_any_script(
+def test_lines_may_be_in_any_unicode_encoding_and_blank_ones_are_skipped(
     jsonl_file: Path, encoding: str
 ) -> None:
     rows = '\u3000\n{"id": "a", "text": "\u00e9\u65e5"}\n \t\n["b"]\n'.encode(encoding)
@@ -276,7 +274,7 @@ def test_lines_come_in_any_unicode_and_blank_ones_in_any_script(
     assert skipped == [("not a JSON object", "line 4")]
 
 
-def test_an_endless_line_is_passed_over(jsonl_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_too_long_line_is_skipped(jsonl_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("foundry.sources.tables.MAX_ROW_SIZE", 100)
     rows = lines({"id": "a", "text": "x" * 1_000}, {"id": "b", "text": "x"})
     documents, skipped = read_table(jsonl_file, rows)
@@ -285,7 +283,7 @@ def test_an_endless_line_is_passed_over(jsonl_file: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("key", [".", ".."])
-def test_an_id_that_no_address_can_hold_is_skipped(jsonl_file: Path, key: str) -> None:
+def test_an_id_that_cannot_be_in_a_url_is_skipped(jsonl_file: Path, key: str) -> None:
     documents, skipped = read_table(
         jsonl_file, lines({"id": key, "text": "x"}, {"id": "...", "text": "x"})
     )

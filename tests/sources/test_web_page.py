@@ -36,7 +36,7 @@ def test_links() -> None:
     ]
 
 
-def test_links_in_comments_and_scripts_are_none() -> None:
+def test_links_in_comments_and_scripts_are_ignored() -> None:
     body = "<!-- <a href=/1> --><script>'<a href=/2>'</script><style><a href=/3></style><a href=/4>"
     assert links_of(body) == ["http://example.com/4"]
 
@@ -58,7 +58,7 @@ def test_base() -> None:
         ("0; url=javascript:x", None),
     ],
 )
-def test_where_a_page_sends_its_readers(content: str, target: str | None) -> None:
+def test_immediate_refreshes_are_redirects(content: str, target: str | None) -> None:
     found = facts_of(f'<meta http-equiv="Refresh" content="{content}">').refresh
     assert (None if found is None else str(found)) == target
 
@@ -114,12 +114,12 @@ def test_rules_for_robots(meta: str, header: str, noindex: bool, follows: bool) 
     assert (facts.noindex, bool(facts.links)) == (noindex, follows)
 
 
-def test_rules_for_us_by_name() -> None:
+def test_rules_for_our_user_agent() -> None:
     assert facts_of("<meta name=rag-foundry content=noindex>").noindex
     assert not facts_of("<meta name=googlebot content=noindex>").noindex
 
 
-def test_what_is_no_page_has_no_links() -> None:
+def test_other_media_types_have_no_links() -> None:
     assert facts_of("<a href=/x>", {"content-type": "text/plain"}) == PageFacts()
     assert facts_of("<!DOCTYPE html><a href=/x>", {}).links
     assert not facts_of("%PDF-1.4 <a href=/x>", {}).links
@@ -144,7 +144,7 @@ def test_markdown_links() -> None:
 
 
 @given(st.text(st.sampled_from("<>a href=\"'/!-scriptlink \n")))
-def test_any_bytes(body: str) -> None:
+def test_any_bytes_are_handled(body: str) -> None:
     facts_of(body)
 
 

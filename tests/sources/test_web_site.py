@@ -19,7 +19,7 @@ def site() -> Iterator[Site]:
         yield running
 
 
-def test_links_are_followed_on_the_site_alone(site: Site, tmp_path: Path) -> None:
+def test_only_links_within_the_site_are_followed(site: Site, tmp_path: Path) -> None:
     with serving({"/": page("Other")}) as other:
         site.routes |= {
             "/": page(
@@ -45,9 +45,7 @@ def test_links_are_followed_on_the_site_alone(site: Site, tmp_path: Path) -> Non
     assert found.traffic == {"fetched": 5, "unchanged": 0}
 
 
-def test_a_page_that_only_sends_its_readers_on_is_where_it_sends_them(
-    site: Site, tmp_path: Path
-) -> None:
+def test_a_page_that_only_redirects_is_replaced_by_its_target(site: Site, tmp_path: Path) -> None:
     refresh = '<meta http-equiv="refresh" content="0; url={}"><p>Redirecting'
     site.routes |= {
         "/": text(refresh.format("en/"), "text/html"),
@@ -68,7 +66,7 @@ def test_depth(depth: int, count: int, site: Site, tmp_path: Path) -> None:
     assert len(gather(site, tmp_path, depth=depth).documents) == count
 
 
-def test_max_pages_takes_levels_in_the_order_of_urls(site: Site, tmp_path: Path) -> None:
+def test_max_pages_keeps_pages_by_level_and_url(site: Site, tmp_path: Path) -> None:
     site.routes |= {f"/{n}": page(f"Page {n}", "/") for n in range(10)}
     site.routes["/"] = page("Home", *(f"/{n}" for n in reversed(range(10))))
     found = gather(site, tmp_path, max_pages=4, min_coverage=1.0)
@@ -127,7 +125,7 @@ def test_canonical_of_another_site_is_ignored(site: Site, tmp_path: Path) -> Non
     assert gather(site, tmp_path).paths == ["/"]
 
 
-def test_what_robots_may_not_see(site: Site, tmp_path: Path) -> None:
+def test_pages_that_robots_may_not_read_or_index_are_left_out(site: Site, tmp_path: Path) -> None:
     site.routes |= {
         "/robots.txt": text("User-agent: *\nDisallow: /secret"),
         "/": page("Home", "/secret", "/hidden", "/silent", "/header"),
@@ -227,7 +225,7 @@ def test_formats_and_charsets(site: Site, tmp_path: Path) -> None:
     assert readers["/x.json"].reader.startswith("json")
 
 
-def test_lastmod_counts_where_the_page_states_no_date(site: Site, tmp_path: Path) -> None:
+def test_lastmod_is_used_if_the_page_has_no_date(site: Site, tmp_path: Path) -> None:
     stated = '<meta property="article:modified_time" content="2026-05-05">'
     site.routes |= {
         "/map.xml": sitemap(f"{site.url}/a|2026-01-01", f"{site.url}/b|2026-01-02"),
@@ -240,7 +238,7 @@ def test_lastmod_counts_where_the_page_states_no_date(site: Site, tmp_path: Path
     assert dates == ["2026-01-01", "2026-05-05"]
 
 
-def test_second_build_sends_nothing_twice(site: Site, tmp_path: Path) -> None:
+def test_second_build_fetches_only_changes(site: Site, tmp_path: Path) -> None:
     site.routes |= {"/": page("Home", "/a"), "/a": page("A", "/b"), "/b": page("B")}
     first = gather(site, tmp_path)
     second = gather(site, tmp_path)
@@ -273,7 +271,7 @@ def test_order_does_not_depend_on_timing(site: Site, tmp_path: Path) -> None:
     assert orders[0] == orders[1]
 
 
-def test_too_little_fails_and_says_what(site: Site, tmp_path: Path) -> None:
+def test_too_few_pages_are_an_error_that_lists_the_reasons(site: Site, tmp_path: Path) -> None:
     site.routes |= {f"/{n}": page(f"Page {n}") for n in range(7)}
     site.routes["/"] = page("Home", *(f"/{n}" for n in range(9)))
     assert gather(site, tmp_path, min_coverage=0.8).coverage["coverage"] == 0.8
@@ -289,7 +287,7 @@ def test_too_little_fails_and_says_what(site: Site, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("home", [Reply(b"", 501), redirect("http://example.com/"), None])
-def test_nothing_at_all_fails(home: Reply | None, site: Site, tmp_path: Path) -> None:
+def test_a_site_without_pages_is_an_error(home: Reply | None, site: Site, tmp_path: Path) -> None:
     if home:
         site.routes["/"] = home
     with pytest.raises(SourceError):

@@ -42,7 +42,7 @@ def test_text_sitemap(site: Site, tmp_path: Path) -> None:
     assert gather(site, tmp_path, "sitemap", url="/map.txt").paths == ["/a", "/b"]
 
 
-def test_sitemaps_that_name_themselves_and_each_other(site: Site, tmp_path: Path) -> None:
+def test_circular_sitemaps(site: Site, tmp_path: Path) -> None:
     site.routes |= {
         "/map.xml": sitemap_index(*(f"{site.url}/{n}.xml" for n in ("map", "x", "y", "x"))),
         "/x.xml": sitemap_index(f"{site.url}/y.xml", f"{site.url}/map.xml"),
@@ -171,7 +171,7 @@ def test_a_sitemap_that_fails_makes_the_coverage_unknown(site: Site, tmp_path: P
     assert len(found.documents) == 6
 
 
-def test_more_urls_than_max_pages(site: Site, tmp_path: Path) -> None:
+def test_urls_beyond_max_pages_are_counted(site: Site, tmp_path: Path) -> None:
     site.routes["/map.xml"] = sitemap(*(f"{site.url}/{name}" for name in "fedcba"))
     found = gather(site, tmp_path, "sitemap", url="/map.xml", max_pages=2, min_coverage=1.0)
     assert found.paths == ["/e", "/f"]
@@ -191,7 +191,7 @@ def test_a_million_urls(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("body", ["<url/>", "<url><a/></url>", "<url><loc>/a</loc></url>"])
-def test_elements(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_elements_is_limited(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parsing takes time for each element, even those that list nothing."""
     monkeypatch.setattr(sitemaps, "MAX_ELEMENTS", 1_000)
     assert len(list(parse_sitemap(f"<urlset>{body * 100}</urlset>".encode()))) in {0, 100}
@@ -199,7 +199,9 @@ def test_elements(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
         list(parse_sitemap(f"<urlset>{body * 1_000}</urlset>".encode()))
 
 
-def test_total_bytes(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_total_bytes_are_limited(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sitemaps, "MAX_TOTAL_BYTES", 1_500)
     padding = f"<!--{'x' * 500}-->"
     names = ("one", "two", "three")
@@ -209,7 +211,7 @@ def test_total_bytes(site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert found.coverage["failed"] == {"sitemap: too much": 1}
 
 
-def test_entries() -> None:
+def test_number_of_entries_is_limited() -> None:
     body = b"""<?xml version="1.0" encoding="UTF-8"?>
     <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"
             xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">

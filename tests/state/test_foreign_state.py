@@ -122,7 +122,7 @@ def test_nothing_is_written_through_a_link_in_a_state(
 
 
 @pytest.mark.parametrize("name", ["lock.owner", "configuration.json.tmp", "index", "web/x"])
-def test_a_link_that_got_into_a_state_of_ours_is_not_followed(
+def test_a_link_put_into_our_state_is_not_followed(
     name: str, built: Project, tmp_path: Path
 ) -> None:
     victim = tmp_path / "victim"
@@ -141,7 +141,7 @@ def test_a_link_that_got_into_a_state_of_ours_is_not_followed(
     assert not list(victim.iterdir())
 
 
-def test_a_pipe_in_a_state_is_not_waited_for(built: Project) -> None:
+def test_a_pipe_in_a_state_does_not_block(built: Project) -> None:
     (state_of(built) / "configuration.json").unlink()
     os.mkfifo(state_of(built) / "configuration.json")
     assert (
@@ -152,7 +152,7 @@ def test_a_pipe_in_a_state_is_not_waited_for(built: Project) -> None:
 @pytest.mark.parametrize(
     "command", [["query", "seal"], ["eval"], ["export", "--output", "{}/out"], ["inspect"]]
 )
-def test_a_server_that_came_with_a_folder_is_not_run(
+def test_a_server_in_a_foreign_state_is_not_run(
     command: list[str], foreign: Project, tmp_path: Path
 ) -> None:
     plant_server(foreign, tmp_path / "ran")
@@ -162,7 +162,7 @@ def test_a_server_that_came_with_a_folder_is_not_run(
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_server_that_came_with_a_folder_is_not_run_after_a_build(
+def test_a_server_in_a_foreign_state_is_not_run_after_a_build(
     foreign: Project, tmp_path: Path
 ) -> None:
     plant_server(foreign, tmp_path / "ran")
@@ -185,7 +185,7 @@ def test_a_server_that_came_with_a_folder_is_not_run_after_a_build(
     ],
     ids=" ".join,
 )
-def test_an_index_that_came_with_a_folder_is_refused(command: list[str], foreign: Project) -> None:
+def test_an_index_in_a_foreign_state_is_refused(command: list[str], foreign: Project) -> None:
     before = snapshot(foreign.root)
     result = foreign.run(*command)
     assert result.exit_code == 1
@@ -194,20 +194,20 @@ def test_an_index_that_came_with_a_folder_is_refused(command: list[str], foreign
     assert snapshot(foreign.root) == before
 
 
-def test_an_update_refuses_an_index_that_came_with_a_folder(foreign: Project) -> None:
+def test_an_update_refuses_an_index_in_a_foreign_state(foreign: Project) -> None:
     export = foreign.root / "dist" / "notes"
     result = CliRunner().invoke(main, ["update", str(export), "--project", str(foreign.root)])
     assert result.exit_code == 1
     assert REFUSED in result.output
 
 
-def test_doctor_says_that_a_state_came_with_the_folder(foreign: Project) -> None:
+def test_doctor_reports_a_foreign_state(foreign: Project) -> None:
     before = snapshot(foreign.root)
     assert REFUSED in foreign.run("doctor").output
     assert snapshot(foreign.root) == before
 
 
-def test_an_index_that_got_into_a_state_of_ours_is_refused_and_built_again(
+def test_a_foreign_index_in_our_state_is_refused_and_rebuilt(
     built: Project, make_project: MakeProject
 ) -> None:
     other = make_project({"evil.md": "# Evil\n\nDrink the coolant."}, name="other")
@@ -225,7 +225,7 @@ def test_an_index_that_got_into_a_state_of_ours_is_refused_and_built_again(
     assert [hit["path"] for hit in built.ask("coolant seal")["results"]] == ["seals.md"]
 
 
-def test_a_state_of_the_version_before_is_set_aside_and_built_afresh(built: Project) -> None:
+def test_a_state_of_an_earlier_version_is_set_aside_and_rebuilt(built: Project) -> None:
     for path in state_of(built).glob("made-here*"):
         path.unlink()
     kept = snapshot(state_of(built))
@@ -238,7 +238,7 @@ def test_a_state_of_the_version_before_is_set_aside_and_built_afresh(built: Proj
     assert ".foundry" not in built.succeed("build", "--quiet").stderr
 
 
-def test_one_state_is_set_aside_at_most(built: Project, tmp_path: Path) -> None:
+def test_only_the_last_foreign_state_is_kept_aside(built: Project, tmp_path: Path) -> None:
     for number in range(3):
         (state_of(built) / "made-here").unlink()
         (state_of(built) / "mark").write_text(f"{number}")
@@ -280,7 +280,7 @@ KINDS = ["cp", "cp -al", "linked", "tar", "go-rwx", "a+rwx", "u+x,g+s"]
 
 
 @pytest.mark.parametrize("how", [*KINDS, pytest.param("chown", marks=needs_root)])
-def test_owners_modes_times_and_copies_leave_a_state_ours(
+def test_changed_owners_modes_and_times_and_copies_keep_a_state_ours(
     how: str, built: Project, tmp_path: Path
 ) -> None:
     built.ask("seal")
@@ -319,7 +319,7 @@ def forge(state: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["chunks", "manifest", "version"])
-def test_what_was_changed_in_a_copy_is_not_used(kind: str, built: Project, tmp_path: Path) -> None:
+def test_changed_files_in_a_copy_are_not_used(kind: str, built: Project, tmp_path: Path) -> None:
     copy = copied(built, "cp", tmp_path / "copy")
     forge(state_of(copy), kind)
     for command in (["query", "seal"], ["inspect"], ["export"]):
@@ -329,7 +329,7 @@ def test_what_was_changed_in_a_copy_is_not_used(kind: str, built: Project, tmp_p
 
 
 @pytest.mark.parametrize("how", ["in its place", "of another file"])
-def test_prepared_documents_that_somebody_else_wrote_are_not_there(
+def test_prepared_documents_without_our_signature_are_ignored(
     how: str, built: Project, tmp_path: Path
 ) -> None:
     copy = copied(built, "cp", tmp_path / "copy")
@@ -349,9 +349,7 @@ def test_prepared_documents_that_somebody_else_wrote_are_not_there(
     assert "yearly" in copy.ask("seal")["results"][0]["text"]
 
 
-def test_a_file_of_prepared_documents_that_computes_is_not_used(
-    built: Project, tmp_path: Path
-) -> None:
+def test_a_cache_file_with_a_view_is_not_used(built: Project, tmp_path: Path) -> None:
     copy = copied(built, "cp", tmp_path / "copy")
     with closing(sqlite3.connect(state_of(copy) / "documents.sqlite")) as cache:
         cache.executescript(
@@ -363,7 +361,7 @@ def test_a_file_of_prepared_documents_that_computes_is_not_used(
     assert changes["read"] == 1
 
 
-def test_what_carries_no_code_is_used_where_it_was_written_alone(
+def test_copies_of_repositories_and_handovers_are_used_only_where_written(
     built: Project, tmp_path: Path
 ) -> None:
     for name in ("git", "handover"):
@@ -375,7 +373,7 @@ def test_what_carries_no_code_is_used_where_it_was_written_alone(
     assert not list(state_of(copy).glob("*/planted"))
 
 
-def test_files_are_hashed_once_after_they_were_copied(
+def test_copied_files_are_hashed_once(
     built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = copied(built, "cp", tmp_path / "copy")
@@ -398,7 +396,7 @@ def test_a_renamed_project_keeps_its_state(built: Project) -> None:
     assert set_aside(moved) == []
 
 
-def test_a_state_of_another_installation_is_not_ours(
+def test_a_state_of_another_installation_is_foreign(
     built: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
@@ -406,21 +404,21 @@ def test_a_state_of_another_installation_is_not_ours(
 
 
 @needs_root
-def test_an_empty_state_of_another_user_is_not_ours(make_project: MakeProject) -> None:
+def test_an_empty_state_of_another_user_is_foreign(make_project: MakeProject) -> None:
     project = make_project(FILES)
     state_of(project).mkdir()
     os.chown(state_of(project), 65534, 65534)
     assert "belongs to another user" in project.run("inspect").output
 
 
-def test_an_empty_folder_is_taken(make_project: MakeProject) -> None:
+def test_an_empty_state_folder_is_used(make_project: MakeProject) -> None:
     project = make_project(FILES)
     state_of(project).mkdir()
     project.succeed("build", "--quiet")
     assert set_aside(project) == []
 
 
-def test_a_build_that_was_stopped_before_the_state_was_marked_goes_on(
+def test_a_build_continues_if_stopped_before_the_state_was_signed(
     make_project: MakeProject,
 ) -> None:
     project = make_project(FILES)
@@ -431,7 +429,7 @@ def test_a_build_that_was_stopped_before_the_state_was_marked_goes_on(
     assert set_aside(project) == []
 
 
-def test_what_was_restored_is_taken_over_if_the_user_says_so(
+def test_restored_data_are_taken_over_if_the_user_vouches(
     foreign: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RESTORED, "1")
@@ -448,9 +446,7 @@ def test_what_was_restored_is_taken_over_if_the_user_says_so(
     }
 
 
-def test_pages_that_were_restored_are_taken_over(
-    foreign: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_restored_pages_are_taken_over(foreign: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     (state_of(foreign) / "web").mkdir()
     shutil.copyfile(state_of(foreign) / "documents.sqlite", state_of(foreign) / "web/pages.sqlite")
     monkeypatch.setenv(RESTORED, "1")
@@ -475,7 +471,7 @@ def test_pages_that_were_restored_are_taken_over(
         ),
     ],
 )
-def test_the_hint_helps_with_what_was_not_done_yet(
+def test_the_hint_names_the_steps_that_remain(
     value: str, holds: bool, hint: str, foreign: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not holds:
@@ -488,7 +484,7 @@ def test_the_hint_helps_with_what_was_not_done_yet(
     assert ".foundry" not in foreign.succeed("build", "--quiet").stderr
 
 
-def test_every_job_that_restores_a_cache_takes_it_over(
+def test_every_ci_job_that_restores_a_cache_takes_it_over(
     foreign: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RESTORED, "1")
@@ -501,7 +497,7 @@ def test_every_job_that_restores_a_cache_takes_it_over(
 
 
 @pytest.mark.parametrize("value", ["", "0"])
-def test_nothing_is_taken_over_unless_the_user_says_so(
+def test_nothing_is_taken_over_unless_the_user_vouches(
     value: str, foreign: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(RESTORED, value)
@@ -540,7 +536,7 @@ def test_no_link_is_taken_over(
     assert {path.name for path in state_of(foreign).rglob("*.sqlite")} == {"documents.sqlite"}
 
 
-def test_damage_in_what_was_restored_is_noticed(
+def test_damage_in_restored_data_is_noticed(
     foreign: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with closing(sqlite3.connect(state_of(foreign) / "documents.sqlite")) as cache:
@@ -588,7 +584,7 @@ def pulled(built: Project, tmp_path: Path) -> Project:
 TRACKED = "contains files that git tracks"
 
 
-def test_what_a_pull_has_put_into_a_state_of_ours_is_not_used(pulled: Project) -> None:
+def test_files_that_a_pull_put_into_our_state_are_not_used(pulled: Project) -> None:
     for command in (["query", "seal"], ["inspect"], ["export"]):
         result = pulled.run(*command)
         assert result.exit_code == 1
@@ -600,7 +596,7 @@ def test_what_a_pull_has_put_into_a_state_of_ours_is_not_used(pulled: Project) -
     assert ".foundry" not in pulled.succeed("build", "--quiet").stderr
 
 
-def test_what_a_pull_has_put_there_is_noticed_within_a_hook_of_git(
+def test_files_that_a_pull_put_there_are_noticed_within_a_git_hook(
     pulled: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index of a commit"))
@@ -621,7 +617,7 @@ def test_without_git_a_state_in_a_repository_is_used(
     assert built.ask("seal")["results"]
 
 
-def test_what_git_tracks_in_a_project_around_ours_is_noticed(pulled: Project) -> None:
+def test_tracked_state_files_of_an_enclosing_repository_are_noticed(pulled: Project) -> None:
     inner = Project(pulled.root / "inner")
     shutil.copytree(pulled.root / "sources", inner.root / "sources")
     shutil.copyfile(pulled.root / "foundry.toml", inner.root / "foundry.toml")
@@ -631,7 +627,7 @@ def test_what_git_tracks_in_a_project_around_ours_is_noticed(pulled: Project) ->
     assert TRACKED in inner.run("query", "seal").output
 
 
-def test_no_program_is_run_that_a_repository_around_a_state_names(
+def test_no_program_named_by_an_enclosing_repository_is_run(
     pulled: Project, tmp_path: Path
 ) -> None:
     program = tmp_path / "program"

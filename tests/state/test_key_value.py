@@ -42,7 +42,7 @@ def test_entries_are_found_by_key(tmp_path: Path) -> None:
     file.close()
 
 
-def test_what_was_not_committed_is_undone(tmp_path: Path) -> None:
+def test_uncommitted_entries_are_lost(tmp_path: Path) -> None:
     file = open_file(tmp_path / "cache")
     file.put({b"a": b"1"})
     file.commit()
@@ -63,7 +63,7 @@ def test_what_was_not_committed_is_undone(tmp_path: Path) -> None:
         "key = CAST('b' AS BLOB)",
     ],
 )
-def test_a_damaged_entry_is_not_there(damage: str, tmp_path: Path) -> None:
+def test_damaged_entries_are_dropped(damage: str, tmp_path: Path) -> None:
     path = tmp_path / "cache"
     file = open_file(path)
     file.put({b"a": b"content"})
@@ -78,7 +78,7 @@ def test_a_damaged_entry_is_not_there(damage: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_kept", [True, False])
-def test_a_file_of_another_version_makes_way(
+def test_a_file_of_another_version_is_replaced(
     is_kept: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "cache"
@@ -103,7 +103,7 @@ def damaged(path: Path) -> None:
     path.write_bytes(content)
 
 
-def test_damage_found_later_costs_what_was_there(
+def test_damage_found_later_loses_earlier_entries(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = tmp_path / "cache"
@@ -118,7 +118,7 @@ def test_damage_found_later_costs_what_was_there(
     file.close()
 
 
-def test_damage_is_told_where_all_must_be_there(tmp_path: Path) -> None:
+def test_damage_is_an_error_if_all_entries_are_needed(tmp_path: Path) -> None:
     path = tmp_path / "cache"
     damaged(path)
     file = open_file(path, is_strict=True)

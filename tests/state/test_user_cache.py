@@ -32,7 +32,7 @@ def built(cache: Path, make_project: MakeProject) -> Project:
     return project
 
 
-def test_the_secret_is_the_users_alone_and_stays(built: Project, cache: Path) -> None:
+def test_the_secret_is_private_and_does_not_change(built: Project, cache: Path) -> None:
     secret = cache / SECRET_NAME
     content = secret.read_bytes()
     assert len(content) == 32
@@ -87,7 +87,7 @@ def test_a_cache_that_cannot_be_written_is_named(
     assert "set XDG_CACHE_HOME" in result.output
 
 
-def test_a_relative_cache_folder_is_not_taken(
+def test_a_relative_cache_folder_is_ignored(
     tmp_path: Path, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
@@ -96,7 +96,7 @@ def test_a_relative_cache_folder_is_not_taken(
     assert list((tmp_path / "home").rglob(SECRET_NAME))
 
 
-def test_on_macos_the_cache_is_where_caches_are(
+def test_on_macos_the_cache_is_in_library_caches(
     tmp_path: Path, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
@@ -144,7 +144,7 @@ def test_a_source_that_holds_the_cache_does_not_deliver_the_secret(
     assert [hit["path"] for hit in hits] == ["notes.md"]
 
 
-def test_builds_that_begin_at_once_share_one_secret_and_one_state(
+def test_simultaneous_builds_share_one_secret_and_one_state(
     cache: Path, make_project: MakeProject
 ) -> None:
     project = make_project(FILES)
