@@ -86,7 +86,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_what_recipes_add_is_in_a_server_that_answers(checkout: Path, tmp_path: Path) -> None:
+def test_a_server_with_the_added_parts_works(checkout: Path, tmp_path: Path) -> None:
     sources = tmp_path / "sources"
     sources.mkdir()
     (sources / "notes.md").write_text(NOTES)

@@ -146,7 +146,7 @@ def test_every_package_has_a_layer() -> None:
     assert packages <= set().union(*LAYERS)
 
 
-def test_few_modules_lie_at_the_root() -> None:
+def test_few_modules_are_at_the_root() -> None:
     assert len(list(FOUNDRY.glob("*.py"))) <= MAX_ROOT_MODULES
 
 
@@ -159,7 +159,7 @@ def test_packages_are_small() -> None:
     assert large == LARGE.keys()
 
 
-def test_modules_that_share_a_prefix_lie_in_a_folder() -> None:
+def test_modules_with_a_common_prefix_are_in_a_folder() -> None:
     counts = Counter(
         (path.parent.relative_to(FOUNDRY).as_posix(), path.stem.partition("_")[0])
         for path in MODULES
@@ -178,7 +178,7 @@ def test_imports_point_one_way() -> None:
             assert is_foundation or layer_of(other) < layer_of(package), f"{name_of(path)}: {other}"
 
 
-def test_packages_in_a_package_know_few_neighbours() -> None:
+def test_packages_in_a_package_import_few_neighbours() -> None:
     for path in set(MODULES) - set(RUNTIME):
         name = name_of(path)
         own = ".".join(name.split(".")[:2])
@@ -188,7 +188,7 @@ def test_packages_in_a_package_know_few_neighbours() -> None:
                 assert inner in WITHIN_PACKAGES[own], f"{name}: {other}"
 
 
-def test_formats_know_nothing_of_workers() -> None:
+def test_formats_do_not_import_workers() -> None:
     for place, package in enumerate(READING):
         later = {f"readers.{other}" for other in READING[place + 1 :]}
         for path in (FOUNDRY / "readers" / package).rglob("*.py"):
@@ -258,7 +258,7 @@ def test_packages_of_a_server_import_one_way() -> None:
             assert other in allowed, f"{'.'.join(parts)} imports {other}"
 
 
-def test_modules_of_a_server_import_each_other_in_no_circle() -> None:
+def test_modules_of_a_server_have_no_circular_imports() -> None:
     folder = FOUNDRY / "runtime"
     modules = {path.relative_to(folder).as_posix(): path.read_bytes() for path in RUNTIME}
     assert find_circle(modules) == []
@@ -296,7 +296,7 @@ def is_safe_yaml(path: Path, call: ast.Call) -> bool:
     )
 
 
-def test_nothing_runs_what_it_reads() -> None:
+def test_no_module_executes_what_it_reads() -> None:
     for path in MODULES:
         for _, name in imports(path):
             assert name.partition(".")[0] not in FORBIDDEN_MODULES, name

@@ -121,12 +121,12 @@ def test_the_good_document_is_found(built: Project) -> None:
 
 
 @pytest.mark.parametrize("name", SKIPPED)
-def test_what_is_listed_with_its_reason(name: str, built: Project) -> None:
+def test_bad_files_are_listed_with_their_reason(name: str, built: Project) -> None:
     assert entries(built)[name]["reason"] == SKIPPED[name][1]
 
 
 @pytest.mark.parametrize("name", READ)
-def test_what_is_read_all_the_same(name: str, built: Project) -> None:
+def test_imperfect_files_are_read(name: str, built: Project) -> None:
     assert name not in entries(built)
     texts = [chunk for chunk in chunks(built) if chunk["path"] == name]
     assert any(READ[name][1] in chunk["text"].casefold() for chunk in texts)
@@ -142,11 +142,11 @@ def test_a_file_of_ten_gigabytes_is_not_read(built: Project) -> None:
     assert entries(built)["sparse.txt"]["reason"] == "over the size limit"
 
 
-def test_no_chunk_is_larger_than_it_may_be(built: Project) -> None:
+def test_no_chunk_exceeds_the_limit(built: Project) -> None:
     assert max(len(chunk["text"]) for chunk in chunks(built)) <= 1200
 
 
-def test_nothing_of_it_was_run(built: Project) -> None:
+def test_no_code_in_a_document_was_run(built: Project) -> None:
     assert not [*built.root.rglob("*pwned*"), *Path.cwd().glob("*pwned*")]
 
 
@@ -163,7 +163,7 @@ def test_a_table_of_very_many_columns(make_project: MakeProject) -> None:
 
 
 @pytest.mark.slow
-def test_a_table_of_one_endless_line_is_never_whole_in_memory(make_project: MakeProject) -> None:
+def test_a_table_of_one_huge_line_is_not_kept_in_memory(make_project: MakeProject) -> None:
     project = make_project({"data/rows.csv": "id,text\n1,"}, config=records_config("data/rows.csv"))
     with (project.root / "data/rows.csv").open("ab") as file:
         file.truncate(800_000_000)

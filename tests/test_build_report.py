@@ -101,7 +101,7 @@ def test_counts_are_exact(make_project: MakeProject) -> None:
     }
 
 
-def test_what_was_left_out_is_named_with_its_reason(make_project: MakeProject) -> None:
+def test_omitted_files_are_named_with_their_reason(make_project: MakeProject) -> None:
     empty = {f"guide/empty{number}.md": "" for number in range(3)}
     project = make_project({**FILES, **empty}, config=CONFIG)
     said = project.succeed("build").stdout
@@ -124,7 +124,7 @@ def test_what_was_left_out_is_named_with_its_reason(make_project: MakeProject) -
     assert "are listed in" not in said
 
 
-def test_a_source_of_which_nothing_can_be_read_names_what_was_left_out(
+def test_an_unreadable_source_is_an_error_that_names_omitted_files(
     make_project: MakeProject,
 ) -> None:
     project = make_project({"guide/large.txt": "word " * 2000, "archive/a.md": ""}, config=CONFIG)
@@ -176,7 +176,7 @@ def test_findings_name_file_and_line_and_never_the_value(make_project: MakeProje
     assert KEY.encode() in all_bytes(project.index)
 
 
-def test_table_shows_the_columns_in_which_there_is_something(make_project: MakeProject) -> None:
+def test_the_table_shows_only_columns_with_values(make_project: MakeProject) -> None:
     project = make_project({"a.md": "# A\n\nText.\n"})
     lines = project.succeed("build").stdout.splitlines()
     (heading,) = [line for line in lines if line.startswith("source ")]
@@ -189,7 +189,7 @@ def test_table_shows_the_columns_in_which_there_is_something(make_project: MakeP
     assert next(line for line in fuller.splitlines() if line.startswith("total")).split()[1] == "15"
 
 
-def test_a_copy_is_found_by_all_that_it_had(make_project: MakeProject) -> None:
+def test_a_copy_is_found_by_its_own_path_tags_and_metadata(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG)
     project.succeed("build")
     place = {
@@ -223,7 +223,7 @@ def test_every_copy_is_named_by_a_hit(make_project: MakeProject) -> None:
     assert {found["path"], *(place["path"] for place in found["also_at"])} == {*names}
 
 
-def test_copies_and_boilerplate_stay_where_that_is_wanted(make_project: MakeProject) -> None:
+def test_copies_and_boilerplate_are_kept_if_configured(make_project: MakeProject) -> None:
     config = CONFIG + '\n[build]\nduplicates = "keep"\nboilerplate = "keep"\n'
     project = make_project(FILES, config=config)
     project.succeed("build")
@@ -231,7 +231,7 @@ def test_copies_and_boilerplate_stay_where_that_is_wanted(make_project: MakeProj
     assert (archive["copies"], archive["documents"], archive["chunks"]) == (0, 13, 23)
 
 
-def test_the_index_does_not_depend_on_how_it_came_about(make_project: MakeProject) -> None:
+def test_the_index_does_not_depend_on_earlier_builds(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG)
     first = project.root / "guide" / "a.md"
     first.write_bytes((project.root / "guide" / "pump.md").read_bytes())
@@ -244,7 +244,7 @@ def test_the_index_does_not_depend_on_how_it_came_about(make_project: MakeProjec
     assert all_bytes(project.index) == all_bytes(again.index)
 
 
-def test_what_is_read_as_plain_text_for_want_of_a_reader_is_told(make_project: MakeProject) -> None:
+def test_formats_read_as_plain_text_are_reported(make_project: MakeProject) -> None:
     names = ("a.foo", "deep/b.FOO", "c.bar", "d.txt", "e.log", "README", "f.md", "g.svg")
     project = make_project({f"guide/{name}": f"Words of {name}." for name in names}, config=CONFIG)
     (project.root / "archive").mkdir()
@@ -258,7 +258,7 @@ def test_what_is_read_as_plain_text_for_want_of_a_reader_is_told(make_project: M
     assert report["skipped"][0]["detail"] == 'read with "**/*.svg" in include'
 
 
-def test_what_was_left_out_is_summed_up_with_what_would_read_it() -> None:
+def test_omitted_formats_are_summed_up_with_the_extra_that_reads_them() -> None:
     reasons = [Reason.WITH_RST, Reason.NEEDS_OCR, Reason.WITH_OFFICE, Reason.WITH_RST]
     skipped = [{"reason": str(each)} for each in (*reasons, Reason.NO_DOCUMENT)]
     report = {"skipped": skipped, "findings": [], "lacking": {"code": 7, "office": 1}}
@@ -290,7 +290,7 @@ def test_strict_publishes_nothing_and_lists_everything(make_project: MakeProject
     assert json.loads(project.succeed("build", "--strict", "--json").stdout)["documents"] == 14
 
 
-def test_what_is_named_like_a_secret_is_counted_and_can_be_included(
+def test_files_named_like_secrets_are_counted_and_can_be_included(
     make_project: MakeProject,
 ) -> None:
     files = {"guide/a.md": "# A", "guide/keys/credentials.json": '{"account": "zebra"}'}
@@ -314,7 +314,7 @@ def test_what_is_named_like_a_secret_is_counted_and_can_be_included(
     assert project.ask("zebra")["results"][0]["path"] == "keys/credentials.json"
 
 
-def test_of_a_private_key_in_a_text_nobody_says_that_it_can_be_included(
+def test_texts_with_private_keys_have_no_hint_to_include_them(
     make_project: MakeProject,
 ) -> None:
     files = {"guide/a.md": "# A", "guide/b.md": "-----BEGIN PRIVATE KEY-----\nMII"}

@@ -11,7 +11,7 @@ from foundry.config.project import load_config
 MODEL = '[embedding]\nprovider = "sentence-transformers"\nmodel = "model"\n'
 
 
-def test_a_models_files_are_part_of_the_state(make_project: MakeProject) -> None:
+def test_files_of_a_model_are_part_of_the_state(make_project: MakeProject) -> None:
     files = {"model/weights.bin": "0123", "model/parts/pieces.txt": "a b"}
     project = make_project(files, config=CONFIG + MODEL)
 
@@ -36,7 +36,9 @@ def test_a_models_files_are_part_of_the_state(make_project: MakeProject) -> None
 
 
 @pytest.mark.parametrize("model", ["", "somebody/some-model"])
-def test_other_files_of_a_project_are_not(model: str, make_project: MakeProject) -> None:
+def test_other_files_of_a_project_are_not_part_of_the_state(
+    model: str, make_project: MakeProject
+) -> None:
     config = CONFIG + (MODEL.replace('"model"', f'"{model}"') if model else "")
     project = make_project({"a.md": "text"}, config=config)
     before = index_state(load_config(project.root), "inputs")

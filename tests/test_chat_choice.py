@@ -62,7 +62,7 @@ def planned(project: Project, options: str) -> dict[str, bytes]:
     return plan_server(Design.of(load_config(project.root), PROVIDERS["none"]), None)
 
 
-def test_nothing_of_a_model_ships_unless_it_is_chosen(make_project: MakeProject) -> None:
+def test_exports_have_no_code_for_models_unless_chosen(make_project: MakeProject) -> None:
     project = make_project(NOTE)
     without = planned(project, "openai = true\n")
     chosen = planned(project, "openai = true\nlanguage_model = true\n")
@@ -81,7 +81,7 @@ def test_nothing_of_a_model_ships_unless_it_is_chosen(make_project: MakeProject)
     assert [name.partition(">")[0] for name in needed ^ less] == ["httpx2"]
 
 
-def test_a_new_project_lets_the_chat_ask_a_model(tmp_path: Path) -> None:
+def test_chats_of_new_projects_may_use_a_model(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "note.md").write_text(NOTE["note.md"])
     arguments = ["init", str(tmp_path / "new"), "--source", str(tmp_path / "docs")]
@@ -89,7 +89,7 @@ def test_a_new_project_lets_the_chat_ask_a_model(tmp_path: Path) -> None:
     assert "language_model" in load_config(tmp_path / "new").server.interfaces
 
 
-def test_it_is_said_that_a_chat_asks_no_model_any_more(
+def test_a_chat_that_no_longer_uses_a_model_is_reported(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = "warning: the chat of this server does not ask a language model"
@@ -112,7 +112,7 @@ def test_it_is_said_that_a_chat_asks_no_model_any_more(
     assert said in project.run("export").stderr
 
 
-def test_a_folder_is_served_with_the_model_that_is_named(
+def test_a_folder_is_served_with_the_named_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

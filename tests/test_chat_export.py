@@ -191,7 +191,7 @@ def test_extractive_answer_cites_what_search_finds(extractive: str) -> None:
     assert all(cited["url"].startswith("http") for cited in done["cited"])
 
 
-def test_no_text_ends_a_line_of_a_stream(extractive: str) -> None:
+def test_no_text_ends_the_line_of_an_event(extractive: str) -> None:
     """Many clients split streams at every line end of Unicode."""
     question = "Who\x85is\u2028Orsel\u2029Vane?"
     messages = conversation(question)["messages"]
@@ -213,7 +213,7 @@ FOLLOW_UPS = [
 
 
 @pytest.mark.parametrize(("first", "second", "title"), FOLLOW_UPS)
-def test_follow_up_is_searched_for_with_what_it_refers_to(
+def test_follow_up_is_searched_with_its_context(
     extractive: str, first: str, second: str, title: str
 ) -> None:
     """As sent by the page and OpenAI clients: with ids of cited passages, or with the legend."""
@@ -245,7 +245,7 @@ def test_follow_up_is_searched_for_with_what_it_refers_to(
         assert extra["sources"][0]["title"] == title
 
 
-def test_new_question_in_a_conversation_is_searched_for_as_it_is(extractive: str) -> None:
+def test_new_question_in_a_conversation_is_searched_unchanged(extractive: str) -> None:
     for question in QUESTIONS[:20]:
         alone = ask(extractive, conversation(question["query"]))
         later = ask(extractive, conversation("What is at D44?", "A shrine. [1]", question["query"]))
@@ -339,7 +339,7 @@ def test_unrelated_question_finds_nothing(extractive: str, question: str) -> Non
         ("How do I set max_connections of PostgreSQL?", "max_connections, PostgreSQL"),
     ],
 )
-def test_nothing_is_answered_about_what_the_documents_do_not_mention(
+def test_subjects_that_the_documents_do_not_mention_get_no_answer(
     extractive: str, question: str, unknown: str
 ) -> None:
     events = ask(extractive, conversation(question))
@@ -371,9 +371,7 @@ def test_nothing_is_answered_about_what_the_documents_do_not_mention(
         (conversation(QUESTION, filters={"source": "nowhere"}), "filters.source"),
     ],
 )
-def test_impossible_request_names_its_field(
-    extractive: str, body: dict[str, Any], field: str
-) -> None:
+def test_invalid_request_names_its_field(extractive: str, body: dict[str, Any], field: str) -> None:
     problem = refused(extractive, "/chat", body, 422)
     assert field in {error["field"] for error in problem["errors"]} | {
         error["message"].partition(":")[0] for error in problem["errors"]
@@ -433,7 +431,7 @@ def test_answer_of_the_model_is_streamed_and_checked(modelled: str, model: Langu
         ["<th", "ink></think", ">She tends the flames. [1]"],
     ],
 )
-def test_reasoning_is_no_part_of_an_answer(
+def test_reasoning_is_not_part_of_an_answer(
     modelled: str, model: LanguageModel, pieces: list[str]
 ) -> None:
     model.script = answer(*pieces)
@@ -443,7 +441,7 @@ def test_reasoning_is_no_part_of_an_answer(
 
 
 @pytest.mark.parametrize("said", ["<", "<thin", "So <think> is an element.", "</think>"])
-def test_answer_that_only_looks_like_reasoning_is_whole(
+def test_answer_that_only_looks_like_reasoning_is_complete(
     modelled: str, model: LanguageModel, said: str
 ) -> None:
     model.script = answer(*said)
@@ -451,7 +449,7 @@ def test_answer_that_only_looks_like_reasoning_is_whole(
     assert text_of(ask(modelled, conversation(QUESTION))) == shown
 
 
-def test_prompt_fences_the_passages(modelled: str, model: LanguageModel) -> None:
+def test_passages_are_fenced_in_the_prompt(modelled: str, model: LanguageModel) -> None:
     fences = set()
     for _ in range(2):
         ask(modelled, conversation(QUESTION))
@@ -466,7 +464,9 @@ def test_prompt_fences_the_passages(modelled: str, model: LanguageModel) -> None
     assert len(fences) == 2
 
 
-def test_prompt_says_what_the_documents_do_not_mention(modelled: str, model: LanguageModel) -> None:
+def test_prompt_names_words_that_the_documents_do_not_mention(
+    modelled: str, model: LanguageModel
+) -> None:
     question = "What does incident PII-2024-9999 say about roof falls?"
     ask(modelled, conversation(question))
     said = model.calls[-1].body["messages"][-1]["content"]
@@ -476,7 +476,7 @@ def test_prompt_says_what_the_documents_do_not_mention(modelled: str, model: Lan
     assert "do not mention" not in model.calls[-1].body["messages"][-1]["content"]
 
 
-def test_question_is_condensed_from_its_conversation(modelled: str, model: LanguageModel) -> None:
+def test_follow_up_is_rewritten_by_the_model(modelled: str, model: LanguageModel) -> None:
     model.script = answer("Yes. [1]", condensed=" Who is\nOrsel Vane? ")
     turns = conversation("What is at D44?", "A shrine. [1]", "Who keeps it?")
     events = ask(modelled, turns)
@@ -511,7 +511,7 @@ def fail_to_condense(call: Call, reply: Reply) -> None:
     answer("Yes. [1]")(call, reply)
 
 
-def test_question_that_cannot_be_condensed_is_searched_for_with_its_conversation(
+def test_question_that_cannot_be_rewritten_is_searched_with_its_conversation(
     modelled: str, model: LanguageModel
 ) -> None:
     model.script = fail_to_condense
@@ -530,9 +530,7 @@ def test_question_that_cannot_be_condensed_is_searched_for_with_its_conversation
         assert sources["query_notice"] == f"The language model {said}."
 
 
-def test_extract_counts_the_call_that_worded_its_question(
-    modelled: str, model: LanguageModel
-) -> None:
+def test_usage_of_an_extract_includes_the_rewriting(modelled: str, model: LanguageModel) -> None:
     def fail_to_answer(call: Call, reply: Reply) -> None:
         if call.is_condensing:
             answer("", condensed=QUESTION)(call, reply)
@@ -546,18 +544,14 @@ def test_extract_counts_the_call_that_worded_its_question(
     assert done["usage"]["total_tokens"] == 18
 
 
-def test_question_that_stands_by_itself_is_not_condensed(
-    modelled: str, model: LanguageModel
-) -> None:
+def test_self_contained_question_is_not_rewritten(modelled: str, model: LanguageModel) -> None:
     events = ask(modelled, conversation("What is at D44?", "A shrine.", QUESTION))
     assert (events[0][1]["query"], events[0][1]["query_from"]) == (QUESTION, "question")
     (call,) = model.calls
     assert not call.is_condensing
 
 
-def test_model_that_fails_on_a_follow_up_is_said_to_have_failed(
-    modelled: str, model: LanguageModel
-) -> None:
+def test_model_failure_on_a_follow_up_is_reported(modelled: str, model: LanguageModel) -> None:
     model.script = refuse(401)
     events = ask(modelled, conversation("Recipe for pancakes", "None.", "explain that more simply"))
     assert events[0][1]["query_notice"] == "The language model answered 401."
@@ -680,7 +674,7 @@ def test_silence_before_the_first_word_gives_extracts(
 
 
 @pytest.mark.slow
-def test_endpoint_that_is_not_there_gives_extracts(export: Path) -> None:
+def test_missing_endpoint_gives_extracts(export: Path) -> None:
     with language_model() as gone:
         pass
     with serving_with(export, gone) as address:
@@ -713,7 +707,7 @@ def test_refused_parameters_are_left_out(export: Path) -> None:
         assert picky.calls[-1].body["max_completion_tokens"] == 1024
 
 
-def test_end_without_reason_or_usage_is_an_end(modelled: str, model: LanguageModel) -> None:
+def test_stream_may_end_without_reason_or_usage(modelled: str, model: LanguageModel) -> None:
     def end_plainly(call: Call, reply: Reply) -> None:
         reply.begin()
         reply.text("She does. [1]")
@@ -801,7 +795,7 @@ def test_slow_answer_ends_at_the_total_limit(
 
 @pytest.mark.parametrize("read", [0, 1, 200, 5000])
 @pytest.mark.parametrize("path", ["/chat", "/v1/chat/completions"])
-def test_caller_who_leaves_ends_the_call(
+def test_disconnecting_ends_the_call_to_the_model(
     modelled: str, model: LanguageModel, path: str, read: int
 ) -> None:
     def talk_slowly(call: Call, reply: Reply) -> None:
@@ -820,7 +814,7 @@ def test_caller_who_leaves_ends_the_call(
     assert model.calls[0].gone.wait(60)
 
 
-def test_caller_who_leaves_before_a_whole_answer_ends_the_call(
+def test_disconnecting_before_a_complete_answer_ends_the_call(
     modelled: str, model: LanguageModel
 ) -> None:
     model.script = say_nothing
@@ -833,7 +827,7 @@ def test_caller_who_leaves_before_a_whole_answer_ends_the_call(
 
 
 @pytest.mark.slow
-def test_calls_beyond_those_at_a_time_wait_for_their_turn(export: Path) -> None:
+def test_calls_beyond_the_concurrency_limit_wait(export: Path) -> None:
     go_on = threading.Event()
 
     def wait_between(call: Call, reply: Reply) -> None:
@@ -876,7 +870,7 @@ def obey(call: Call, reply: Reply) -> None:
     reply.finish()
 
 
-def test_obedient_model_does_no_more_than_talk(export: Path) -> None:
+def test_instructions_in_passages_have_no_effect_but_text(export: Path) -> None:
     headers = {"Authorization": f"Bearer {CANARIES['API_TOKENS']}"}
     with (
         language_model(obey) as obedient,
@@ -907,7 +901,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("length", [1, 7, len(HOSTILE)])
-def test_nothing_that_the_model_writes_is_a_link_or_an_image(
+def test_output_of_the_model_has_no_links_or_images(
     modelled: str, model: LanguageModel, length: int
 ) -> None:
     pieces = [HOSTILE[start : start + length] for start in range(0, len(HOSTILE), length)]
@@ -978,7 +972,7 @@ def test_openai_client_without_a_model(extractive: str) -> None:
     ]
 
 
-def test_unsupported_sentences_are_told(modelled: str, model: LanguageModel) -> None:
+def test_unsupported_sentences_are_reported(modelled: str, model: LanguageModel) -> None:
     model.script = answer("Orsel Vane tends the flames. [1] ", "She was born in 1931. [1]")
     events = ask(modelled, conversation(QUESTION))
     doubt = {"sentence": "She was born in 1931. [1]", "lacks": "number", "missing": ["1931"]}
@@ -1053,7 +1047,7 @@ def test_openai_client_streams(modelled: str, model: LanguageModel) -> None:
     assert "Wishes for the form of the answer: Answer in verse.\n" in user["content"]
 
 
-def test_openai_client_goes_on_with_an_earlier_answer(modelled: str, model: LanguageModel) -> None:
+def test_openai_client_continues_a_conversation(modelled: str, model: LanguageModel) -> None:
     model.script = answer("Yes. [1]", condensed=QUESTION)
     with client_of(modelled) as client:
         messages: list[Any] = [{"role": "user", "content": "What is at D44?"}]
@@ -1064,7 +1058,7 @@ def test_openai_client_goes_on_with_an_earlier_answer(modelled: str, model: Lang
         assert completion.choices[0].finish_reason == "stop"
 
 
-def test_openai_client_sees_a_broken_answer(modelled: str, model: LanguageModel) -> None:
+def test_openai_client_notices_a_broken_answer(modelled: str, model: LanguageModel) -> None:
     import openai
 
     model.script = break_off
@@ -1120,7 +1114,7 @@ def test_openai_client_reads_refusals(
     assert param is None or caught.value.body["param"] == param
 
 
-def test_openai_client_reads_refusals_at_the_gate(export: Path) -> None:
+def test_openai_client_reads_refusals_of_the_middleware(export: Path) -> None:
     import openai
 
     with serving(in_checkout(export), API_TOKENS=CANARIES["API_TOKENS"]) as address:
@@ -1133,7 +1127,7 @@ def test_openai_client_reads_refusals_at_the_gate(export: Path) -> None:
             assert client.models.list().data
 
 
-def test_start_does_not_load_the_client_of_the_model(export: Path) -> None:
+def test_start_up_does_not_import_the_http_client(export: Path) -> None:
     script = (
         f"import sys; sys.path.insert(0, {str(export)!r})\n"
         "from handbook.app import create_app\n"
@@ -1144,7 +1138,7 @@ def test_start_does_not_load_the_client_of_the_model(export: Path) -> None:
     subprocess.run([sys.executable, "-I", "-B", "-c", script], check=True, env=llm)
 
 
-def test_wrong_settings_are_refused_at_the_start(export: Path) -> None:
+def test_wrong_settings_are_refused_at_start_up(export: Path) -> None:
     with (
         pytest.raises(AssertionError, match="LLM_MODEL is not set"),
         serving(in_checkout(export), LLM_BASE_URL="http://127.0.0.1:9/v1"),
@@ -1152,7 +1146,7 @@ def test_wrong_settings_are_refused_at_the_start(export: Path) -> None:
         pass
 
 
-def test_doors_are_described(extractive: str) -> None:
+def test_endpoints_are_described(extractive: str) -> None:
     paths = get(f"{extractive}/openapi.json")["paths"]
     content = paths["/chat"]["post"]["responses"]["200"]["content"]
     events = content["text/event-stream"]["schema"]["x-event-data"]["anyOf"]

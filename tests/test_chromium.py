@@ -45,7 +45,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize("is_carried", [True, False], ids=["carried", "downloaded"])
-def test_all_of_the_system_are_tried_before_one_is_fetched(
+def test_all_system_browsers_are_tried_before_a_download(
     is_carried: bool, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chromium, "IS_CARRIED", is_carried)
@@ -57,13 +57,13 @@ def test_all_of_the_system_are_tried_before_one_is_fetched(
 
 
 @pytest.mark.usefixtures("offline")
-def test_the_one_of_playwright_comes_after_those_of_the_system(path: Path) -> None:
+def test_playwrights_browser_is_tried_after_the_systems(path: Path) -> None:
     expected = [write_program(path, name) for name in ("chromium", "of-playwright")]
     found = find_chromiums(expected[1])
     assert [next(found).program for _ in expected] == expected
 
 
-def test_one_can_be_chosen(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_browser_can_be_chosen(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_program(path, "chromium")
     monkeypatch.setenv("CHROMIUM", NOWHERE)
     assert [found.program for found in find_chromiums(NOWHERE)] == [NOWHERE]
@@ -71,7 +71,7 @@ def test_one_can_be_chosen(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chosen", ["", CARRIED])
-def test_one_is_had_where_none_of_the_system_starts(
+def test_a_browser_is_downloaded_if_none_of_the_systems_starts(
     chosen: str, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CHROMIUM", chosen)
@@ -84,7 +84,7 @@ def test_one_is_had_where_none_of_the_system_starts(
 
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize("is_carried", [True, False], ids=["carried", "downloaded"])
-def test_none_that_starts_is_a_failure_that_says_how_to_get_one(
+def test_without_a_working_browser_the_failure_names_the_remedy(
     is_carried: bool, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chromium, "IS_CARRIED", is_carried)

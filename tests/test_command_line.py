@@ -43,7 +43,7 @@ main()
 """
 
 
-def test_interrupt_while_modules_are_loaded_is_no_traceback() -> None:
+def test_interrupt_while_modules_are_loaded_prints_no_traceback() -> None:
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True)
     assert done.returncode == 130
     assert done.stderr == "error: interrupted\n"
@@ -87,7 +87,7 @@ def test_quiet_silences_libraries_too(make_project: MakeProject, quiet: bool) ->
     assert heard == (set() if quiet else {"log", "warning", "bar"})
 
 
-def test_what_was_silenced_is_heard_again(
+def test_libraries_are_silenced_only_temporarily(
     make_project: MakeProject, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = dict(os.environ)
@@ -97,21 +97,21 @@ def test_what_was_silenced_is_heard_again(
     assert caplog.messages == ["heard"]
 
 
-def test_no_progress_where_standard_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_progress_if_standard_error_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     with Reporter().step("Reading", "documents", 3) as step:
         step.advance()
     assert type(step) is Progress
 
 
-def test_messages_hold_no_commands_to_a_terminal(tmp_path: Path) -> None:
+def test_messages_contain_no_terminal_control_codes(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["build", str(tmp_path / "a\x1b[31mb\nc")], color=True)
     assert result.exit_code == 2
     assert "a\\x1b[31mb" in result.stderr
     assert "\x1b" not in result.stderr
 
 
-def test_json_holds_no_commands_to_a_terminal(make_project: MakeProject) -> None:
+def test_json_contains_no_terminal_control_codes(make_project: MakeProject) -> None:
     commands = "".join(map(chr, (0x1B, *range(0x7F, 0xA0), 0x200E, 0x202E, 0x2028, 0x2066)))
     text = f"# Pumps {commands}\n\nReplace the seal"
     table = json.dumps({"id": "a", "title": text, "text": text}) + "\n"
@@ -132,7 +132,7 @@ def test_json_holds_no_commands_to_a_terminal(make_project: MakeProject) -> None
     assert "\x1b" in project.ask(f"pumps {commands}")["query"]
 
 
-def test_what_cannot_be_asked_is_a_wrong_command_line(make_project: MakeProject) -> None:
+def test_queries_that_cannot_be_asked_are_usage_errors(make_project: MakeProject) -> None:
     project = make_project(NOTE)
     project.succeed("build")
     for arguments, said in (
@@ -147,7 +147,7 @@ def test_what_cannot_be_asked_is_a_wrong_command_line(make_project: MakeProject)
         assert "Traceback" not in result.stderr
 
 
-def test_index_of_another_version_says_how_to_renew_it(
+def test_index_of_another_version_has_a_hint_to_rebuild(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = make_project(NOTE)
@@ -160,7 +160,7 @@ def test_index_of_another_version_says_how_to_renew_it(
 
 
 @pytest.mark.parametrize("command", ["eval", "export"])
-def test_bad_questions_are_named_by_their_place(command: str, make_project: MakeProject) -> None:
+def test_bad_questions_are_named_by_file_and_line(command: str, make_project: MakeProject) -> None:
     project = make_project(NOTE)
     project.succeed("build")
     questions = project.root / "questions.jsonl"
@@ -175,7 +175,7 @@ def test_bad_questions_are_named_by_their_place(command: str, make_project: Make
     assert f"{questions}: cannot be read: is a folder, not a file" in result.stderr
 
 
-def test_commands_in_hints_are_what_a_shell_takes(tmp_path: Path) -> None:
+def test_commands_in_hints_are_quoted_for_a_shell(tmp_path: Path) -> None:
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.md").write_text(NOTE["note.md"])
     project = tmp_path / "it's my project"
@@ -189,14 +189,14 @@ def test_commands_in_hints_are_what_a_shell_takes(tmp_path: Path) -> None:
     assert shlex.split(said.partition("build it: ")[2]) == command
 
 
-def test_a_forgotten_question_is_said(make_project: MakeProject) -> None:
+def test_a_missing_query_is_reported(make_project: MakeProject) -> None:
     project = make_project(NOTE)
     result = project.run("query")
     assert result.exit_code == 2
     assert "is a project, but the query is missing: foundry query " in result.stderr
 
 
-def test_init_without_a_source_says_what_to_type(tmp_path: Path) -> None:
+def test_init_without_a_source_shows_an_example(tmp_path: Path) -> None:
     documents = tmp_path / "my documents"
     documents.mkdir()
     for options in ([], ["--source", ""]):
@@ -212,7 +212,7 @@ def test_init_without_a_source_says_what_to_type(tmp_path: Path) -> None:
     assert CliRunner().invoke(main, ["build", str(documents), "--quiet"]).exit_code == 0
 
 
-def test_doctor_says_that_there_is_no_project(tmp_path: Path) -> None:
+def test_doctor_reports_a_missing_project(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["doctor", str(tmp_path)])
     assert f"none: {tmp_path} has no foundry.toml" in result.stdout
 
@@ -238,7 +238,7 @@ def test_lines_of_progress(
     assert stream.getvalue() == line + "\n"
 
 
-def test_lines_name_what_takes_long_and_again_after_twice_the_time() -> None:
+def test_slow_steps_are_named_and_repeated_after_twice_the_time() -> None:
     stream = io.StringIO()
     with Lines("Reading", "documents", 4, stream) as step:
         for seconds in (9.9, 10, 19.9, 20, 39.9, 40):
@@ -253,7 +253,9 @@ def test_lines_name_what_takes_long_and_again_after_twice_the_time() -> None:
     ]
 
 
-def test_a_bar_names_what_takes_long_until_it_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_progress_bar_names_the_slow_document_until_it_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     now = 100.0
     monkeypatch.setattr("foundry.progress.time.monotonic", lambda: now)
     stream = io.StringIO()
@@ -271,7 +273,7 @@ def test_a_bar_names_what_takes_long_until_it_is_done(monkeypatch: pytest.Monkey
     ]
 
 
-def test_a_build_names_the_document_that_it_waits_for(
+def test_a_build_names_the_document_that_takes_long(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("foundry.progress.SLOW_SECONDS", 0)
@@ -299,7 +301,7 @@ def test_a_build_names_the_document_that_it_waits_for(
     assert "2 documents, " in result.stdout
 
 
-def test_full_disk_is_said_once_however_many_files_do_not_fit(tmp_path: Path) -> None:
+def test_full_disk_is_reported_once(tmp_path: Path) -> None:
     def fill(folder: Path) -> None:
         full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "table.npy")
         raise shutil.Error([(f"index/{n}.npy", str(folder / f"{n}.npy"), str(full)) for n in "abc"])

@@ -337,7 +337,7 @@ def test_problem_is_located_and_nothing_is_written(case: str, make_project: Make
 
 
 @pytest.mark.parametrize("name", NAMES, ids=lambda name: ascii(name[:9]))
-def test_name_that_is_no_slug_is_refused(name: str, make_project: MakeProject) -> None:
+def test_name_that_is_not_a_slug_is_refused(name: str, make_project: MakeProject) -> None:
     result = make_project(NOTE, config=NAMES[name]).run("build")
     assert result.exit_code == 2
     assert "project.name: " in result.stderr
@@ -346,7 +346,7 @@ def test_name_that_is_no_slug_is_refused(name: str, make_project: MakeProject) -
 
 @pytest.mark.parametrize("location", ['type = "folder"\npath', 'type = "git"\nrepository'])
 @pytest.mark.parametrize(("path", "name"), [(".", "handbook"), ("..", "work"), ("texts", "texts")])
-def test_default_name_of_a_source_is_the_same_from_every_folder(
+def test_default_name_of_a_source_does_not_depend_on_the_working_folder(
     location: str, path: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = tmp_path / "work" / "handbook"
@@ -391,7 +391,7 @@ def test_all_problems_are_reported_at_once(make_project: MakeProject) -> None:
     assert "2 problems" in result.stderr
 
 
-def test_missing_file_names_the_command_that_makes_one(tmp_path: Path) -> None:
+def test_missing_file_has_a_hint_to_run_init(tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["build", str(tmp_path)])
     assert result.exit_code == 2
     assert f"{tmp_path / 'foundry.toml'}: 1 problem\n  no such file" in result.stderr
@@ -400,7 +400,7 @@ def test_missing_file_names_the_command_that_makes_one(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"name = '\xff'", b"\xff\xfe[\x00p\x00", None])
-def test_file_that_is_no_text_is_refused(content: bytes | None, tmp_path: Path) -> None:
+def test_file_that_is_not_text_is_refused(content: bytes | None, tmp_path: Path) -> None:
     file = tmp_path / "foundry.toml"
     if content is None:
         file.mkdir()
@@ -433,7 +433,9 @@ def test_init_writes_a_file_that_builds_as_it_is(name: str, tmp_path: Path) -> N
         ("t.jsonl", '{"id": "1", "text": "Some text"}\n'),
     ],
 )
-def test_init_for_a_table_builds_as_it_is(file: str, content: str, tmp_path: Path) -> None:
+def test_init_for_a_table_writes_a_file_that_builds_as_it_is(
+    file: str, content: str, tmp_path: Path
+) -> None:
     (tmp_path / file).write_text(content, encoding="utf-8")
     project = tmp_path / "project"
     for command in (["init", "--source", str(tmp_path / file)], ["build", "--quiet"]):
@@ -474,7 +476,7 @@ def test_init_refuses_what_it_cannot_do(make_project: MakeProject, tmp_path: Pat
         ("semantic_weight = 3.0\nkeyword_weight = 5\n", (3, 5)),
     ],
 )
-def test_one_weight_leaves_the_rest_to_the_other(
+def test_a_single_weight_determines_the_other(
     written: str, expected: tuple[float, float], make_project: MakeProject
 ) -> None:
     config = load_config(make_project(NOTE, config=f"{CONFIG}[search]\n{written}").root)
@@ -540,7 +542,7 @@ def test_commented_options_show_their_true_defaults(kind: str, tmp_path: Path) -
     assert shown["project"]["language"] == type(parsed.project).model_fields["language"].default
 
 
-def test_own_files_are_no_documents(make_project: MakeProject) -> None:
+def test_the_projects_own_files_are_not_documents(make_project: MakeProject) -> None:
     config = NAMED + '[[sources]]\ntype = "folder"\npath = "."\n'
     project = make_project({**NOTE, "./questions.jsonl": ""}, config=config)
     (project.root / "questions.jsonl").write_text(

@@ -375,7 +375,7 @@ def written_keys() -> Iterator[str]:
                 yield f"{place}.{name}"
 
 
-def test_every_key_of_the_file_has_been_decided_about() -> None:
+def test_every_key_is_hashed_or_exempt() -> None:
     assert sorted(CHANGES) == sorted(set(written_keys()))
 
 
@@ -464,8 +464,7 @@ def test_exemptions_exist_and_have_reasons() -> None:
     assert all(EXEMPT.values())
 
 
-def test_everything_else_decides(make_project: MakeProject) -> None:
-    """Every place that is not exempt is hashed."""
+def test_every_other_place_is_hashed(make_project: MakeProject) -> None:
     found = set()
     for number, config in enumerate(sorted({config for config, _, _ in CHANGES.values()})):
         project = make_project(FILES, config=config, name=f"project{number}")
@@ -510,7 +509,7 @@ EXEMPT_KEYS = [key for key in BUILDABLE if not CHANGES[key][2]]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("config", dict.fromkeys(CHANGES[key][0] for key in EXEMPT_KEYS))
-def test_no_build_has_to_see_the_other_keys(config: str, make_built: MakeBuilt) -> None:
+def test_changes_of_exempt_keys_need_no_build(config: str, make_built: MakeBuilt) -> None:
     """All keys that can be combined are changed at once."""
     project = make_built(config)
     file = project.root / "foundry.toml"
@@ -562,14 +561,14 @@ SMALLER = "[chunking]\nmax_chars = 100\n"
 SAID = "chunking.max_chars was 1200 and is now 100"
 
 
-def test_smaller_chunks_are_made_at_the_next_build(built: Project) -> None:
+def test_smaller_chunks_are_created_by_the_next_build(built: Project) -> None:
     before = json.loads((built.index / "manifest.json").read_bytes())["chunks"]
     change(built, SMALLER)
     built.succeed("build", "--quiet")
     assert json.loads((built.index / "manifest.json").read_bytes())["chunks"] > before
 
 
-def test_asking_warns_until_it_is_built_again(built: Project) -> None:
+def test_queries_warn_until_the_index_is_rebuilt(built: Project) -> None:
     assert built.succeed("query", "seal").stderr == ""
     change(built, SMALLER)
     for command in (["query", "seal", "--json"], ["eval", "--quiet", "--json"]):
@@ -581,13 +580,13 @@ def test_asking_warns_until_it_is_built_again(built: Project) -> None:
     assert built.succeed("query", "seal").stderr == ""
 
 
-def test_long_values_are_shown_in_part(built: Project) -> None:
+def test_long_values_are_shortened(built: Project) -> None:
     change(built, f'tags = ["{"a" * 70}"]\n')
     shown = f'sources[0].tags was [] and is now ["{"a" * 55}...\n'
     assert shown in built.succeed("query", "seal").stderr
 
 
-def test_a_stale_index_leaves_only_where_that_is_asked_for(built: Project) -> None:
+def test_a_stale_index_is_exported_only_if_asked_for(built: Project) -> None:
     exported = built.export()
     change(built, SMALLER)
     before = snapshot(built.root)
@@ -606,7 +605,7 @@ def test_a_stale_index_leaves_only_where_that_is_asked_for(built: Project) -> No
     built.succeed("export")
 
 
-def test_what_is_about_the_server_alone_is_not_spoken_of(built: Project) -> None:
+def test_changes_of_server_settings_cause_no_warning(built: Project) -> None:
     change(built, '[server]\nport = 8123\n[search]\nfusion = "rrf"\n')
     assert built.succeed("query", "seal").stderr == ""
     exported = built.export()
@@ -630,7 +629,7 @@ def test_sources_are_compared_one_by_one(built: Project) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"[1]", b"{}", b"\xff"])
-def test_without_its_record_the_index_is_still_known_to_be_old(
+def test_without_its_record_the_index_still_counts_as_outdated(
     content: bytes | None, built: Project
 ) -> None:
     record = built.root / ".foundry" / "configuration.json"
@@ -645,7 +644,7 @@ def test_without_its_record_the_index_is_still_known_to_be_old(
     assert built.succeed("query", "seal").stderr == ""
 
 
-def test_a_moved_project_is_the_same(built: Project) -> None:
+def test_moving_a_project_changes_nothing(built: Project) -> None:
     moved = Project(built.root.rename(built.root.with_name("moved")))
     assert moved.succeed("query", "seal").stderr == ""
     assert json.loads(moved.succeed("build", "--quiet", "--json").stdout)["unchanged"]

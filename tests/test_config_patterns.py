@@ -34,7 +34,7 @@ from foundry.runtime.retrieval.identifiers import MAX_PATTERN_INPUT
         r"\N{LATIN SMALL LETTER A}+\u00e9?\x2d",
     ],
 )
-def test_what_the_next_character_decides_is_accepted(pattern: str) -> None:
+def test_unambiguous_patterns_are_accepted(pattern: str) -> None:
     check_pattern(pattern)
 
 
@@ -79,13 +79,13 @@ def test_what_the_next_character_decides_is_accepted(pattern: str) -> None:
         "(?:" * 300 + "a" + "|b)" * 300,
     ],
 )
-def test_what_could_hang_a_search_is_refused(pattern: str) -> None:
+def test_patterns_that_could_hang_a_search_are_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match="may take too long") as error:
         check_pattern(pattern)
     assert repr(pattern) in str(error.value)
 
 
-def test_deeply_nested_groups_are_judged_at_once() -> None:
+def test_deeply_nested_groups_are_checked_fast() -> None:
     nested = "a"
     for _ in range(40):
         nested = f"(?:{nested}b)+c"
@@ -135,7 +135,7 @@ def test_no_accepted_pattern_hangs() -> None:
     assert (run.stdout.strip(), run.stderr) == ("True", "")
 
 
-def test_the_longest_text_that_a_pattern_is_tried_on_counts() -> None:
+def test_patterns_are_judged_for_texts_of_at_most_200_characters() -> None:
     assert MAX_PATTERN_INPUT == 200
     check_pattern(r"\w*\w*")
     with pytest.raises(ValueError, match=r"8,120,601 ways"):

@@ -81,7 +81,7 @@ def test_every_key_is_described(section: type[BaseModel]) -> None:
     assert not missing
 
 
-def test_references_are_as_models_commands_and_servers_have_them() -> None:
+def test_references_match_models_commands_and_servers() -> None:
     for page, text in PAGES.items():
         assert write_references.write(text) == text, f"{page.name}: run make docs"
     found = re.findall(r"<!-- reference: ([\w-]+) -->", TEXT)
@@ -95,14 +95,14 @@ def test_documented_commands_exist() -> None:
     assert names <= set(COMMANDS)
 
 
-def test_readme_is_short_and_leads_to_every_page() -> None:
+def test_readme_is_short_and_links_to_every_page() -> None:
     assert len(PAGES[README].splitlines()) <= 150
     for page in PAGES.keys() - {README}:
         assert f"](docs/{page.name})" in PAGES[README]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_between_pages_lead_somewhere(page: Path) -> None:
+def test_links_between_pages_have_targets(page: Path) -> None:
     for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)", PAGES[page]):
         path = (page.parent / target).resolve() if target else page
         assert path.exists(), target
@@ -113,7 +113,7 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             }
 
 
-def test_every_command_and_option_explains_itself() -> None:
+def test_every_command_and_option_has_help() -> None:
     for command in COMMANDS.values():
         assert command.help
         for parameter in command.params:
@@ -122,7 +122,7 @@ def test_every_command_and_option_explains_itself() -> None:
                 assert described or parameter.type.name == "integer range", parameter.name
 
 
-def test_module_runs() -> None:
+def test_foundry_runs_as_a_module() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "foundry", "--help"], capture_output=True, text=True, check=True
     )
@@ -132,7 +132,7 @@ def test_module_runs() -> None:
         assert re.search(rf"\n +{code}", done.stdout)
 
 
-def test_lock_fits_the_project() -> None:
+def test_lock_matches_the_project() -> None:
     lock = ROOT / "uv.lock"
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     locked = {
@@ -148,7 +148,7 @@ def test_lock_fits_the_project() -> None:
             assert requirement.specifier.contains(locked[name]), (text, locked[name])
 
 
-def test_workflows_run_the_versions_of_python_that_are_promised() -> None:
+def test_workflows_test_the_supported_python_versions() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     found = [
         re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", each)

@@ -30,7 +30,7 @@ from foundry.runtime.retrieval.results import Facets
 pytestmark = pytest.mark.usefixtures("formatted_once")
 
 
-def test_every_kind_of_example_is_tried() -> None:
+def test_every_kind_of_example_is_tested() -> None:
     tried = {"console", "sh", "toml", "python", "json", "yaml", "text", "sql", "jinja"}
     # Browsers test these in tests/test_search_box.py; SQL is tested in tests/test_store_servers.py.
     in_sites = {"html", "js", "yml"}
@@ -93,7 +93,7 @@ def test_questions_can_be_read(example: Example, tmp_path: Path) -> None:
     assert read_questions(file).questions
 
 
-def test_facets_are_shown_as_they_are_answered() -> None:
+def test_facet_examples_match_responses() -> None:
     [shown] = (
         each.text for each in EXAMPLES if (each.page, each.language) == ("http-and-mcp.md", "json")
     )
@@ -113,7 +113,7 @@ def test_synonyms_can_be_read(example: Example, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_code_and_requests_find_what_they_ask_for(home: Path) -> None:
+def test_code_and_request_examples_find_results(home: Path) -> None:
     run("foundry init handbook --source docs && foundry build handbook", home)
     run("foundry export handbook", home)
     environment = {**os.environ, "PYTHONPATH": str(home / "handbook" / "dist" / "handbook")}

@@ -50,7 +50,7 @@ def test_missing_and_outdated_packages_are_named_with_the_remedy(
     assert not found["extra server"]["is_problem"]
 
 
-def test_what_a_project_uses_is_told_first_and_the_rest_in_one_line(
+def test_items_used_by_the_project_come_first_and_the_rest_in_one_line(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_HOME", "/somewhere")
@@ -92,12 +92,12 @@ def test_index_is_checked(make_project: MakeProject) -> None:
     assert found["hint"].startswith("foundry build")
 
 
-def test_project_that_cannot_be_read_is_a_finding(make_project: MakeProject) -> None:
+def test_unreadable_project_is_a_finding(make_project: MakeProject) -> None:
     project = make_project({}, config="[project]\n")
     assert "project.name" in examine(project, code=1)["project"]["said"]
 
 
-def test_values_of_variables_are_not_told(
+def test_values_of_variables_are_not_shown(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("THE_KEY_OF_OURS", "canary-of-the-key")

@@ -63,7 +63,7 @@ LISTS = {
 
 
 @pytest.mark.parametrize("text", LISTS)
-def test_lists_hold_what_is_further_to_the_right(page: Any, text: str) -> None:
+def test_list_items_contain_what_is_indented_further(page: Any, text: str) -> None:
     assert shown(page, text) == LISTS[text]
 
 
@@ -84,7 +84,7 @@ QUOTES = {
 
 
 @pytest.mark.parametrize("text", QUOTES)
-def test_callouts_are_whole(page: Any, text: str) -> None:
+def test_quotations_of_a_kind_are_callouts(page: Any, text: str) -> None:
     kind, title, body = QUOTES[text]
     said = f' data-kind="{kind}"' if kind else ""
     assert shown(page, text) == (
@@ -115,7 +115,7 @@ def test_successive_code_with_labels_is_tabs(page: Any) -> None:
     assert "code-title" not in html
 
 
-def test_a_sign_begins_what_is_closed(page: Any) -> None:
+def test_a_sign_marks_closed_blocks(page: Any) -> None:
     shut = '<details class="closed"><summary>Why <em>so</em></summary><p>a</p></details>'
     assert shown(page, ">\n> ▸ **Why *so***\n> a") == shut
     html = shown(page, "> ▸ Warning: Title\n> a\n\n> ▸ Tip:\n> b")
@@ -124,7 +124,7 @@ def test_a_sign_begins_what_is_closed(page: Any) -> None:
     assert shown(page, "▸ **a**\n\n## b") == '<p class="tab-title">a</p><h2>b</h2>'
 
 
-def test_a_quote_is_no_callout(page: Any) -> None:
+def test_a_quotation_is_not_a_callout(page: Any) -> None:
     for text in ("He said:\nyes", "Reader: yes\nno", "A time: then"):
         quoted = "\n".join(f"> {line}" for line in text.split("\n"))
         assert shown(page, text) == f"<p>{text}</p>"
@@ -159,7 +159,7 @@ def test_inline_markup_of_documents(page: Any, text: str) -> None:
     assert shown(page, text).replace("blankd/", "/d/") == f"<p>{INLINE[text]}</p>"
 
 
-def test_pictures_have_the_width_that_is_written(page: Any) -> None:
+def test_pictures_have_the_given_width(page: Any) -> None:
     asked = """text => {
       const asked = [];
       inlineNodes(text, { picture: (...given) => String(asked.push(given)) });
@@ -194,7 +194,7 @@ def goes_on(page: Any, before: str, after: str) -> str:
     )
 
 
-def test_boxes_go_on_in_the_next_passage(page: Any) -> None:
+def test_boxes_continue_in_the_next_passage(page: Any) -> None:
     rest = "> b\n\n> c"
     callout = goes_on(page, "> Tip:\n> a", rest).split("\n")[-1]
     assert callout == (
@@ -211,7 +211,7 @@ def test_boxes_go_on_in_the_next_passage(page: Any) -> None:
     assert tabs.count('role="tab"') == 2 and 'role="tab"' not in second
 
 
-def test_footnotes_lead_there_and_back(page: Any) -> None:
+def test_footnotes_link_there_and_back(page: Any) -> None:
     html = shown(page, "One[^a] and two[^b c].\n\n[^a]: First.\n\n    More.\n[^x]: Other.")
     assert (
         '<sup><a href="#note-a" role="doc-noteref" aria-label="Footnote 1" id="note-of-a">1</a>'
@@ -226,7 +226,7 @@ def test_footnotes_lead_there_and_back(page: Any) -> None:
     assert '<span class="note-number">2.</span><div><p>Other. <a' in html
 
 
-def test_headings_keep_their_level_and_tables_their_sides(page: Any) -> None:
+def test_headings_keep_their_level_and_tables_their_alignment(page: Any) -> None:
     assert shown(page, "## A\n### B ##\nC\n-") == "<h2>A</h2><h3>B</h3><h2>C</h2>"
     html = shown(page, "| a | b |\n|:-:|--:|\n| 1 | 2 | 3 |")
     assert html.count("<td") == 2
@@ -254,7 +254,7 @@ def test_code_keeps_its_lines_and_has_colours(page: Any) -> None:
         assert text == f"{code}Copy", language
 
 
-def test_code_has_the_title_that_is_written(page: Any) -> None:
+def test_code_has_the_given_title(page: Any) -> None:
     for fence, title in (
         ('py title="a.py" hl_lines="1"', "a.py"),
         ("ts [b.ts]", "b.ts"),
@@ -264,7 +264,7 @@ def test_code_has_the_title_that_is_written(page: Any) -> None:
     assert "code-title" not in shown(page, "```py\na[b]\n```")
 
 
-def test_code_goes_on_in_the_next_passage(page: Any) -> None:
+def test_code_continues_in_the_next_passage(page: Any) -> None:
     opened = "text => openFence(text)"
     assert page.evaluate(opened, "a\n```py x\nb") == "```py x"
     assert page.evaluate(opened, "```\na\n```\n~~~~\nb\n~~~") == "~~~~"
@@ -292,7 +292,7 @@ FORMULAS = {
 
 
 @pytest.mark.parametrize("source", FORMULAS)
-def test_formulas_are_set(page: Any, source: str) -> None:
+def test_formulas_are_rendered(page: Any, source: str) -> None:
     html = page.evaluate("source => mathNode(source, true).outerHTML", source)
     begin = '<math display="block"><semantics><mrow>'
     assert html.startswith(f"{begin}{FORMULAS[source]}</mrow><annotation")
@@ -303,7 +303,7 @@ def test_formulas_are_set(page: Any, source: str) -> None:
     "source",
     [r"\nosuch x", r"\frac{a}", "{", "a}", r"\left( x", r"\begin{nosuch}\end{nosuch}", "x" * 5_000],
 )
-def test_what_is_no_formula_stays_as_it_is_written(page: Any, source: str) -> None:
+def test_other_text_with_dollar_signs_does_not_change(page: Any, source: str) -> None:
     assert page.evaluate("source => mathNode(source, false)", source) is None
     assert '<code class="formula">' in shown(page, f"$${source}$$") or len(source) > 4_000
 
@@ -333,7 +333,7 @@ def test_formulas_are_found_in_lines_and_in_text(page: Any) -> None:
         "|-",
     ],
 )
-def test_long_texts_are_read_to_their_end(page: Any, part: str) -> None:
+def test_long_texts_are_rendered_completely(page: Any, part: str) -> None:
     text = (part * 99_000)[:99_000]
     assert page.evaluate(
         "text => markdownNodes(text, madeOf({ id: 'c' }, () => null, {}), 0).length",

@@ -216,7 +216,7 @@ def tab(served: Served) -> Iterator[Visit]:
         yield visited
 
 
-def test_all_code_is_in_blocks_and_no_paragraph_has_any(tab: Visit) -> None:
+def test_all_code_is_in_code_blocks(tab: Visit) -> None:
     blocks = tab.page.locator("#passages pre code").all_text_contents()
     lines = [line for block in blocks for line in block.splitlines() if line.strip()]
     assert [line.split("(")[0].strip() for line in lines] == STEPS
@@ -232,7 +232,7 @@ def test_all_code_is_in_blocks_and_no_paragraph_has_any(tab: Visit) -> None:
     assert tab.page.locator(".code-block .copy").count() == len(blocks)
 
 
-def test_links_lead_on(tab: Visit, served: Served) -> None:
+def test_links_have_the_right_text_and_target(tab: Visit, served: Served) -> None:
     shown = tab.page.locator("#passages .text a").evaluate_all(
         "links => links.map((link) => [link.textContent, link.getAttribute('href')])"
     )
@@ -268,7 +268,7 @@ def test_headings_labels_and_callouts_are_kept(tab: Visit) -> None:
 
 
 @pytest.mark.parametrize(("width", "is_open"), [(1600, True), (390, False)])
-def test_outline_is_at_the_side_or_closed(served: Served, width: int, is_open: bool) -> None:
+def test_outline_is_beside_the_text_or_closed(served: Served, width: int, is_open: bool) -> None:
     size = {"width": width, "height": 900}
     with visit(served.running, served.address, viewport=size) as tab:
         tab.go(f"/d/{served.document}")
@@ -283,7 +283,7 @@ def test_outline_is_at_the_side_or_closed(served: Served, width: int, is_open: b
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_tabs_and_closed_blocks_need_only_keys(served: Served) -> None:
+def test_tabs_and_closed_blocks_work_by_keyboard(served: Served) -> None:
     with visit(served.running, served.address) as tab:
         tab.go(f"/d/{served.ids['guide/clicked.md']}")
         keys, chosen = tab.page.keyboard, tab.page.locator("[role=tab]:focus")
@@ -353,7 +353,7 @@ def test_markup_of_generators_is_shown_as_on_their_sites(served: Served) -> None
 
 
 @pytest.mark.parametrize("word", ["sprocket", "ratchet", "pawl"])
-def test_a_hit_behind_a_click_is_shown(served: Served, word: str) -> None:
+def test_a_hit_in_a_closed_block_is_shown(served: Served, word: str) -> None:
     with visit(served.running, served.address) as tab:
         tab.go(f"/?q={word}")
         tab.page.locator("a.hit").first.click()
@@ -372,7 +372,7 @@ def test_marked_up_text_is_accessible_and_inert(served: Served, scheme: str, wid
         assert tab.page.locator("a[href^=javascript]").count() == 0
 
 
-def test_snippets_begin_at_a_sentence_and_know_code(served: Served) -> None:
+def test_snippets_begin_at_a_sentence_and_show_code(served: Served) -> None:
     hits = get(f"{served.address}/search?q=never+open+part+7+by+hand&top_k=5")["results"]
     assert any("Never open part" in hit["snippet"] for hit in hits)
     for hit in hits:
