@@ -121,7 +121,7 @@ def test_mcp(
     assert asyncio.run(ask()) == rankings
 
 
-def test_unknown_identifiers_are_named_through_every_door(export: Path, address: str) -> None:
+def test_unknown_identifiers_are_named_by_every_interface(export: Path, address: str) -> None:
     query = "PII-2024-9999"
     command = [*in_checkout(export), "search", query]
     done = subprocess.run([*command, "--json"], capture_output=True, check=True)
@@ -146,7 +146,9 @@ def test_unknown_identifiers_are_named_through_every_door(export: Path, address:
         assert f"{query} occurs nowhere in these documents." in done.stdout.decode()
 
 
-def test_a_query_of_too_much_work_says_so_through_every_door(export: Path, address: str) -> None:
+def test_a_query_beyond_its_budget_is_reported_by_every_interface(
+    export: Path, address: str
+) -> None:
     query = "safety" + " path:nowhere" * 30
     quoted = urllib.parse.quote(query)
     command = [*in_checkout(export), "search", query]
@@ -185,7 +187,9 @@ def posting(url: str, body: object) -> urllib.request.Request:
     return urllib.request.Request(url, json.dumps(body).encode(), fields)
 
 
-def test_too_many_values_of_a_filter_are_refused_by_every_door(address: str, export: Path) -> None:
+def test_too_many_values_of_a_filter_are_refused_by_every_interface(
+    address: str, export: Path
+) -> None:
     filters = {"path": MANY}
     body: dict[str, Any] = {"query": "a", "filters": filters}
     assert refused(posting(f"{address}/search", body)) == (422, "filters.path", REFUSAL)
@@ -205,6 +209,6 @@ def test_too_many_values_of_a_filter_are_refused_by_every_door(address: str, exp
     assert done.returncode == 2 and REFUSAL in done.stderr
 
 
-def test_as_many_values_as_there_may_be_are_taken(address: str) -> None:
+def test_the_maximum_number_of_values_is_accepted(address: str) -> None:
     filters = {"path": [*MANY[:255], ""]}
     assert post(f"{address}/search", {"query": "a pump", "filters": filters})["results"]

@@ -71,7 +71,7 @@ def test_empty_folder_may_be_the_target(built: Project, tmp_path: Path) -> None:
     assert not compare(tmp_path / "empty")
 
 
-def test_target_of_others_is_refused(built: Project, tmp_path: Path) -> None:
+def test_foreign_folder_is_refused_as_a_target(built: Project, tmp_path: Path) -> None:
     foreign = tmp_path / "foreign"
     foreign.mkdir()
     (foreign / "thesis.txt").write_text("mine")
@@ -204,7 +204,7 @@ def test_edits_survive_an_export_that_was_killed_between_its_renames(built: Proj
     assert leftovers(built.root) == []
 
 
-def test_parent_that_may_not_be_written(built: Project, tmp_path: Path) -> None:
+def test_unwritable_parent_folder_is_an_error(built: Project, tmp_path: Path) -> None:
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o555)
     done = foundry("export", built.root, "--output", locked / "x", prefix=without_rights())
@@ -322,7 +322,7 @@ def test_only_modules_that_are_used_are_copied_unchanged(
     assert modules.keys() == reached
 
 
-def test_rank_constant_is_written_where_it_is_used(make_project: MakeProject) -> None:
+def test_rank_constant_is_written_only_if_used(make_project: MakeProject) -> None:
     project = make_project(NOTE, config=CONFIG + '[search]\nfusion = "rrf"\nk = 9\n')
     project.succeed("build", "--quiet")
     [best] = project.ask("seal")["results"]
@@ -332,7 +332,7 @@ def test_rank_constant_is_written_where_it_is_used(make_project: MakeProject) ->
     assert "weight / (9 + rank)" in (export / "README.md").read_text()
 
 
-def test_export_without_vectors_knows_no_weights(make_project: MakeProject) -> None:
+def test_export_without_vectors_has_no_weights(make_project: MakeProject) -> None:
     project = make_project(NOTE, config=CONFIG + '[embedding]\nprovider = "none"\n')
     project.succeed("build", "--quiet")
     export = project.export()
@@ -388,7 +388,7 @@ def test_export_passes_its_own_checks(options: str, make_project: MakeProject) -
     check_with_own_tools(exported)
 
 
-def test_index_of_other_options_is_not_exported(built: Project) -> None:
+def test_index_built_with_other_options_is_not_exported(built: Project) -> None:
     file = built.root / "foundry.toml"
     file.write_text(CONFIG.replace('"notes"', '"other"'), encoding="utf-8")
     with unformatted():

@@ -29,7 +29,7 @@ def differences(project: Project, *arguments: str) -> str:
     return result.stdout
 
 
-def test_fresh_export_passes_wherever_it_is(project: Project, tmp_path: Path) -> None:
+def test_fresh_export_passes_in_any_folder(project: Project, tmp_path: Path) -> None:
     exported = project.root / "dist" / "notes"
     (exported / "notes" / "__pycache__").mkdir()
     (exported / ".env").write_text("API_TOKENS=x\n")
@@ -65,7 +65,7 @@ def test_every_kind_of_difference_is_shown(project: Project) -> None:
 
 
 @pytest.mark.slow
-def test_change_of_the_configuration_shows(project: Project) -> None:
+def test_changes_of_the_configuration_are_shown(project: Project) -> None:
     file = project.root / "foundry.toml"
     file.write_text(SMALL + "port = 8123\n", encoding="utf-8")
     said = differences(project)
@@ -76,7 +76,7 @@ def test_change_of_the_configuration_shows(project: Project) -> None:
     assert json.loads(result.stdout)["differences"] == said
 
 
-def test_folder_that_is_not_there_is_an_error(project: Project, tmp_path: Path) -> None:
+def test_missing_folder_is_an_error(project: Project, tmp_path: Path) -> None:
     shutil.rmtree(project.root / "dist")
     result = project.run("export", "--check")
     assert result.exit_code == 1

@@ -56,7 +56,7 @@ CASES = [
 ]
 
 
-def test_every_extra_is_tried() -> None:
+def test_every_extra_is_tested() -> None:
     assert {extra for extra, _, _ in CASES} == EXTRAS.keys()
 
 
@@ -81,7 +81,7 @@ def everything_in(folder: Path) -> dict[Path, bytes | None]:
 
 @pytest.mark.parametrize(("extra", "options", "commands"), CASES, ids=[case[0] for case in CASES])
 @pytest.mark.slow
-def test_missing_extra_is_one_sentence(
+def test_missing_extra_is_reported_in_one_sentence(
     extra: str, options: str, commands: list[list[str]], make_project: MakeProject
 ) -> None:
     project = make_project({**NOTE, **QUESTIONS}, config=CONFIG + options)
@@ -105,7 +105,7 @@ def test_missing_extra_is_one_sentence(
 @pytest.mark.parametrize(
     "module", sorted({each for _, modules in EXTRAS.values() for each in modules})
 )
-def test_each_module_is_asked_for(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_module_is_required(module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     extras = [extra for extra, (_, modules) in EXTRAS.items() if module in modules]
     monkeypatch.setitem(sys.modules, module, None)
     for extra in extras:
@@ -121,7 +121,7 @@ def test_each_module_is_asked_for(module: str, monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 @pytest.mark.slow
-def test_what_foundry_does_not_need_is_not_asked_for(
+def test_unneeded_modules_are_not_required(
     module: str, options: str, commands: list[list[str]], make_project: MakeProject
 ) -> None:
     project = make_project(NOTE, config=CONFIG + options)
@@ -130,7 +130,7 @@ def test_what_foundry_does_not_need_is_not_asked_for(
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_all_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_missing_extras_are_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("psycopg", "psycopg_pool", "onnxruntime"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError) as caught:
@@ -142,7 +142,7 @@ def test_all_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -
     assert caught.value.hint is None
 
 
-def test_what_does_without_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_alternatives_to_an_extra_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     with pytest.raises(MissingExtraError) as caught:
         require(["sentence-transformers"])
@@ -151,7 +151,7 @@ def test_what_does_without_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_a_model_is_needed_where_it_embeds_queries(make_project: MakeProject) -> None:
+def test_a_model_is_required_where_it_embeds_queries(make_project: MakeProject) -> None:
     options = MODEL.format("fastembed") + RERANK
     config = load_config(make_project(NOTE, config=CONFIG + options).root)
     assert list(of_server(config, "model")) == ["fastembed", "embedded", "rerank"]
@@ -167,14 +167,14 @@ def without_extras(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("without_extras")
-def test_documents_that_an_extra_reads_are_skipped_with_its_name() -> None:
+def test_documents_of_a_missing_extra_are_skipped_and_name_it() -> None:
     skipped = read(RawDocument("s", "a.msg", "a.msg", compound({"__substg1.0_1000001F": b"x"})))
     assert isinstance(skipped, Skipped)
     assert skipped.reason == "to be read with pip install 'rag-foundry[office]'"
 
 
 @pytest.mark.usefixtures("without_extras")
-def test_code_is_read_as_text_where_its_parser_is_missing() -> None:
+def test_code_is_read_as_text_without_its_parser() -> None:
     document = read(RawDocument("s", "b.py", "b.py", b"def seal():\n    return 1\n"))
     assert isinstance(document, Document)
     assert document.reading.lacking == "code"

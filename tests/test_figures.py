@@ -41,7 +41,7 @@ def section(page: str, heading: str) -> str:
 
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure["says"])
-def test_a_figure_is_told_and_kept(figure: dict[str, str]) -> None:
+def test_every_listed_figure_is_in_the_docs(figure: dict[str, str]) -> None:
     assert flat(figure["says"]) in read(ROOT / figure["page"])
     assert flat(figure["kept"]) in read(BENCHMARKS / "results" / figure["in"])
 
@@ -54,7 +54,7 @@ def test_a_figure_names_the_command_that_prints_it(figure: dict[str, str]) -> No
 
 
 @pytest.mark.parametrize("place", LIST["complete"], ids=lambda place: place["page"])
-def test_no_figure_is_missing_from_the_list(place: dict[str, str]) -> None:
+def test_every_figure_of_the_docs_is_listed(place: dict[str, str]) -> None:
     text = section(place["page"], place["heading"])
     for figure in FIGURES:
         if figure["page"] == place["page"]:
@@ -66,7 +66,7 @@ def test_no_figure_is_missing_from_the_list(place: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_what_was_measured_is_in_the_list(page: str) -> None:
+def test_every_measured_figure_is_listed(page: str) -> None:
     text = (ROOT / page).read_text(encoding="utf-8")
     text = flat(re.sub(r"(?ms)^ *```.*?^ *```$", "", text))
     given = LIST["given"].get(page, [])

@@ -84,7 +84,7 @@ def test_filters_of_the_command_line(project: Project) -> None:
     assert paths(project.ask("pump", "--filter", "team=")) == set()
 
 
-def test_unknown_filters_name_those_that_are_known(project: Project) -> None:
+def test_errors_on_unknown_filters_list_the_known_ones(project: Project) -> None:
     result = project.run("query", "pump", "--filter", "summary=x")
     assert result.exit_code == 2
     assert "unknown filter 'summary'; known: source, tags, path, media_type," in result.output
@@ -96,7 +96,7 @@ def test_empty_options_are_not_ignored(project: Project) -> None:
     assert (result.exit_code, "modified_after" in result.output) == (2, True)
 
 
-def test_unknown_sources_are_no_empty_answers(project: Project) -> None:
+def test_unknown_sources_are_errors(project: Project) -> None:
     for options in (("--source", "source"), ("--filter", "source=source")):
         result = project.run("query", "pump", "--source", "sources", *options)
         assert result.exit_code == 2
@@ -110,7 +110,7 @@ def test_fields_of_metadata_are_searched(project: Project) -> None:
         assert [index.chunk(int(chunk)).path for chunk in found.chunks] == [path]
 
 
-def test_the_index_says_what_it_was_built_with(project: Project) -> None:
+def test_the_manifest_records_filters_and_fields(project: Project) -> None:
     manifest = json.loads((project.index / "manifest.json").read_bytes())
     assert manifest["filterable"] == ["team"]
     assert manifest["field_weights"] == {
@@ -124,7 +124,7 @@ def test_the_index_says_what_it_was_built_with(project: Project) -> None:
     assert json.loads(line)["metadata"] == {"team": "Ödland", "aliases": "zephyr, breeze"}
 
 
-def test_field_weights_are_counted() -> None:
+def test_field_weights_affect_scores() -> None:
     note = Note(
         "Valve", ("a valve",), tags=("valve",), metadata={"summary": "valves", "x": "valve"}
     )
@@ -141,7 +141,7 @@ def test_field_weights_are_counted() -> None:
         assert counts["valv"] == expected
 
 
-def test_an_index_without_the_options_of_its_server_is_not_exported(
+def test_an_index_built_without_the_servers_options_is_not_exported(
     make_project: MakeProject,
 ) -> None:
     made = make_project({"a.md": "# Valve\n\nIt opens.\n"})
@@ -164,7 +164,7 @@ def test_newest_date(project: Project, make_project: MakeProject) -> None:
     assert open_index(made.index).part(FilterColumns.open).newest_date() == "2024-05-31"
 
 
-def test_a_change_of_fields_is_built_in(make_project: MakeProject) -> None:
+def test_changed_fields_cause_a_rebuild(make_project: MakeProject) -> None:
     made = make_project({"a.md": "# Valve\n\nIt opens.\n", "b.md": "# Pump\n\nA valve.\n"})
     made.succeed("build", "--quiet")
     before = open_index(made.index).keyword_lane.search(["valv"], 10)
@@ -203,7 +203,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Index:
     st.lists(st.sampled_from(("text/plain", "text/markdown", "x")), max_size=3).map(tuple),
     NAMED,
 )
-def test_any_number_of_values_selects_what_each_passage_says(
+def test_any_number_of_filter_values_selects_the_right_passages(
     notes: Index,
     sources: tuple[str, ...],
     tags: tuple[str, ...],
@@ -229,7 +229,7 @@ def test_any_number_of_values_selects_what_each_passage_says(
 
 
 @pytest.mark.slow
-def test_memory_does_not_grow_with_the_values_of_a_filter(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_number_of_filter_values(tmp_path: Path) -> None:
     several = [
         Note(f"Note {n}", ("text",), tags=("a", "b"), metadata={"team": "x"}) for n in range(1_000)
     ]

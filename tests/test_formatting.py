@@ -111,7 +111,7 @@ def test_query_fails_clearly_and_works_afterwards(
     assert not (built.root / ".foundry" / "server").exists()
 
 
-def test_earlier_export_stays_as_it_was(built: Project) -> None:
+def test_earlier_export_is_not_changed(built: Project) -> None:
     with formatted_once():
         exported = built.export()
     before = snapshot(exported)
@@ -159,7 +159,7 @@ def is_running(process: str) -> bool:
 
 
 @pytest.mark.slow
-def test_package_cannot_stand_in_for_the_formatter(
+def test_package_named_like_the_formatter_is_not_run(
     make_project: MakeProject,
 ) -> None:
     config = '[project]\nname = "uvloop"\n[[sources]]\ntype = "folder"\npath = "sources"\n'

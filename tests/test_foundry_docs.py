@@ -15,7 +15,7 @@ LEAST = 0.95
 
 
 @pytest.mark.slow
-def test_newcomers_find_their_answers_among_the_first_three(tmp_path: Path) -> None:
+def test_answers_to_newcomers_are_among_the_first_three_results(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     project = Project(tmp_path / "examples" / "foundry-docs")
     project.root.mkdir(parents=True)

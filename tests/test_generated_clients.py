@@ -212,7 +212,7 @@ def test_client_of_openapi_typescript(address: str, document: Path, tmp_path: Pa
     check(run([NODE, "client.ts", address, TOKEN], tmp_path))
 
 
-def test_every_answer_has_the_fields_that_are_described(address: str, document: Path) -> None:
+def test_responses_have_all_described_fields(address: str, document: Path) -> None:
     def ask(path: str, body: object = None) -> tuple[int, bytes]:
         return send(address + path, body)
 
@@ -243,7 +243,7 @@ def test_every_answer_has_the_fields_that_are_described(address: str, document: 
         same(EmbeddingList, ask("/v1/embeddings", body)[1])
 
 
-def test_the_document_says_who_may_ask_and_where(export: Path) -> None:
+def test_the_document_names_server_and_authentication(export: Path) -> None:
     place = "https://docs.example.com/search"
     with serving(in_checkout(export), API_TOKENS=TOKEN, PUBLIC_URL=place) as address:
         found = json.loads(send(f"{address}/openapi.json")[1])
@@ -259,7 +259,7 @@ def test_the_document_says_who_may_ask_and_where(export: Path) -> None:
     assert "securitySchemes" not in found["components"]
 
 
-def test_the_document_has_one_class_for_problems_and_none_of_another_version(
+def test_the_document_has_one_problem_schema_and_describes_streams(
     document: Path,
 ) -> None:
     text = document.read_text()

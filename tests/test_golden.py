@@ -81,7 +81,7 @@ def export(case: str, exports: Callable[[str], Path]) -> Path:
     return exports(case)
 
 
-def test_modules_import_each_other_in_no_circle(export: Path) -> None:
+def test_modules_have_no_circular_imports(export: Path) -> None:
     (package,) = (path.parent for path in export.glob("*/search.py"))
     paths = package.rglob("*.py")
     modules = {path.relative_to(package).as_posix(): path.read_bytes() for path in paths}
@@ -125,7 +125,7 @@ def test_export_is_the_golden_one(case: str, export: Path, request: pytest.Fixtu
     assert not differences, f"regenerate with: make golden\n{differences}"
 
 
-def test_reviews_show_what_is_rendered_and_hide_what_is_copied() -> None:
+def test_reviews_show_rendered_files_and_hide_copied_ones() -> None:
     folder = GOLDEN.parent / "templates" / "server"
     templates = {path.relative_to(folder).with_suffix("") for path in folder.rglob("*.jinja")}
     rendered = {str(path).replace("package/", "workshop/") for path in templates}

@@ -58,7 +58,7 @@ with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
 """
 
 
-def test_over_http_a_hook_that_fails_is_no_fault_of_the_index(make_project: MakeProject) -> None:
+def test_a_failing_hook_is_a_server_error_over_http(make_project: MakeProject) -> None:
     project = make_project(NOTES)
     project.succeed("build", "--quiet")
     export = project.export()
@@ -101,7 +101,7 @@ def test_verify_passes_with_a_hook_that_restricts_searches(make_project: MakePro
     assert "Nothing found." in searched.stdout
 
 
-def test_an_error_in_custom_py_is_shown_as_it_is(make_project: MakeProject) -> None:
+def test_errors_in_custom_py_are_shown_unchanged(make_project: MakeProject) -> None:
     project = make_project(NOTES)
     project.succeed("build", "--quiet")
     export = project.export()

@@ -54,7 +54,7 @@ def attacked(make_project: MakeProject) -> Project:
     return project
 
 
-def test_importing_an_export_starts_writes_and_connects_to_nothing(attacked: Project) -> None:
+def test_importing_an_export_has_no_side_effects(attacked: Project) -> None:
     exported = attacked.export()
     done = subprocess.run(
         [sys.executable, "-B", "-c", AUDIT],
@@ -99,7 +99,7 @@ def refused(project: Project) -> str:
 
 
 @pytest.mark.parametrize("name", ["evil.pkl", "evil.pth", "evil.so", "encoder/evil.so", ".hidden"])
-def test_stranger_in_the_index_is_not_exported(name: str, built: Project) -> None:
+def test_unknown_file_in_the_index_is_not_exported(name: str, built: Project) -> None:
     (built.index / name).write_bytes(b"")
     assert f"{name}: not in the manifest" in refused(built)
 
@@ -120,7 +120,7 @@ def test_link_in_place_of_a_file_of_the_index_is_not_exported(
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_scales_that_are_no_scales_are_not_exported(value: float, built: Project) -> None:
+def test_invalid_scales_are_not_exported(value: float, built: Project) -> None:
     path = built.index / "vectors.scale.npy"
     scales = np.load(path, allow_pickle=False)
     scales[0] = value
@@ -130,7 +130,7 @@ def test_scales_that_are_no_scales_are_not_exported(value: float, built: Project
 
 
 @pytest.mark.slow
-def test_second_export_says_who_is_exporting(built: Project) -> None:
+def test_concurrent_export_names_the_running_one(built: Project) -> None:
     exported = built.export()
     before = snapshot(exported)
     with hold_lock(load_config(built.root)):
@@ -149,7 +149,7 @@ def test_second_export_says_who_is_exporting(built: Project) -> None:
     assert snapshot(exported) == before
 
 
-def test_instructions_without_end_are_refused(make_project: MakeProject) -> None:
+def test_too_long_instructions_are_refused(make_project: MakeProject) -> None:
     long = json.dumps("x" * 1_000_000)
     project = make_project(NOTE, config=f"{CONFIG}[server]\nchat_instructions = {long}\n")
     result = project.run("build")

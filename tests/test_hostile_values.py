@@ -143,7 +143,7 @@ def is_shown(character: str) -> bool:
 
 
 @pytest.mark.parametrize("texts", BEGINNINGS, ids=lambda texts: ascii(texts[0]))
-def test_names_take_no_text_that_is_none(texts: list[str]) -> None:
+def test_names_accept_only_identifiers(texts: list[str]) -> None:
     for text in texts:
         if not re.fullmatch("[a-z0-9]+", text):
             with pytest.raises(ValueError, match="not a slug"):
@@ -156,7 +156,7 @@ def test_names_take_no_text_that_is_none(texts: list[str]) -> None:
 @pytest.mark.parametrize(
     "value", [True, "1", None, float("nan"), float("inf"), -float("inf"), [1], 1j]
 )
-def test_number_takes_no_value_that_is_none(value: object) -> None:
+def test_number_accepts_only_finite_numbers(value: object) -> None:
     with pytest.raises(ValueError, match="number"):
         encode_number(value)
 
@@ -227,12 +227,12 @@ def test_every_encoder_marks_what_it_encoded() -> None:
 
 @pytest.mark.parametrize("text", ["{value}", "a({value})"])
 @pytest.mark.parametrize("value", ['"', "os.getcwd()", "A B", [["x("]], {"a": 1}, None, math.nan])
-def test_only_numbers_and_names_are_filled_into_a_feature(text: str, value: object) -> None:
+def test_features_accept_only_numbers_and_names(text: str, value: object) -> None:
     with pytest.raises(ValueError):
         ENCODERS["snippet"](Snippet(text, {"value": value}))
 
 
-def test_numbers_and_names_are_filled_in_as_python_has_them() -> None:
+def test_numbers_and_names_are_written_as_python() -> None:
     values = {"number": 0.5, "tiers": [(7, 1.5)], "flag": True, "name": "recency", "unused": "("}
     filled = ENCODERS["lines"](Snippet("a({number}, {tiers},\n{flag}, {name}, {{}})", values))
     assert filled == "    a(0.5, [(7, 1.5)],\n    True, recency, {})"
@@ -241,7 +241,7 @@ def test_numbers_and_names_are_filled_in_as_python_has_them() -> None:
 HITS = Call("retrieval.results", "merge_equal_texts", ("hits", "*weights"), ("count",))
 
 
-def test_a_call_is_written_as_python_has_it() -> None:
+def test_calls_are_written_as_python() -> None:
     asked = Call("m", "outer", (ASKED, (HITS,)))
     statement = Statement(("hits", "more"), asked, {"count": [1, 0.5]}, "plain")
     assert ENCODERS["statement"](statement, 8) == (
@@ -263,7 +263,7 @@ def test_a_call_is_written_as_python_has_it() -> None:
         "hits = 1",
     ],
 )
-def test_only_names_and_numbers_are_written_into_a_call(statement: object) -> None:
+def test_calls_accept_only_names_and_numbers(statement: object) -> None:
     with pytest.raises(ValueError, match=r"^not "):
         ENCODERS["statement"](statement)
 
@@ -346,7 +346,7 @@ def hostile(make_project: MakeProject) -> Project:
 
 
 @pytest.mark.slow
-def test_code_is_the_same_whatever_the_values(hostile: Project, make_project: MakeProject) -> None:
+def test_code_does_not_depend_on_texts(hostile: Project, make_project: MakeProject) -> None:
     row = {"id": "1", "title": "Quagga", "text": "The quagga says x", "url": "", "note": "x"}
     plain = write_project(make_project, "plain", text="x", row=row, file=b"okapi.md")
     one, two = hostile.export(), plain.export()
@@ -396,7 +396,7 @@ def test_code_is_the_same_whatever_the_values(hostile: Project, make_project: Ma
 
 
 @pytest.mark.slow
-def test_texts_come_back_as_they_went_in(hostile: Project) -> None:
+def test_texts_survive_a_build_and_an_export(hostile: Project) -> None:
     zebra = hostile.ask("zebra")["results"][0]
     # Shortcodes and Markdown tags are removed as markup, except the file name of a picture.
     read = HOSTILE.replace("{% raw %}", "").replace("</script>", " ")

@@ -74,7 +74,7 @@ def ask(path: str, port: str, body: object = None, *, token: str = TOKEN) -> tup
             return refusal.code, json.load(refusal)
 
 
-def test_image_serves_read_only_without_rights(
+def test_image_serves_unprivileged_on_a_read_only_file_system(
     image: containers.Stage, environment: dict[str, str]
 ) -> None:
     certificates = image.tree.with_name("build") / "ca.pem"

@@ -124,7 +124,7 @@ def test_only_what_changed_is_read(project: Project) -> None:
     ],
     ids=["the last file", "a file that is left out", "a table"],
 )
-def test_one_edit_of_any_kind_is_noticed(name: str, content: str, project: Project) -> None:
+def test_every_kind_of_edit_is_noticed(name: str, content: str, project: Project) -> None:
     build(project)
     write(project, name, content)
     assert not build(project)["unchanged"]
@@ -132,7 +132,7 @@ def test_one_edit_of_any_kind_is_noticed(name: str, content: str, project: Proje
     assert snapshot(project.index) == fresh_index(project)
 
 
-def test_files_that_are_shown_by_the_same_name_are_two_documents(project: Project) -> None:
+def test_files_with_equal_displayed_names_are_separate_documents(project: Project) -> None:
     for end in (b"\xe8", b"\xe9"):
         path = os.fsencode(project.root / "sources") + b"/caf" + end + b".md"
         Path(os.fsdecode(path)).write_bytes(b"# Coffee\n\nOf kind " + end.hex().encode())
@@ -142,7 +142,7 @@ def test_files_that_are_shown_by_the_same_name_are_two_documents(project: Projec
     assert len(json.loads(told)) == 2
 
 
-def test_same_content_at_another_time_is_not_prepared_again(project: Project) -> None:
+def test_unchanged_content_with_another_time_is_not_prepared_again(project: Project) -> None:
     build(project)
     for path in (project.root / "sources").rglob("*"):
         os.utime(path, (1e9, 1e9))
@@ -151,7 +151,7 @@ def test_same_content_at_another_time_is_not_prepared_again(project: Project) ->
     assert result["changes"]["read"] == 0
 
 
-def test_changed_options_prepare_anew_what_depends_on_them(project: Project) -> None:
+def test_changed_options_invalidate_what_depends_on_them(project: Project) -> None:
     build(project)
     file = project.root / "foundry.toml"
     written = file.read_text()
@@ -174,7 +174,7 @@ HEADED = {
 
 
 @pytest.mark.parametrize("most_counted", [2_000_000, 8])
-def test_words_and_headings_are_taken_over(
+def test_words_and_headings_are_copied_from_the_previous_index(
     most_counted: int, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("forms", "words"):
@@ -199,7 +199,7 @@ def test_words_and_headings_are_taken_over(
     assert (handover / "words.counts.npy").exists() is (most_counted > 8)
 
 
-def test_fresh_reads_everything(project: Project) -> None:
+def test_fresh_builds_read_everything(project: Project) -> None:
     first = build(project)
     again = build(project, "--fresh")
     assert again["changes"]["read"] == 7
@@ -230,7 +230,7 @@ except SystemExit as exit:
 """
 
 
-def test_nothing_is_opened_when_nothing_has_changed(project: Project) -> None:
+def test_unchanged_files_are_not_opened(project: Project) -> None:
     names = [Path(name).name for name in FILES]
 
     def run() -> str:
@@ -248,7 +248,7 @@ def test_nothing_is_opened_when_nothing_has_changed(project: Project) -> None:
     assert run().startswith("exit 0 opened ['b.txt', 'rows.csv']")
 
 
-def test_a_stamp_is_trusted_when_it_is_older_than_the_clocks_step(
+def test_stamps_are_trusted_if_older_than_the_clock_tick(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()
@@ -263,7 +263,7 @@ def test_a_stamp_is_trusted_when_it_is_older_than_the_clocks_step(
     assert found.split()[::3] == ["1", str(status.st_ino)]
 
 
-def test_a_change_that_keeps_size_and_times_is_found(project: Project) -> None:
+def test_a_change_with_equal_size_and_times_is_found(project: Project) -> None:
     path = write(project, "b.txt", "Pumps, one")
     status = path.stat()
     build(project)
@@ -319,7 +319,7 @@ def damage_kind(path: Path) -> None:
         damage_kind,
     ],
 )
-def test_a_damaged_cache_is_thrown_away(
+def test_a_damaged_cache_is_discarded(
     damage: Callable[[Path], None], project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
     build(project)
@@ -335,7 +335,7 @@ def test_a_damaged_cache_is_thrown_away(
     assert snapshot(project.index) == fresh_index(project)
 
 
-def test_what_is_damaged_of_entries_alone_is_prepared_anew(project: Project) -> None:
+def test_only_damaged_entries_are_prepared_again(project: Project) -> None:
     build(project)
     with closing(sqlite3.connect(project.root / ".foundry" / CACHE_NAME)) as cache, cache:
         cache.execute(
@@ -348,7 +348,7 @@ def test_what_is_damaged_of_entries_alone_is_prepared_anew(project: Project) -> 
     assert snapshot(project.index) == fresh_index(project)
 
 
-def test_a_dead_worker_costs_one_document_which_is_tried_again(
+def test_a_dead_worker_loses_one_document_until_the_next_build(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(4):
@@ -373,7 +373,7 @@ def many(project: Project) -> None:
         write(project, f"many/{number:04}.md", text)
 
 
-def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
+def test_an_interrupted_build_is_continued(project: Project) -> None:
     many(project)
     # The cache is written every second, so it is written after this document. The last document
     # keeps the build running until it is interrupted.
@@ -408,7 +408,7 @@ def test_an_interrupted_build_goes_on_where_it_ended(project: Project) -> None:
 
 
 @pytest.mark.parametrize("jobs", ["1", "3"])
-def test_workers_and_this_process_give_the_same(
+def test_workers_and_this_process_give_the_same_results(
     jobs: str, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = fresh_index(project)
@@ -523,7 +523,7 @@ def test_any_edits_give_the_bytes_of_a_fresh_build(edits: list[list[tuple[str, s
 
 
 @pytest.mark.parametrize(("little", "workers"), [((8, 10_000), 1), ((7, 10_000), 2), ((8, 99), 2)])
-def test_little_is_done_by_one_worker(
+def test_few_documents_are_read_by_one_worker(
     little: tuple[int, int], workers: int, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = []

@@ -66,7 +66,7 @@ IGNORED = "/.foundry/\n/.foundry.set-aside/\n"
         (IGNORED, IGNORED),
     ],
 )
-def test_git_ignores_what_is_made(before: str | None, after: str, tmp_path: Path) -> None:
+def test_created_files_are_ignored_by_git(before: str | None, after: str, tmp_path: Path) -> None:
     source = write(tmp_path / "docs", {"a.md": "# A\n\nA pump."})
     project = tmp_path / "project"
     project.mkdir()
@@ -76,7 +76,7 @@ def test_git_ignores_what_is_made(before: str | None, after: str, tmp_path: Path
     assert (project / ".gitignore").read_text() == after
 
 
-def test_a_gitignore_that_is_a_link_or_no_text_is_left(tmp_path: Path) -> None:
+def test_a_gitignore_that_is_a_link_or_not_text_is_not_changed(tmp_path: Path) -> None:
     source = write(tmp_path / "docs", {"a.md": "# A\n\nA pump."})
     for name, content in (("link", b"*.log"), ("latin", b"caf\xe9")):
         project = tmp_path / name
@@ -100,7 +100,9 @@ def test_every_language_has_common_words_and_numbers_have_none() -> None:
     assert find_language("too short") is None
 
 
-def test_what_is_found_is_said_and_decided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_findings_are_reported_and_configured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     docs = write(
         tmp_path / "docs",
         {
@@ -143,7 +145,7 @@ def test_a_folder_without_documents_is_refused(files: dict[str, str], tmp_path: 
 
 
 @pytest.mark.usefixtures("formatted_once", "forked_servers")
-def test_a_new_project_forgives(tmp_path: Path) -> None:
+def test_a_new_project_corrects_spelling(tmp_path: Path) -> None:
     copies = {f"{name}.md": f"# Pump\n\n{TEXTS['english']} {name}\n" for name in ("alpha", "omega")}
     init(tmp_path / "p", write(tmp_path / "docs", {**copies, "b.md": "# Hose\n\nCoil it up.\n"}))
     assert list(load_config(tmp_path / "p").stages) == [
@@ -158,7 +160,7 @@ def test_a_new_project_forgives(tmp_path: Path) -> None:
     assert {hit["path"] for hit in project.ask("+hose pump")["results"]} == {"b.md"}
 
 
-def test_what_is_given_stands_in_the_file(tmp_path: Path) -> None:
+def test_options_are_written_to_the_file(tmp_path: Path) -> None:
     docs = write(tmp_path / "docs", {"a.md": TEXTS["english"]})
     given = ['A "quoted" title', "What it is about.\nTwo lines", "https://docs.example.com/guide"]
     options = zip(("--title", "--description", "--base-url"), given, strict=True)
@@ -180,7 +182,7 @@ def test_what_is_given_stands_in_the_file(tmp_path: Path) -> None:
         ("test", "docs-test"),
     ],
 )
-def test_a_server_is_named_after_its_folder(folder: str, name: str, tmp_path: Path) -> None:
+def test_a_project_is_named_after_its_folder(folder: str, name: str, tmp_path: Path) -> None:
     write(tmp_path, {"sources/a.md": "# Words"})
     init(tmp_path / folder, tmp_path / "sources")
     assert load_config(tmp_path / folder).project.name == name
@@ -190,7 +192,7 @@ def test_a_server_is_named_after_its_folder(folder: str, name: str, tmp_path: Pa
     ("source", "address"),
     [("docs", "docs.example.com"), ("docs", ""), ("https://docs.example.com/", "docs.example.com")],
 )
-def test_an_address_must_be_one_and_have_documents(
+def test_base_url_must_be_a_url_and_is_only_for_folders(
     source: str, address: str, tmp_path: Path
 ) -> None:
     docs = write(tmp_path / "docs", {"a.md": "a"}) if source == "docs" else source
@@ -202,7 +204,7 @@ def test_an_address_must_be_one_and_have_documents(
     assert not project.exists()
 
 
-def test_a_table_is_read_by_the_columns_that_it_has(tmp_path: Path) -> None:
+def test_a_table_is_configured_by_its_columns(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text(f'key,name,body,team\n1,A,"{TEXTS["french"]}",us\n', encoding="utf-8")
     said = init(tmp_path / "p", table).stdout
@@ -233,7 +235,7 @@ def test_a_table_is_read_by_the_columns_that_it_has(tmp_path: Path) -> None:
         ("a/p", "b/docs", None),
     ],
 )
-def test_paths_stay_right_when_the_project_is_moved(
+def test_paths_stay_valid_if_the_project_is_moved(
     project: str, source: str, written: str | None, tmp_path: Path
 ) -> None:
     (tmp_path / "r" / ".git").mkdir(parents=True)
@@ -246,7 +248,7 @@ def test_paths_stay_right_when_the_project_is_moved(
     assert found.path == (tmp_path / source).resolve()
 
 
-def test_questions_are_asked_on_a_terminal_alone(
+def test_questions_are_asked_only_on_a_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     docs = write(tmp_path / "docs", {"a.md": TEXTS["english"]})

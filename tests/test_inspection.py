@@ -31,7 +31,7 @@ def shown(project: Project, *arguments: str) -> Any:
     return json.loads(project.succeed("inspect", "--json", *arguments).stdout)
 
 
-def test_facts_are_those_of_the_files(project: Project) -> None:
+def test_facts_match_the_files(project: Project) -> None:
     facts = shown(project)
     assert (facts["documents"], facts["chunks"]) == (3, 4)
     assert facts["version"] == open_index(project.index).version
@@ -117,7 +117,7 @@ def test_without_vectors(make_project: MakeProject) -> None:
     assert chunk["has_vector"] is False
 
 
-def test_what_is_not_there(project: Project) -> None:
+def test_unknown_documents_and_chunks_are_errors(project: Project) -> None:
     for arguments, code, message in (
         (["--chunk", "nothing"], 1, "there is no chunk 'nothing'"),
         (["--document", "nothing"], 1, "there is no document"),
@@ -131,13 +131,13 @@ def test_what_is_not_there(project: Project) -> None:
         assert message in result.output
 
 
-def test_before_the_first_build(make_project: MakeProject) -> None:
+def test_inspection_needs_an_index(make_project: MakeProject) -> None:
     result = make_project({"a.md": "text"}).run("inspect")
     assert result.exit_code == 1
     assert "has no index yet" in result.output
 
 
-def test_control_sequences_of_documents_are_not_carried_out(make_project: MakeProject) -> None:
+def test_control_sequences_in_documents_are_escaped(make_project: MakeProject) -> None:
     project = make_project({"a.md": "# A\n\nred \x1b[31m text\n"})
     project.succeed("build")
     chunk_id = shown(project, "--document", "a.md")["chunks"][0]["id"]

@@ -166,7 +166,7 @@ def ranking(answer: dict[str, Any]) -> list[tuple[str, float]]:
     return [(result["id"], result["score"]) for result in answer["results"]]
 
 
-def test_every_door_gives_the_same_hits(collection: tuple[Path, dict[str, str]]) -> None:
+def test_every_interface_returns_the_same_hits(collection: tuple[Path, dict[str, str]]) -> None:
     folder, variables = collection
     program = (
         f"import json, sys; sys.path.insert(0, {str(folder)!r}); from notes import search_hybrid;"
@@ -202,7 +202,7 @@ def test_every_door_gives_the_same_hits(collection: tuple[Path, dict[str, str]])
     assert ranking(json.loads(done.stdout)) == ranking(first)
 
 
-def test_explanation_says_what_stages_did(collection: tuple[Path, dict[str, str]]) -> None:
+def test_explanation_describes_stages(collection: tuple[Path, dict[str, str]]) -> None:
     folder, variables = collection
     command = [*in_checkout(folder), "search", QUESTIONS[0], "--explain"]
     environment = {**os.environ, **variables}
@@ -226,7 +226,9 @@ async def ask_mcp(address: str) -> list[list[tuple[str, float]]]:
     return found
 
 
-def test_missing_model_is_said_and_no_error(collection: tuple[Path, dict[str, str]]) -> None:
+def test_missing_model_is_reported_and_not_an_error(
+    collection: tuple[Path, dict[str, str]],
+) -> None:
     folder, variables = collection
     environment = {**os.environ, **variables, "RERANK_MODEL": "/absent"}
     command = [*in_checkout(folder), "search", QUESTIONS[0], "--json"]
@@ -237,7 +239,7 @@ def test_missing_model_is_said_and_no_error(collection: tuple[Path, dict[str, st
     assert "/absent" not in done.stdout
 
 
-def test_nothing_above_the_minimum(make_project: MakeProject) -> None:
+def test_no_hit_reaches_the_minimum(make_project: MakeProject) -> None:
     options = "[search.minimum_score]\nsemantic = 0.99\n"
     config = f'[project]\nname = "n"\n[[sources]]\ntype = "folder"\npath = "sources"\n{options}'
     project = make_project({"a.md": "# Fans\n\nFans move air.\n"}, config=config)
@@ -253,7 +255,7 @@ def test_nothing_above_the_minimum(make_project: MakeProject) -> None:
     )
 
 
-def test_impossible_options_are_refused(make_project: MakeProject) -> None:
+def test_invalid_options_are_refused(make_project: MakeProject) -> None:
     config = """
 [project]
 name = "n"

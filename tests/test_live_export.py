@@ -129,7 +129,7 @@ def cosine(query: str, text: str, width: int, side: str) -> float:
         pytest.param("cohere", 1024, "query", marks=pytest.mark.slow),
     ],
 )
-def test_every_door_finds_what_the_service_says(
+def test_every_interface_uses_vectors_of_the_service(
     shape: Any, width: int, side: str, make_project: MakeProject
 ) -> None:
     variable = "EMBEDDING_API_KEY"
@@ -157,7 +157,7 @@ def test_every_door_finds_what_the_service_says(
 
 
 @pytest.mark.slow
-def test_service_that_is_away_at_the_start_is_used_when_it_comes(
+def test_service_that_is_down_at_start_up_is_used_once_it_responds(
     project: Project, exported: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with fake_service() as gone:
@@ -180,7 +180,7 @@ def test_service_that_is_away_at_the_start_is_used_when_it_comes(
         assert is_degraded(get(f"{address}/search?q=another+valve"))
 
 
-def test_other_model_at_the_start_is_refused(service: FakeService, exported: Path) -> None:
+def test_another_model_at_start_up_is_refused(service: FakeService, exported: Path) -> None:
     service.salt = "another model"
     for command in (["serve", "--port", "0"], ["search", "valve"], ["verify"]):
         done = run(exported, *command)
@@ -191,9 +191,7 @@ def test_other_model_at_the_start_is_refused(service: FakeService, exported: Pat
         assert "configure the service to serve the index's model" in done.stderr
 
 
-def test_model_that_changes_while_running_is_found_out(
-    service: FakeService, exported: Path
-) -> None:
+def test_model_that_changes_while_running_is_detected(service: FakeService, exported: Path) -> None:
     with serve(exported) as address:
         service.decide = lambda *_: Refusal(503)
         assert is_degraded(get(f"{address}/search?q=valve"))
@@ -211,7 +209,7 @@ def test_model_that_changes_while_running_is_found_out(
 
 
 @pytest.mark.slow
-def test_slow_service_holds_up_nothing_but_its_own_query(
+def test_slow_service_delays_only_its_own_query(
     service: FakeService, exported: Path, tmp_path: Path
 ) -> None:
     patient = tmp_path / "patient"
@@ -239,20 +237,20 @@ def test_slow_service_holds_up_nothing_but_its_own_query(
 
 
 @pytest.mark.slow
-def test_service_that_is_too_slow_is_not_waited_for(service: FakeService, exported: Path) -> None:
+def test_too_slow_service_times_out(service: FakeService, exported: Path) -> None:
     with serve(exported) as address:
         service.delay = 3600.0
         assert is_degraded(get(f"{address}/search?q=a+slow+query"))
 
 
-def test_junk_degrades(service: FakeService, exported: Path) -> None:
+def test_malformed_replies_degrade_to_keyword_search(service: FakeService, exported: Path) -> None:
     with serve(exported) as address:
         service.decide = lambda *_: "nan"
         assert is_degraded(get(f"{address}/search?q=valve"))
         assert get(f"{address}/readyz")["embedder"]["status"] == "unavailable"
 
 
-def test_words_and_identifiers_ask_nothing(service: FakeService, exported: Path) -> None:
+def test_keyword_and_identifier_queries_make_no_call(service: FakeService, exported: Path) -> None:
     with serve(exported) as address:
         service.reset_counters()
         assert get(f"{address}/search?q=valve&mode=keyword")["mode"] == "keyword"
@@ -264,7 +262,7 @@ def test_words_and_identifiers_ask_nothing(service: FakeService, exported: Path)
         assert service.calls == [[query]]
 
 
-def test_verify_says_whether_the_service_answers(service: FakeService, exported: Path) -> None:
+def test_verify_reports_whether_the_service_responds(service: FakeService, exported: Path) -> None:
     done = run(exported, "verify")
     assert (done.returncode, done.stderr) == (0, "")
     with fake_service() as gone:
@@ -276,15 +274,13 @@ def test_verify_says_whether_the_service_answers(service: FakeService, exported:
     assert result.exit_code == 0, result.output
 
 
-def test_query_without_the_service_says_so(project: Project, service: FakeService) -> None:
+def test_query_without_the_service_reports_it(project: Project, service: FakeService) -> None:
     service.decide = lambda *_: Refusal(503)
     assert is_degraded(project.ask("valve"))
     assert "keywords only (embedder_unavailable)" in project.succeed("query", "valve").stdout
 
 
-def test_configuration_and_index_that_do_not_go_together_are_refused(
-    project: Project, tmp_path: Path
-) -> None:
+def test_index_of_another_configuration_is_refused(project: Project, tmp_path: Path) -> None:
     copy = project.copy(tmp_path / "copy")
     file = copy.root / "foundry.toml"
     file.write_text(file.read_text().replace('"openai"', '"cohere"'), encoding="utf-8")
@@ -297,7 +293,7 @@ def test_configuration_and_index_that_do_not_go_together_are_refused(
     assert "built with provider 'openai'" in copy.run("export", "--stale").stderr
 
 
-def test_server_and_index_that_do_not_go_together_are_refused(
+def test_indexes_of_other_encoders_and_invalid_addresses_are_refused(
     make_project: MakeProject, exported: Path
 ) -> None:
     other = make_project(NOTES, name="pieces")
@@ -316,7 +312,7 @@ def test_server_and_index_that_do_not_go_together_are_refused(
         assert "secret" not in done.stderr
 
 
-def test_export_holds_what_its_service_needs_and_data_stays_data(
+def test_export_has_the_services_dependencies_and_no_values_in_code(
     make_project: MakeProject, exported: Path
 ) -> None:
     names = {path.stem for path in (exported / "notes" / "retrieval").rglob("*.py")}
@@ -363,7 +359,7 @@ CLIENTS = {"openai", "cohere", "fastembed", "sentence_transformers"}
         ("sentence-transformers", {*MODEL, "sentence_transformers"}),
     ],
 )
-def test_each_encoder_brings_its_own_modules(
+def test_exports_have_the_modules_of_their_encoder(
     name: str, wanted: set[str], make_project: MakeProject
 ) -> None:
     section = f'[embedding]\nprovider = "{name}"\n'

@@ -90,7 +90,9 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("notes.mcp.stdio", "mcp"),
     ],
 )
-def test_interrupt_while_a_server_loads_is_silent(export: Path, module: str, command: str) -> None:
+def test_interrupt_while_a_server_loads_prints_nothing(
+    export: Path, module: str, command: str
+) -> None:
     arguments = {"search": ["seal"], "serve": ["--port", "0"]}.get(command, [])
     code = INTERRUPTED.format(
         module=module, folder=str(export), command=command, arguments=arguments
@@ -99,7 +101,7 @@ def test_interrupt_while_a_server_loads_is_silent(export: Path, module: str, com
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
-def test_library_loads_when_it_is_used_and_leaves_the_process_as_it_is(export: Path) -> None:
+def test_library_is_imported_on_first_use_and_changes_nothing_else(export: Path) -> None:
     # Commands that ran earlier in this process may have set this variable.
     variables = {name: os.environ[name] for name in os.environ if name != "OPENBLAS_NUM_THREADS"}
     done = subprocess.run(
@@ -122,7 +124,7 @@ def test_library_loads_when_it_is_used_and_leaves_the_process_as_it_is(export: P
 
 
 @pytest.mark.parametrize("module", ["notes", "notes.opening", "notes.search, notes.index.reader"])
-def test_an_index_is_opened_whatever_was_imported_before(export: Path, module: str) -> None:
+def test_an_index_can_be_opened_whatever_was_imported_before(export: Path, module: str) -> None:
     code = (
         f"import {module}; from {module.rpartition(' ')[2]} import load;"
         " print(load(verify=False).chunk_count)"
@@ -132,7 +134,7 @@ def test_an_index_is_opened_whatever_was_imported_before(export: Path, module: s
     assert done.stdout == "1\n"
 
 
-def test_what_cannot_be_opened_says_what_to_import(export: Path) -> None:
+def test_an_unopened_index_error_names_the_import(export: Path) -> None:
     code = "from notes.index.reader import load; load()"
     done = subprocess.run([sys.executable, "-B", "-c", code], cwd=export, capture_output=True)
     assert b"no function to open it was set" in done.stderr
@@ -142,7 +144,7 @@ def test_what_cannot_be_opened_says_what_to_import(export: Path) -> None:
     ("shell", "heeded", "threads"),
     [("", True, "1"), ("trap '' INT; export OPENBLAS_NUM_THREADS=2;", False, "2")],
 )
-def test_command_is_as_usual_when_it_has_loaded(
+def test_command_works_normally_after_loading(
     export: Path, shell: str, heeded: bool, threads: str
 ) -> None:
     code = COMMAND.format(folder=str(export))

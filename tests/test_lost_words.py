@@ -60,7 +60,7 @@ def project(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> Proje
     return make_project(FILES, config=CONFIG.format(limit=""))
 
 
-def test_the_report_says_what_became_of_the_words(project: Project) -> None:
+def test_the_report_accounts_for_all_words(project: Project) -> None:
     said = project.succeed("build").stdout
     words = words_of(project)
     by_path = {entry["path"]: entry["words"] for entry in words["documents"]}
@@ -77,7 +77,7 @@ def test_the_report_says_what_became_of_the_words(project: Project) -> None:
     assert "notes: feed.xml: 5 unaccounted (71.42 %)" in said
 
 
-def test_counts_are_the_same_after_a_change_as_of_a_fresh_build(project: Project) -> None:
+def test_counts_after_a_change_equal_those_of_a_fresh_build(project: Project) -> None:
     project.succeed("build")
     (project.root / "notes/rain.md").write_text("# Rain\n\nIt rains in May and June.\n")
     project.succeed("build")
@@ -110,7 +110,7 @@ def test_inspect_shows_the_words_and_why(project: Project) -> None:
     assert "no document that matches" in project.run("inspect", "--left-out", "none.md").stderr
 
 
-def test_documents_read_again_although_unchanged_are_counted(project: Project) -> None:
+def test_unchanged_documents_that_are_read_again_are_counted(project: Project) -> None:
     assert "although unchanged" not in project.succeed("build").stdout
     options = "max_unaccounted = 0.9\n[chunking]\nmax_chars = 700\n"
     (project.root / "foundry.toml").write_text(CONFIG.format(limit=options))

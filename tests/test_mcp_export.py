@@ -99,7 +99,7 @@ async def connected(
 
 @pytest.mark.parametrize("era", ["legacy", VERSION, "auto"])
 @pytest.mark.parametrize("transport", ["stdio", "/mcp", "/mcp/"])
-def test_client_finds_what_the_other_doors_find(
+def test_client_finds_what_other_interfaces_find(
     transport: str, era: str, export: Path, address: str
 ) -> None:
     async def use() -> None:
@@ -273,7 +273,7 @@ NEW_LIST, NEW_CALL = modern("tools/list", {}), modern("tools/call", SEARCH)
     ],
     ids=lambda value: str(value)[:60],
 )  # fmt: skip
-def test_messages_and_headers_are_held_to_the_specification(
+def test_messages_and_headers_are_checked_by_the_specification(
     address: str, body: object, headers: dict[str, str], status: int, code: int | None
 ) -> None:
     got, answer = send(address, body, **headers)
@@ -312,7 +312,7 @@ def test_handshake_agrees_on_a_version(address: str, asked: str, agreed: str) ->
 
 
 @pytest.mark.slow
-def test_first_requests_together_and_a_hundred_clients_get_their_own_answers(export: Path) -> None:
+def test_concurrent_clients_get_their_own_responses(export: Path) -> None:
     with serving(in_checkout(export)) as address, ThreadPoolExecutor(8) as threads:
 
         def ask(number: int) -> None:
@@ -331,7 +331,7 @@ def test_first_requests_together_and_a_hundred_clients_get_their_own_answers(exp
 
 
 @pytest.mark.slow
-def test_sdk_is_imported_by_the_first_request_for_mcp(export: Path) -> None:
+def test_sdk_is_imported_on_the_first_mcp_request(export: Path) -> None:
     asked = f"""
 import sys
 sys.path.insert(0, {str(export)!r})
@@ -359,7 +359,7 @@ assert "mcp" in sdk()
         ("What is the capital of France?", "Nothing in the documents matches well"),
     ],
 )
-def test_a_doubtful_match_is_said_by_every_door(
+def test_a_doubtful_match_is_reported_by_every_interface(
     question: str, hedge: str | None, export: Path, address: str
 ) -> None:
     async def use() -> Any:
@@ -373,7 +373,7 @@ def test_a_doubtful_match_is_said_by_every_door(
     assert printed.startswith(f"{hedge}; the closest passages are:\n" if hedge else "  1. ")
 
 
-def test_token_opens_mcp_and_public_url_makes_the_citations(export: Path) -> None:
+def test_mcp_needs_a_token_and_citations_use_public_url(export: Path) -> None:
     variables = {"API_TOKENS": TOKEN, "PUBLIC_URL": "https://docs.example.com/help/"}
     with serving(in_checkout(export), **variables) as address:
         assert send(address, LIST)[0] == 401
@@ -394,7 +394,7 @@ def test_token_opens_mcp_and_public_url_makes_the_citations(export: Path) -> Non
     "host",
     ["127.0.0.1", *(pytest.param(each, marks=pytest.mark.slow) for each in ("0.0.0.0", "::"))],
 )
-def test_host_and_origin_are_checked_wherever_it_listens(export: Path, host: str) -> None:
+def test_host_and_origin_are_checked_on_any_address(export: Path, host: str) -> None:
     command = [*map(str, in_checkout(export)), "serve", "--host", host, "--port", "0"]
     environment = {"PATH": os.environ["PATH"], "API_TOKENS": TOKEN, "ALLOWED_HOSTS": "a.example"}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
@@ -427,7 +427,7 @@ def talk(export: Path, said: bytes) -> list[Any]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_stdio_answers_what_is_no_message_and_goes_on(export: Path) -> None:
+def test_stdio_continues_after_malformed_messages(export: Path) -> None:
     said: list[tuple[object, int | None]] = [
         (b"{nonsense", -32700),
         (b'{"id": "\xff\xfe"}', -32700),
@@ -453,7 +453,7 @@ def test_stdio_answers_what_is_no_message_and_goes_on(export: Path) -> None:
     assert {answer["id"] for answer in answers if answer["id"]} == {"first", "call", "list"}
 
 
-def test_stdio_ends_with_its_input(export: Path) -> None:
+def test_stdio_ends_at_end_of_input(export: Path) -> None:
     assert talk(export, b"") == []
     assert [answer["id"] for answer in talk(export, json.dumps(INITIALIZE).encode())] == ["first"]
     unfinished = talk(export, lines(INITIALIZE) + b'{"jsonrpc": "2.0", "id"')
@@ -475,7 +475,7 @@ def started(export: Path) -> "subprocess.Popen[bytes]":
     return process
 
 
-def test_stdio_ends_when_nobody_reads(export: Path) -> None:
+def test_stdio_ends_if_output_is_closed(export: Path) -> None:
     with started(export) as process:
         assert process.stdin and process.stdout and process.stderr
         process.stdout.close()
@@ -487,7 +487,7 @@ def test_stdio_ends_when_nobody_reads(export: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_stdio_ends_at_once_when_told_to(export: Path, number: signal.Signals) -> None:
+def test_stdio_ends_at_once_on_a_signal(export: Path, number: signal.Signals) -> None:
     with started(export) as process:
         assert process.stderr
         process.send_signal(number)
@@ -504,7 +504,7 @@ def test_stdio_needs_input_and_output(export: Path, closed: str) -> None:
     assert b"standard input or output is closed" in done.stderr
 
 
-def test_nothing_but_messages_reaches_standard_output(export: Path) -> None:
+def test_only_messages_are_written_to_standard_output(export: Path) -> None:
     noisy = f"""
 import logging, os, subprocess, sys, warnings
 sys.path.insert(0, {str(export)!r})
@@ -534,7 +534,7 @@ print("after")
         assert noise in done.stderr
 
 
-def test_damaged_index_is_named_before_it_is_asked(export: Path, tmp_path: Path) -> None:
+def test_unusable_index_is_named_on_standard_error(export: Path, tmp_path: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "INDEX_DIR": str(tmp_path)}
     done = subprocess.run(
         [*in_checkout(export), "mcp"],
@@ -551,7 +551,7 @@ def test_damaged_index_is_named_before_it_is_asked(export: Path, tmp_path: Path)
     assert str(tmp_path).encode() in done.stderr
 
 
-def test_stdio_answers_at_once_and_loads_no_more_than_it_needs(export: Path) -> None:
+def test_stdio_responds_at_once_and_imports_only_what_it_needs(export: Path) -> None:
     asked = f"""
 import io, json, os, sys, threading
 sys.path.insert(0, {str(export)!r})
@@ -634,7 +634,7 @@ def test_both_transports_give_the_same_answers(era: str, export: Path) -> None:
             assert send(base, message, **headers)[1] == answers[message["id"]]
 
 
-def test_registry_entry_keeps_the_limits_of_its_schema(export: Path) -> None:
+def test_registry_entry_respects_the_limits_of_its_schema(export: Path) -> None:
     entry = json.loads((export / "server.json").read_bytes())
     assert entry["name"] == "com.example/notes"
     assert f"<!-- mcp-name: {entry['name']} -->" in (export / "README.md").read_text()
@@ -652,7 +652,7 @@ def export_without(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_export(tmp_path_factory.mktemp("without") / "project", config)
 
 
-def test_server_without_mcp_has_nothing_of_it(export_without: Path) -> None:
+def test_server_without_mcp_has_no_files_of_it(export_without: Path) -> None:
     assert not list(export_without.rglob("*mcp*"))
     assert not (export_without / "server.json").exists()
     for name in ("pyproject.toml", "README.md", "notes/app.py", "notes/__main__.py"):
@@ -672,7 +672,7 @@ def export_without_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("which", ["export", "export_without_page"])
-def test_citations_lead_to_what_they_cite(which: str, request: pytest.FixtureRequest) -> None:
+def test_citations_link_to_the_cited_passage(which: str, request: pytest.FixtureRequest) -> None:
     with serving(in_checkout(request.getfixturevalue(which))) as address:
         best = send(address, CALL)[1]["result"]["structuredContent"]["results"][0]
         assert best["url"].startswith(address)
@@ -682,5 +682,5 @@ def test_citations_lead_to_what_they_cite(which: str, request: pytest.FixtureReq
 
 
 @pytest.mark.slow
-def test_types_hold_without_mcp(export_without: Path) -> None:
+def test_types_are_correct_without_mcp(export_without: Path) -> None:
     check_types(export_without)

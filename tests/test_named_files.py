@@ -151,7 +151,7 @@ ODD: dict[str, tuple[Callable[[Path], None], str]] = {
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_what_is_no_file_of_a_limited_size_is_an_error(
+def test_special_and_large_files_are_errors(
     odd: str, key: str, named: tuple[Named, Project]
 ) -> None:
     if (key, odd) == ("export.templates", "a folder"):
@@ -165,7 +165,7 @@ def test_what_is_no_file_of_a_limited_size_is_an_error(
     assert any(part in output for part in said.split("|")), output
 
 
-def test_what_is_no_text_is_not_quoted(key: str, named: tuple[Named, Project]) -> None:
+def test_binary_files_are_not_quoted(key: str, named: tuple[Named, Project]) -> None:
     wanted, project = named
     (project.root / wanted.file).write_bytes(b"\xff\xfe\xfa" + CANARY.encode())
     if key in {"--log", "known questions"}:
@@ -191,7 +191,7 @@ LINES = (
 
 
 @pytest.mark.parametrize("lines", LINES)
-def test_nothing_of_a_file_outside_of_the_project_is_quoted(
+def test_no_file_outside_the_project_is_quoted(
     lines: str, named: tuple[Named, Project], tmp_path: Path
 ) -> None:
     """A configuration may not name such a file, not even through a link; a command line may."""
@@ -207,7 +207,7 @@ def test_nothing_of_a_file_outside_of_the_project_is_quoted(
 
 
 @pytest.mark.parametrize("key", ["foundry.toml", "search.synonyms.file", "questions.jsonl"])
-def test_what_may_not_be_read_is_said(key: str, named: tuple[Named, Project]) -> None:
+def test_unreadable_files_are_reported(key: str, named: tuple[Named, Project]) -> None:
     wanted, project = named
     (project.root / wanted.file).write_text(CANARY)
     (project.root / wanted.file).chmod(0)
@@ -218,9 +218,7 @@ def test_what_may_not_be_read_is_said(key: str, named: tuple[Named, Project]) ->
     )
 
 
-def test_a_project_that_may_not_be_read_is_not_said_to_be_none(
-    built: Project, tmp_path: Path
-) -> None:
+def test_an_unreadable_project_is_not_called_missing(built: Project, tmp_path: Path) -> None:
     project = built.copy(tmp_path / "project")
     project.root.chmod(0o600)
     try:
@@ -246,7 +244,7 @@ PATHS = {
     "path", ["a\\u0000b", "x" * 300, "x/" * 3_000, "no/such", "foundry.toml/x"]
 )
 @pytest.mark.parametrize("named_by", PATHS)
-def test_impossible_names_are_problems_of_their_key(
+def test_invalid_names_are_reported_with_their_key(
     named_by: str, path: str, built: Project, tmp_path: Path
 ) -> None:
     project = built.copy(tmp_path / "project")
@@ -266,7 +264,7 @@ def test_a_file_in_the_project_may_be_a_link(built: Project, tmp_path: Path) -> 
         Project(root).succeed("build", "--quiet")
 
 
-def test_files_that_grow_or_say_nothing_of_their_size_are_bounded(tmp_path: Path) -> None:
+def test_files_of_unknown_or_growing_size_are_read_up_to_the_limit(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"x" * 10)
     assert read_named(file, 10) == b"x" * 10
@@ -289,7 +287,7 @@ def test_a_long_form_of_a_synonym_is_not_quoted(built: Project, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("odd", ["a named pipe", "a device"])
-def test_a_table_that_is_no_file_is_not_waited_for(
+def test_a_table_that_is_a_pipe_does_not_block(
     odd: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ODD[odd][0](tmp_path / "rows.csv")

@@ -412,7 +412,7 @@ def documented(statistics: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("interface", INTERFACES)
-def test_hidden_documents_change_what_is_documented_and_nothing_else(
+def test_hidden_documents_affect_only_what_is_documented(
     interface: str, statistics: str, answers: tuple[Answers, Answers]
 ) -> None:
     whole, part = (each[interface] for each in answers)
@@ -429,7 +429,7 @@ def test_hidden_documents_change_what_is_documented_and_nothing_else(
 
 @pytest.mark.parametrize("statistics", ["visible"], indirect=True)
 @pytest.mark.parametrize("interface", INTERFACES)
-def test_a_thousand_times_as_many_hidden_documents_change_nothing(
+def test_a_crowd_of_hidden_documents_changes_nothing(
     interface: str, crowded: tuple[Answers, Answers]
 ) -> None:
     whole, part = (each[interface] for each in crowded)
@@ -443,7 +443,7 @@ SPENDING = {
 
 
 @pytest.mark.parametrize("statistics", ["visible"], indirect=True)
-def test_work_is_spent_by_each_stage_that_counts_it(crowded: tuple[Answers, Answers]) -> None:
+def test_every_stage_with_a_budget_spends_some(crowded: tuple[Answers, Answers]) -> None:
     """Otherwise equal costs would prove nothing."""
     for answers in crowded:
         work = (each.spent for given in answers.values() for each in given)
@@ -454,7 +454,7 @@ def test_every_interface_is_in_the_table(statistics: str) -> None:
     assert INTERFACES.keys() <= documented(statistics).keys()
 
 
-def test_every_route_is_asked(server: tuple[ModuleType, Path, Path]) -> None:
+def test_every_route_is_requested(server: tuple[ModuleType, Path, Path]) -> None:
     app = importlib.import_module(f"{server[0].__name__}.app").create_app()
     known = {
         (method, path.partition("?")[0])
@@ -485,7 +485,7 @@ def test_the_token_finds_and_reads_its_documents(answers: tuple[Answers, Answers
     assert '"links"' in told and '"near_duplicates"' in told
 
 
-def test_hidden_documents_change_neither_what_is_found_nor_what_operators_do(
+def test_hidden_documents_affect_neither_results_nor_operators(
     answers: tuple[Answers, Answers],
 ) -> None:
     """Scores depend only on what is found and on what operators do."""
@@ -538,7 +538,7 @@ notes = st.builds(
     ),
 )
 @pytest.mark.parametrize("statistics", ["visible"], indirect=True)
-def test_drawn_documents_that_are_hidden_change_nothing(
+def test_random_hidden_documents_change_nothing(
     server: tuple[ModuleType, Path, Path],
     tmp_path_factory: pytest.TempPathFactory,
     corpus: list[Note],
@@ -580,7 +580,7 @@ def test_drawn_documents_that_are_hidden_change_nothing(
 
 
 @pytest.mark.parametrize("statistics", ["visible"], indirect=True)
-def test_an_index_that_lacks_what_scores_are_computed_from_is_not_served(
+def test_an_index_without_statistics_is_not_served(
     server: tuple[ModuleType, Path, Path], tmp_path: Path
 ) -> None:
     package, *_ = server

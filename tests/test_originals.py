@@ -129,7 +129,7 @@ def test_a_pdf_is_opened_at_the_page_of_the_passage(
 
 
 @pytest.mark.slow
-def test_a_token_is_sent_along(project: Project, export: Path, running: Any) -> None:
+def test_a_token_is_sent_with_the_request(project: Project, export: Path, running: Any) -> None:
     variables = {"ORIGINALS": str(project.root / "sources"), "API_TOKENS": TOKEN}
     with serving(export, **variables) as address:
         with pytest.raises(urllib.error.HTTPError, match="401"):
@@ -155,7 +155,7 @@ def test_a_token_is_sent_along(project: Project, export: Path, running: Any) -> 
 
 
 @pytest.mark.slow
-def test_without_the_files_there_is_no_link(export: Path, running: Any) -> None:
+def test_there_is_no_link_without_the_files(export: Path, running: Any) -> None:
     with serving(export) as address:
         manual = document(address, "manual.pdf")
         with visit(running, address) as tab:
@@ -168,7 +168,7 @@ def test_without_the_files_there_is_no_link(export: Path, running: Any) -> None:
             tab.complaints.clear()
 
 
-def test_a_server_that_has_not_chosen_them_has_nothing_of_it(make_project: MakeProject) -> None:
+def test_a_server_without_originals_has_no_files_of_it(make_project: MakeProject) -> None:
     project = make_project(FILES)
     project.succeed("build", "--quiet")
     files = [path for path in project.export().rglob("*") if path.is_file()]

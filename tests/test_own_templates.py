@@ -28,7 +28,7 @@ def refused(project: Project, *arguments: str, code: int = 1) -> str:
     return result.stderr
 
 
-def test_trusted_template_stands_in_for_foundrys(project: Project) -> None:
+def test_trusted_template_replaces_foundrys(project: Project) -> None:
     exported = project.export("--trust")
     assert (exported / "README.md").read_text() == "# notes, our way\n"
     assert project.succeed("export", "--check", "--trust").exit_code == 0
@@ -101,7 +101,7 @@ def test_python_of_an_own_template_is_formatted_and_checked(project: Project) ->
     assert (exported / "notes" / "custom.py").read_text().endswith("\nHOOKS = Hooks()\n")
 
 
-def test_dependency_that_the_lock_does_not_hold_is_refused(project: Project) -> None:
+def test_dependency_that_is_not_in_the_lock_is_refused(project: Project) -> None:
     from foundry.files import templates_folder
 
     text = (templates_folder() / "server" / "pyproject.toml.jinja").read_text()
@@ -110,7 +110,7 @@ def test_dependency_that_the_lock_does_not_hold_is_refused(project: Project) -> 
     assert "leftpad" in refused(project, "--trust")
 
 
-def test_folder_that_is_not_there_is_a_problem_of_the_file(project: Project) -> None:
+def test_missing_folder_is_reported_with_its_key(project: Project) -> None:
     (project.root / "foundry.toml").write_text(OWN.replace('"mine"', '"nowhere"'))
     said = refused(project, "--trust", code=2)
     assert "export.templates: no such folder" in said

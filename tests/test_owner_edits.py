@@ -291,7 +291,7 @@ def check_edit(export: Path, edits: Edits) -> None:
         assert "nother version" not in (export / "notes" / name).read_text(encoding="utf-8")
 
 
-def test_boost_is_one_more_step_of_the_search(edited: Edited) -> None:
+def test_a_boost_can_be_added_to_the_search(edited: Edited) -> None:
     for mode in ("hybrid", "keyword", "semantic"):
         results = post(f"{edited.address}/search", {"query": "seal", "mode": mode})["results"]
         boosts = {hit["path"]: hit["boosts"].get("title", 1) for hit in results}
@@ -302,13 +302,13 @@ def test_boost_is_one_more_step_of_the_search(edited: Edited) -> None:
     assert scores[1]["pumps.md"] == pytest.approx(scores[0]["pumps.md"] / 1.1, abs=1e-5)
 
 
-def test_endpoints_are_added_by_the_hook_and_in_the_application(edited: Edited) -> None:
+def test_endpoints_can_be_added_by_hook_and_in_the_application(edited: Edited) -> None:
     assert get(f"{edited.address}/opening-hours") == {"monday": "9 to 17"}
     assert get(f"{edited.address}/version") == {"version": "0.1.0"}
     assert {"/opening-hours", "/version"} <= get(f"{edited.address}/openapi.json")["paths"].keys()
 
 
-def test_layout_of_a_page_is_html_and_css(edited: Edited) -> None:
+def test_layout_of_a_page_can_be_edited(edited: Edited) -> None:
     with browser() as running, visit(running, edited.address) as tab:
         tab.go("/?q=seal")
         tab.see("p.hours", "Open from 9 to 17.")
@@ -319,7 +319,7 @@ def test_layout_of_a_page_is_html_and_css(edited: Edited) -> None:
         assert page.eval_on_selector("p.hours", f"{style}.textAlign") == "right"
 
 
-def test_tool_is_one_more_of_the_tools_of_mcp(edited: Edited) -> None:
+def test_an_mcp_tool_can_be_added(edited: Edited) -> None:
     call = {"name": "opening_hours", "arguments": {}}
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     headers = {"Accept": "application/json, text/event-stream"}
@@ -327,7 +327,7 @@ def test_tool_is_one_more_of_the_tools_of_mcp(edited: Edited) -> None:
     assert answer["result"]["structuredContent"] == {"monday": "9 to 17"}
 
 
-def test_metric_is_counted_like_the_others(edited: Edited) -> None:
+def test_a_metric_can_be_added(edited: Edited) -> None:
     assert post(f"{edited.address}/search", {"query": "zebra", "mode": "keyword"})["results"] == []
     with urllib.request.urlopen(f"{edited.address}/metrics") as answer:
         assert b'searches_without_hits_total{mode="keyword"} 1.0' in answer.read()

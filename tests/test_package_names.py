@@ -15,7 +15,7 @@ from foundry.files import templates_folder
 CONFIG = Path(package_names.__file__).parent
 
 
-def test_every_module_of_a_locked_distribution_is_taken() -> None:
+def test_module_names_of_locked_distributions_are_reserved() -> None:
     lock = (templates_folder() / "uv.lock").read_text()
     locked = set(re.findall(r'^name = "(.+)"$', lock, re.MULTILINE))
     modules = {
@@ -33,7 +33,7 @@ def test_every_module_of_a_locked_distribution_is_taken() -> None:
 @pytest.mark.parametrize(
     "package", ["mcp", "torch", "sentence_transformers", "attr", "conftest", "test"]
 )
-def test_what_may_not_be_installed_here_is_taken_too(package: str) -> None:
+def test_modules_of_other_platforms_are_reserved_too(package: str) -> None:
     assert is_taken(package)
 
 
@@ -48,16 +48,16 @@ def test_what_may_not_be_installed_here_is_taken_too(package: str) -> None:
         *("msvcrt", "winreg", "nt"),
     ],
 )
-def test_modules_of_every_supported_python_are_taken(package: str) -> None:
+def test_standard_modules_of_supported_pythons_are_reserved(package: str) -> None:
     assert is_taken(package)
 
 
-def test_the_list_has_what_this_python_has() -> None:
+def test_standard_modules_of_this_python_are_listed() -> None:
     own = {name for name in sys.stdlib_module_names if re.fullmatch(PACKAGE_PATTERN, name)}
     listed = (CONFIG / "stdlib_modules.toml").read_text("utf-8").partition('"""')[2].split()
     assert sys.version_info >= (3, 15) or own <= {*listed}
 
 
 @pytest.mark.parametrize("package", ["server", "handbook", "docs", "mc", "source", "version"])
-def test_other_names_are_free(package: str) -> None:
+def test_other_names_are_allowed(package: str) -> None:
     assert not is_taken(package)
