@@ -116,7 +116,7 @@ def write_slides(path: Path, titles: list[str]) -> None:
     presentation.save(path)
 
 
-def test_result_shows_its_passage_and_what_it_stands_for(tab: Visit) -> None:
+def test_result_shows_its_passage_and_merged_ones(tab: Visit) -> None:
     tab.go("/?q=who+primes+the+pump&mode=keyword")
     hit = get(f"{tab.address}/search?q=who+primes+the+pump&mode=keyword")["results"][0]
     assert len(hit["text"]) < len(hit["passage"]["text"])
@@ -137,7 +137,7 @@ def test_result_shows_its_passage_and_what_it_stands_for(tab: Visit) -> None:
     assert tab.page.locator("main img").count() == 0
 
 
-def test_what_the_owner_pinned_comes_first_and_says_so(tab: Visit) -> None:
+def test_pinned_results_come_first_and_are_marked(tab: Visit) -> None:
     tab.go("/?q=Slides")
     result = tab.page.locator("#results > li").first
     playwright.expect(result.locator(".where")).to_contain_text("course.pptx")
@@ -147,7 +147,7 @@ def test_what_the_owner_pinned_comes_first_and_says_so(tab: Visit) -> None:
     tab.see("#explained", "1 document pinned to this query by the owner.")
 
 
-def test_thumbs_are_for_the_owner(served: Served, tab: Visit) -> None:
+def test_thumbs_are_logged_for_the_owner(served: Served, tab: Visit) -> None:
     tab.go("/?q=who+primes+the+pump&mode=keyword")
     result = tab.page.locator("#results > li").first
     up, down = (
@@ -168,7 +168,7 @@ def test_thumbs_are_for_the_owner(served: Served, tab: Visit) -> None:
     }
 
 
-def test_thumbs_of_the_chat_are_for_its_sources(served: Served, tab: Visit) -> None:
+def test_thumbs_in_the_chat_rate_its_sources(served: Served, tab: Visit) -> None:
     kept = served.log.read_text().count("thumb") if served.log.exists() else 0
     tab.go("/chat")
     tab.page.fill("#question", "Who primes the pump?")
@@ -186,7 +186,7 @@ def test_thumbs_of_the_chat_are_for_its_sources(served: Served, tab: Visit) -> N
     assert line["document"] in {hit["document_id"] for hit in answer["results"]}
 
 
-def test_factors_and_stages_are_told(tab: Visit) -> None:
+def test_factors_and_stages_are_shown(tab: Visit) -> None:
     tab.go("/?q=who+primes+the+pump&mode=keyword")
     answer = get(f"{tab.address}/search?q=who+primes+the+pump&mode=keyword")
     (factor,) = {hit["boosts"]["recency"] for hit in answer["results"]}
@@ -202,7 +202,7 @@ def test_factors_and_stages_are_told(tab: Visit) -> None:
     tab.see("#status", "below the minimum score left out; the best has 0.")
 
 
-def test_stages_are_told_in_their_own_words(tab: Visit) -> None:
+def test_stages_are_described_in_their_own_words(tab: Visit) -> None:
     answer = get(f"{tab.address}/search?q=lamp")
     answer["stages"] = {"links": {"documents": 2}, "links_of_mine": {"failed": "It is Sunday."}}
     answer["explanation"] = [f"A language model rewrote the query as “{HOSTILE}”.", "2 documents."]
@@ -241,7 +241,7 @@ def test_answers_cite_slides(tab: Visit) -> None:
     assert name is not None and "slide" in name
 
 
-def test_filters_that_only_this_server_has(tab: Visit) -> None:
+def test_filters_of_this_server_are_offered(tab: Visit) -> None:
     tab.go("/?q=pump")
     tab.page.click("#filters summary")
     for name in ("Kind", "Team", "Path begins with"):
@@ -271,7 +271,7 @@ def test_filters_that_only_this_server_has(tab: Visit) -> None:
 @pytest.mark.parametrize(
     "path", ["/?q=who+primes+the+pump", "/?q=old+pumps&tag=" + ENDLESS, "/d/{id}"]
 )
-def test_everything_open_needs_no_scrolling_sideways(served: Served, path: str) -> None:
+def test_nothing_scrolls_sideways_with_everything_open(served: Served, path: str) -> None:
     found = get(f"{served.address}/search?q=old+pumps&source=notes")["results"]
     document = next(hit["document_id"] for hit in found if "Old" in hit["title"])
     options = {"viewport": {"width": 320, "height": 600}}

@@ -192,7 +192,9 @@ def test_search_as_you_type(lone_tab: Visit) -> None:
 
 
 @pytest.mark.parametrize("end", ["Enter", "Space", None])
-def test_nothing_is_denied_while_it_is_typed(lone_tab: Visit, end: str | None) -> None:
+def test_unfinished_queries_get_no_message_about_missing_words(
+    lone_tab: Visit, end: str | None
+) -> None:
     tab = lone_tab
     tab.page.clock.install(time=0)
     tab.go("/")
@@ -211,7 +213,7 @@ def test_nothing_is_denied_while_it_is_typed(lone_tab: Visit, end: str | None) -
     tab.see("#notice", "“XV-7731” occurs nowhere in these documents.")
 
 
-def test_last_word_may_be_unfinished_until_a_space_or_enter(tab: Visit) -> None:
+def test_last_word_counts_as_unfinished_until_space_or_enter(tab: Visit) -> None:
     tab.go("/")
     tab.see("#counts", "30 documents")
     for key, begun in (("m", True), (" ", False), ("p", True), ("Enter", False)):
@@ -220,7 +222,7 @@ def test_last_word_may_be_unfinished_until_a_space_or_enter(tab: Visit) -> None:
         assert asked.value.post_data_json.get("prefix", False) is begun
 
 
-def test_submitted_searches_are_entries_of_the_history(tab: Visit) -> None:
+def test_submitted_searches_are_in_the_history(tab: Visit) -> None:
     def submit(query: str) -> None:
         tab.page.fill("#query", query)
         tab.page.keyboard.press("Enter")
@@ -249,7 +251,7 @@ def test_submitted_searches_are_entries_of_the_history(tab: Visit) -> None:
     tab.at("/?q=lamps")
 
 
-def test_way_back_leads_to_the_place_among_results(tab: Visit) -> None:
+def test_going_back_restores_the_position_among_results(tab: Visit) -> None:
     tab.page.set_viewport_size({"width": 390, "height": 300})
     tab.go("/?q=the")
     last = tab.page.locator("#results > li a.hit").last
@@ -361,7 +363,7 @@ def test_search_that_finds_nothing_offers_another(tab: Visit) -> None:
     tab.see("#results h2", "Lamps")
 
 
-def test_doubtful_match_is_said(tab: Visit) -> None:
+def test_doubtful_match_is_reported(tab: Visit) -> None:
     hedges = {
         "does+the+fan+love+music": "The documents may not answer this",
         "what+is+the+capital+of+france": "Nothing in the documents matches well",
@@ -433,7 +435,7 @@ def test_links_are_copied(tab: Visit) -> None:
     tab.see("#filter-count", "(2)")
 
 
-def test_search_is_a_key_away_from_every_page(tab: Visit) -> None:
+def test_search_opens_by_key_on_every_page(tab: Visit) -> None:
     document = get(f"{tab.address}/search?q=fans")["results"][0]["document_id"]
     for path in ("/chat", "/docs", f"/d/{document}"):
         tab.go(path)
@@ -482,7 +484,7 @@ def test_keyboard_alone(tab: Visit) -> None:
     tab.count("#results > li", 0)
 
 
-def test_a_result_is_one_stop_of_tab(tab: Visit) -> None:
+def test_a_result_is_one_tab_stop(tab: Visit) -> None:
     tab.go("/?q=ledger+account+settled")
     titles = tab.page.locator("#results h2 a")
     keys = tab.page.keyboard
@@ -592,7 +594,7 @@ def links_of(tab: Visit) -> dict[str, str | None]:
     }
 
 
-def test_links_of_a_document_lead_on(tab: Visit) -> None:
+def test_links_of_a_document_open_their_targets(tab: Visit) -> None:
     documents = get(f"{tab.address}/documents")["documents"]
     ids = {document["path"]: document["id"] for document in documents}
     lamps, ventilation = f"/d/{ids['lamps.md']}", f"/d/{ids['ventilation.md']}"
@@ -654,7 +656,7 @@ def test_words_of_the_search_are_marked_in_the_document(tab: Visit) -> None:
     tab.hidden("#marks")
 
 
-def test_document_leads_to_its_parts_and_back(tab: Visit) -> None:
+def test_document_links_to_its_parts_and_back(tab: Visit) -> None:
     tab.go("/?q=zq3&mode=keyword")
     tab.page.click("#results h2 a")
     tab.see("#heading", "Ledger")
@@ -669,7 +671,7 @@ def test_document_leads_to_its_parts_and_back(tab: Visit) -> None:
     tab.hidden("#contents")
 
 
-def test_document_that_is_not_there(tab: Visit) -> None:
+def test_missing_document_has_a_page(tab: Visit) -> None:
     tab.go("/d/nowhere")
     tab.see("[role=alert]", "There is no document with this id.")
     tab.page.get_by_label("Search the documents").fill("lamp")
@@ -712,7 +714,7 @@ def test_hostile_document_is_only_text(tab: Visit) -> None:
     assert tab.page.locator("main img, main script, .text a:not(.cite)").count() == 0
 
 
-def test_address_that_is_none_of_the_web_is_no_link(tab: Visit) -> None:
+def test_urls_of_other_schemes_are_not_links(tab: Visit) -> None:
     answer = get(f"{tab.address}/search?q=cave")
     found = get(f"{tab.address}/chunks?document={answer['results'][0]['document_id']}")
     tab.page.route("**/search", lambda route: route.fulfill(json=answer))
@@ -728,7 +730,7 @@ def test_address_that_is_none_of_the_web_is_no_link(tab: Visit) -> None:
         tab.hidden("#original")
 
 
-def test_failures_are_said_and_can_be_tried_again(tab: Visit) -> None:
+def test_failures_are_reported_and_can_be_retried(tab: Visit) -> None:
     tab.go("/")
     tab.page.route("**/search", lambda route: route.abort())
     tab.page.fill("#query", "lamp")
@@ -792,7 +794,7 @@ def test_conversation_is_kept_and_copied(tab: Visit) -> None:
     tab.see(".turn:last-child", "The answer broke off.")
 
 
-def test_follow_up_says_what_was_searched_for(tab: Visit) -> None:
+def test_follow_up_shows_the_query_that_was_searched(tab: Visit) -> None:
     tab.go("/chat")
     ask(tab, "How long does a lamp burn?")
     tab.see(".turn .text", "A lamp burns for nine hours.")
@@ -929,7 +931,7 @@ def test_token_is_asked_for_and_kept(served: Served) -> None:
         assert tab.page.evaluate("sessionStorage.length") == 0
 
 
-def test_operations_can_be_read_and_tried(tab: Visit) -> None:
+def test_operations_can_be_read_and_tried_out(tab: Visit) -> None:
     tab.go("/docs")
     names = tab.page.locator(".operation > summary > code").all_inner_texts()
     paths = get(f"{tab.address}/openapi.json")["paths"]
@@ -948,7 +950,7 @@ def test_operations_can_be_read_and_tried(tab: Visit) -> None:
     playwright.expect(operation.locator("[role=status]")).to_contain_text("query: ")
 
 
-def test_narrow_pages_need_no_scrolling_sideways(served: Served) -> None:
+def test_narrow_pages_do_not_scroll_sideways(served: Served) -> None:
     document = get(f"{served.address}/search?q=parrot")["results"][0]["document_id"]
     options = {"viewport": {"width": 320, "height": 600}}
     with visit(served.running, served.address, **options) as tab:
@@ -958,7 +960,7 @@ def test_narrow_pages_need_no_scrolling_sideways(served: Served) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_pages_have_no_violation_that_axe_knows(served: Served, scheme: str, width: int) -> None:
+def test_pages_have_no_violation_found_by_axe(served: Served, scheme: str, width: int) -> None:
     document = get(f"{served.address}/search?q=fans")["results"][0]["document_id"]
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     paths = ["/", "/?q=fans", "/?q=zzzqx", "/chat", "/docs", f"/d/{document}", "/d/nowhere"]
@@ -987,7 +989,7 @@ def test_words_of_tables_are_not_broken(served: Served) -> None:
         assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_original_is_opened_at_its_page(tab: Visit) -> None:
+def test_original_is_opened_at_the_page_of_the_passage(tab: Visit) -> None:
     hit = get(f"{tab.address}/search?q=cave")["results"][0]
     found = get(f"{tab.address}/chunks?document={hit['document_id']}")
     found["document"] |= {"url": "https://cave.example/map.pdf", "path": "map.pdf"}

@@ -57,7 +57,7 @@ def test_suggestions_are_chosen_by_keyboard(tab: Visit) -> None:
     tab.see("#status", " ms")
 
 
-def test_the_list_closes_before_the_query_goes(tab: Visit) -> None:
+def test_the_list_closes_before_the_search(tab: Visit) -> None:
     tab.go("/")
     tab.page.locator("#query").focus()
     tab.page.keyboard.type("lam")
@@ -75,7 +75,7 @@ def test_the_list_closes_before_the_query_goes(tab: Visit) -> None:
     tab.see("#results h2", "Lamps")
 
 
-def test_corrections_are_said_and_the_original_is_offered(tab: Visit) -> None:
+def test_corrections_are_shown_and_the_original_is_offered(tab: Visit) -> None:
     tab.go("/?q=ventilaton+shift")
     tab.see("#notice", "Showing results for: ventilation shift")
     tab.see("#results h2", "Ventilation")

@@ -88,7 +88,7 @@ def choices(tab: Visit) -> dict[str, list[str]]:
     }
 
 
-def test_choices_are_counted_chosen_and_taken_back(tab: Visit) -> None:
+def test_choices_are_counted_and_can_be_made_and_undone(tab: Visit) -> None:
     tab.go("/?q=pump&mode=keyword")
     assert choices(tab) == {
         "Source": ["notes 5", "archive 1"],
@@ -141,7 +141,7 @@ def test_tags_are_chosen_together(tab: Visit) -> None:
     tab.hidden("#facets")
 
 
-def test_choices_need_only_keys(tab: Visit) -> None:
+def test_choices_work_by_keyboard(tab: Visit) -> None:
     tab.go("/?q=pump&mode=keyword")
     tab.page.locator("#facets summary").focus()
     keys = tab.page.keyboard
@@ -184,7 +184,7 @@ def test_documents_are_browsed_by_folder(tab: Visit) -> None:
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_choices_have_no_violation_that_axe_knows(served: Served, scheme: str, width: int) -> None:
+def test_choices_have_no_violation_found_by_axe(served: Served, scheme: str, width: int) -> None:
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     with visit(served.running, served.address, **options) as tab:
         tab.go("/?q=pump&tag=water")
@@ -201,7 +201,7 @@ def test_choices_have_no_violation_that_axe_knows(served: Served, scheme: str, w
             assert tab.violations() == []
 
 
-def test_facets_are_told_where_they_are_asked_for(served: Served) -> None:
+def test_facets_are_returned_only_on_request(served: Served) -> None:
     assert "facets" not in get(f"{served.address}/search?q=pump")
     facets = get(f"{served.address}/search?q=pump&mode=keyword&facets=true")["facets"]
     assert facets["counted"] == 6
@@ -234,7 +234,7 @@ def test_the_newest_of_the_best_come_first(tab: Visit) -> None:
     playwright.expect(paths.first).to_have_text(best[0])
 
 
-def test_only_so_many_of_the_best_are_put_in_order(served: Served) -> None:
+def test_only_the_best_results_are_sorted(served: Served) -> None:
     asked = f"{served.address}/search?q=pump&mode=keyword&top_k=2"
     best = [hit["id"] for hit in get(asked)["results"]]
     assert sorted(best) == sorted(hit["id"] for hit in get(f"{asked}&sort=date")["results"])

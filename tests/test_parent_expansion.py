@@ -60,7 +60,7 @@ def test_passage_is_the_text_around_the_chunk(make_project: MakeProject) -> None
         assert flat("\n".join(lines)) == flat(hit["passage"]["text"])
 
 
-def test_lines_of_a_passage_are_those_of_all_its_chunks(make_project: MakeProject) -> None:
+def test_lines_of_a_passage_cover_all_its_chunks(make_project: MakeProject) -> None:
     lines = [f"Air speed is measured daily at the {part} station by the foreman." for part in PARTS]
     text = "# Plan\n\n" + "\n\n".join(lines) + "\n\n# Other\n\nNothing of it.\n"
     project = make_project({"plan.md": text}, config=CONFIG.replace("400", "450"))
@@ -71,7 +71,7 @@ def test_lines_of_a_passage_are_those_of_all_its_chunks(make_project: MakeProjec
     assert hit["passage"]["position"] == {"start": 0, "end": end, "line_start": 1, "line_end": 13}
 
 
-def test_each_passage_is_given_once(make_project: MakeProject) -> None:
+def test_each_passage_is_returned_once(make_project: MakeProject) -> None:
     answer = build(make_project).ask(QUERY, "--top-k", "3")
     starts = [hit["passage"]["position"]["start"] for hit in answer["results"]]
     assert len(starts) == len(set(starts)) == 3
@@ -88,7 +88,7 @@ def test_other_strategies_have_no_passages(make_project: MakeProject) -> None:
     assert not (package / "retrieval" / "stages" / "parents.py").exists()
 
 
-def test_known_items_that_are_merged_are_no_findings(make_project: MakeProject) -> None:
+def test_merged_known_items_are_not_findings(make_project: MakeProject) -> None:
     options = "[search.document_cap]\nhits = 1\n"
     project = make_project({"plan.md": TEXT, "copy.md": TEXT}, config=CONFIG + options)
     project.succeed("build")
@@ -99,7 +99,7 @@ def test_known_items_that_are_merged_are_no_findings(make_project: MakeProject) 
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_chat_and_fetch_read_the_passage(make_project: MakeProject) -> None:
+def test_chat_and_fetch_return_the_passage(make_project: MakeProject) -> None:
     project = build(make_project, options="[server]\nlanguage_model = true\n")
     first = project.ask(QUERY)["results"][0]
     server = in_checkout(project.root / ".foundry" / "server")

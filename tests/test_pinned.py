@@ -63,7 +63,7 @@ def test_pinned_documents_come_first_and_are_marked(make_project: MakeProject) -
 
 
 @pytest.mark.parametrize("duplicates", ["exact", "keep"])
-def test_a_copy_is_pinned_and_names_the_other(duplicates: str, make_project: MakeProject) -> None:
+def test_a_pinned_copy_lists_the_other(duplicates: str, make_project: MakeProject) -> None:
     pins = '[[search.pinned.answers]]\nquery = "dial"\ndocument = "copy.md"\n'
     project = make(make_project, pins, f'[build]\nduplicates = "{duplicates}"\n')
     project.succeed("build", "--quiet")
@@ -75,7 +75,7 @@ def test_a_copy_is_pinned_and_names_the_other(duplicates: str, make_project: Mak
     assert first["path"] == "copy.md" or duplicates == "exact"
 
 
-def test_every_interface_shows_the_same(
+def test_every_interface_returns_pinned_documents(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = make(make_project, PINS)
@@ -123,7 +123,7 @@ def test_a_pinned_document_is_shown_to_those_who_may_see_it(
     assert found["stages"]["pinned"] == {"documents": 1}
 
 
-def test_what_names_no_document_fails_the_build_and_the_nearest_is_named(
+def test_a_name_of_no_document_fails_the_build_with_a_suggestion(
     make_project: MakeProject,
 ) -> None:
     project = make(make_project, PINS)
@@ -143,7 +143,7 @@ def test_what_names_no_document_fails_the_build_and_the_nearest_is_named(
     assert project.ask("wlan")["results"][0]["id"] == before
 
 
-def test_a_path_that_two_sources_have_is_refused(make_project: MakeProject) -> None:
+def test_a_path_in_two_sources_is_refused(make_project: MakeProject) -> None:
     more = '[[sources]]\ntype = "folder"\nname = "more"\npath = "more"\n'
     pins = '[[search.pinned.answers]]\nquery = "oil"\ndocument = "pumps.md"\n'
     files = {**FILES, "./more/pumps.md": "# Other pumps\n\nGrease them."}
@@ -181,7 +181,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_be_pinned_is_refused(case: str, make_project: MakeProject) -> None:
+def test_invalid_pins_are_refused(case: str, make_project: MakeProject) -> None:
     table, message = REFUSED[case]
     project = make_project(FILES, config=f"{CONFIG}\n[search.pinned]\n{table}\n")
     with pytest.raises(ConfigError) as caught:

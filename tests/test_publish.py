@@ -97,7 +97,7 @@ def test_fault_at_many_changes_leaves_an_index_that_answers(fault: str, built: P
     assert built.ask("seal")["results"]
 
 
-def test_writer_that_overwrites_is_caught(tmp_path: Path) -> None:
+def test_a_writer_that_overwrites_is_detected(tmp_path: Path) -> None:
     """The negative control: if the test finds no fault here, it would find none anywhere."""
     file = tmp_path / "manifest.json"
 
@@ -122,7 +122,7 @@ def test_writer_that_overwrites_is_caught(tmp_path: Path) -> None:
     assert damaged == 6
 
 
-def test_publishing_forces_files_then_folders_to_disk(
+def test_publishing_syncs_files_before_folders(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killing a process loses nothing in the page cache, so the order of calls is tested."""
@@ -227,7 +227,7 @@ def test_empty_folder_without_an_index_publishes_nothing(make_project: MakeProje
     assert "has no index yet" in result.stderr
 
 
-def test_interrupted_build_says_so(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_build_reports_it(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
@@ -250,7 +250,7 @@ with hold_lock(load_config(Path(sys.argv[1]))):
 """
 
 
-def test_second_build_says_who_is_building_and_queries_go_on(built: Project) -> None:
+def test_second_build_names_the_running_one_and_queries_still_work(built: Project) -> None:
     built.ask("seal")
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLDER, built.root], stdout=subprocess.PIPE, text=True
@@ -358,7 +358,7 @@ def test_builds_killed_at_random_leave_an_index_that_answers(built: Project) -> 
 
 
 @pytest.mark.slow
-def test_one_of_several_builds_wins_and_the_others_exit_at_once(built: Project) -> None:
+def test_one_of_several_builds_runs_and_the_others_exit_at_once(built: Project) -> None:
     edit(built, "contested")
     processes = [start("build", built.root, "--quiet", begin=begin_foundry()) for _ in range(4)]
     ended = [process.communicate(timeout=120) for process in processes]
@@ -372,7 +372,7 @@ def test_one_of_several_builds_wins_and_the_others_exit_at_once(built: Project) 
 
 
 @pytest.mark.slow
-def test_queries_during_rebuilds_are_answered_from_one_version(built: Project) -> None:
+def test_queries_during_rebuilds_use_a_single_version(built: Project) -> None:
     note = built.root / "sources" / "other.md"
     note.write_text("# Other\n\nReplace the D41 seal. Edition one.\n", encoding="utf-8")
     built.succeed("build", "--quiet")

@@ -86,7 +86,7 @@ def test_engine_gets_the_current_index(engine: str, built: Project, asked: list[
 
 @pytest.mark.parametrize(("engine", "variable"), ENGINES.items())
 @pytest.mark.parametrize("value", ["", " "])
-def test_engine_without_an_address(
+def test_engine_without_an_address_is_an_error(
     engine: str,
     variable: str,
     value: str,
@@ -111,7 +111,7 @@ def test_embedded_index_is_not_published(built: Project, asked: list[Any]) -> No
     assert asked == []
 
 
-def test_index_of_another_configuration(built: Project, asked: list[Any]) -> None:
+def test_index_of_another_configuration_is_refused(built: Project, asked: list[Any]) -> None:
     set_engine(built, "qdrant")
     built.succeed("build", "--quiet")
     config = set_engine(built, "qdrant", "[chunking]\nmax_chars = 700\n")
@@ -128,7 +128,7 @@ def test_index_of_another_configuration(built: Project, asked: list[Any]) -> Non
     assert len(asked) == 1
 
 
-def test_index_of_the_same_configuration(built: Project) -> None:
+def test_index_of_the_same_configuration_is_published(built: Project) -> None:
     config = load_config(built.root)
     index = built_index(config)
     check_index(index, config.root)
@@ -138,7 +138,7 @@ def test_index_of_the_same_configuration(built: Project) -> None:
     assert intact_index(config) == index
 
 
-def test_damaged_index(built: Project, asked: list[Any]) -> None:
+def test_damaged_index_is_refused(built: Project, asked: list[Any]) -> None:
     config = set_engine(built, "qdrant")
     (built.index / "chunks.jsonl").write_bytes(b"")
     with pytest.raises(IndexUnusableError, match=r"damaged: chunks\.jsonl") as caught:
@@ -148,7 +148,7 @@ def test_damaged_index(built: Project, asked: list[Any]) -> None:
     assert intact_index(config) is None
 
 
-def test_index_of_another_tokenizer(built: Project) -> None:
+def test_index_of_another_tokenizer_is_refused(built: Project) -> None:
     config, file = load_config(built.root), built.index / "manifest.json"
     file.write_bytes(manifest_bytes({**json.loads(file.read_bytes()), "tokenizer_version": 99}))
     built.sign_anew()
@@ -157,7 +157,7 @@ def test_index_of_another_tokenizer(built: Project) -> None:
     assert caught.value.hint == f"build it again: {config.build_command}"
 
 
-def test_project_without_an_index(make_project: MakeProject) -> None:
+def test_project_without_an_index_is_an_error(make_project: MakeProject) -> None:
     config = load_config(make_project({}).root)
     with pytest.raises(IndexUnusableError, match="has no index yet") as caught:
         built_index(config)
@@ -165,7 +165,7 @@ def test_project_without_an_index(make_project: MakeProject) -> None:
     assert intact_index(config) is None
 
 
-def test_version_is_gone_unless_it_was_published(built: Project) -> None:
+def test_version_is_missing_unless_it_was_published(built: Project) -> None:
     config = load_config(built.root)
     with begun_version(config) as folder:
         assert folder.is_dir() and folder.parent == built.index.parent
@@ -182,7 +182,7 @@ def test_version_is_gone_unless_it_was_published(built: Project) -> None:
         (OSError("strange"), "index: cannot be written: strange; the last published index is kept"),
     ],
 )
-def test_version_that_cannot_be_written(error: OSError, said: str, built: Project) -> None:
+def test_unwritable_version_is_an_error(error: OSError, said: str, built: Project) -> None:
     with pytest.raises(BuildError) as caught, begun_version(load_config(built.root)) as folder:
         raise error
     assert said in caught.value.message

@@ -248,7 +248,7 @@ def fields(value: Any, name: str = "") -> Iterator[str]:
         yield name
 
 
-def test_all_that_is_sent_is_known(exchanges: list[Exchange]) -> None:
+def test_every_sent_field_is_in_the_schema(exchanges: list[Exchange]) -> None:
     calls, sent = Calls.of(), {call: set[str]() for call in SENT}
     for exchange in exchanges:
         call = calls.name(exchange)
@@ -260,9 +260,7 @@ def test_all_that_is_sent_is_known(exchanges: list[Exchange]) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_requests_and_answers_are_as_the_schema_says(
-    exchanges: list[Exchange], version: str
-) -> None:
+def test_requests_and_responses_match_the_schema(exchanges: list[Exchange], version: str) -> None:
     calls = Calls.of(version)
     assert {exchange.status for exchange in exchanges} == {200, 401, 404, 429, 500, 503, 504}
     assert [fault for exchange in exchanges for fault in calls.faults(exchange)] == []
@@ -353,7 +351,7 @@ def test_each_fault_in_a_path_or_query_is_noticed(exchanges: list[Exchange]) -> 
     assert seen == SENT.keys()
 
 
-def test_a_fault_fails_the_test_that_the_stand_in_serves(tmp_path: Path) -> None:
+def test_a_schema_violation_fails_the_test_that_uses_the_stand_in(tmp_path: Path) -> None:
     from native_qdrant import running_qdrant
 
     with (

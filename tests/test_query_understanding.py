@@ -114,7 +114,7 @@ def titles(answer: dict[str, Any]) -> set[str]:
     return {result["title"] for result in answer["results"]}
 
 
-def test_rewritten_query_is_searched_for(package: ModuleType, model: LanguageModel) -> None:
+def test_rewritten_query_is_searched(package: ModuleType, model: LanguageModel) -> None:
     model.script = says(query="  lamp \n smokes ", status=None, modified_after=None, tags=None)
     answer = ask(package)
     assert answer["query"] == RAW
@@ -124,7 +124,7 @@ def test_rewritten_query_is_searched_for(package: ModuleType, model: LanguageMod
     assert answer["results"][0]["title"] == "Lamp"
 
 
-def test_model_gets_the_query_fenced_and_a_schema(
+def test_the_model_gets_the_fenced_query_and_a_schema(
     package: ModuleType, model: LanguageModel
 ) -> None:
     model.script = says(query="lamp")
@@ -142,18 +142,18 @@ def test_model_gets_the_query_fenced_and_a_schema(
     assert status["enum"] == ["closed", "open"]
 
 
-def test_query_asked_again_costs_no_call(package: ModuleType, model: LanguageModel) -> None:
+def test_repeated_query_makes_no_call(package: ModuleType, model: LanguageModel) -> None:
     model.script = says(query="lamp")
     assert ask(package)["stages"] == ask(package)["stages"]
     assert len(model.calls) == 1
 
 
-def test_identifier_is_not_sent(package: ModuleType, model: LanguageModel) -> None:
+def test_identifiers_are_not_sent_to_the_model(package: ModuleType, model: LanguageModel) -> None:
     assert "understanding" not in ask(package, "CVE-2024-3095")["stages"]
     assert not model.calls
 
 
-def test_filters_are_found(package: ModuleType, model: LanguageModel) -> None:
+def test_filters_are_extracted(package: ModuleType, model: LanguageModel) -> None:
     model.script = says(query="lamp", status=found("closed"), modified_after=None, tags=None)
     answer = ask(package)
     assert answer["stages"]["understanding"] == {
@@ -163,7 +163,7 @@ def test_filters_are_found(package: ModuleType, model: LanguageModel) -> None:
     assert titles(answer) == {"Fan", "Lamp glass"}
 
 
-def test_dates_are_found(package: ModuleType, model: LanguageModel) -> None:
+def test_dates_are_extracted(package: ModuleType, model: LanguageModel) -> None:
     model.script = says(query="lamp", modified_after=found("2024-02-15"))
     assert titles(ask(package)) == {"Lamp glass"}
 
@@ -192,7 +192,7 @@ def test_filters_that_are_unsure_or_unknown_are_not_applied(
     assert titles(answer) == {"Lamp", "Fan", "Lamp glass"}
 
 
-def test_filters_of_the_caller_hold(package: ModuleType, model: LanguageModel) -> None:
+def test_filters_of_the_caller_are_kept(package: ModuleType, model: LanguageModel) -> None:
     model.script = says(query="lamp", status=found("closed"), modified_after=found("2024-01-15"))
     filters = {"status": "open"}
     answer = ask(package, filters=filters)
@@ -231,7 +231,7 @@ def streams(text: str) -> Script:
         (says(query="lamp " * 200), "The language model sent no usable query."),
     ],
 )
-def test_failure_leaves_the_query_as_it_was(
+def test_failure_leaves_the_query_unchanged(
     package: ModuleType, model: LanguageModel, script: Script, reason: str
 ) -> None:
     model.script = script
@@ -240,12 +240,12 @@ def test_failure_leaves_the_query_as_it_was(
     assert answer["results"][0]["title"] == "Lamp glass"
 
 
-def test_reply_that_stands_in_a_fence_is_read(package: ModuleType, model: LanguageModel) -> None:
+def test_fenced_reply_is_read(package: ModuleType, model: LanguageModel) -> None:
     model.script = streams('Here you are:\n```json\n{"query": "lamp"}\n```')
     assert ask(package)["stages"]["understanding"]["query_used"] == "lamp"
 
 
-def test_endpoint_without_schemas_is_asked_without(
+def test_endpoint_without_schemas_is_called_without_one(
     package: ModuleType, model: LanguageModel
 ) -> None:
     def script(call: Call, reply: Reply) -> None:
@@ -295,7 +295,7 @@ def test_deadline_ends_the_call(
 
 
 @pytest.mark.slow
-def test_query_and_eval_ask_the_model_that_the_environment_names(
+def test_query_and_eval_use_the_model_of_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "sources").mkdir()
@@ -328,7 +328,7 @@ def test_query_and_eval_ask_the_model_that_the_environment_names(
         assert len(model.calls) == asked
 
 
-def test_calls_of_a_day_are_counted(
+def test_calls_of_a_day_are_limited(
     package: ModuleType, model: LanguageModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LLM_DAILY_CALLS", "1")
@@ -340,7 +340,7 @@ def test_calls_of_a_day_are_counted(
     assert len(model.calls) == 1
 
 
-def test_without_a_model_the_response_says_so(
+def test_without_a_model_the_response_reports_it(
     package: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for variable in ("LLM_BASE_URL", "LLM_MODEL", "LLM_API_KEY"):
@@ -350,7 +350,7 @@ def test_without_a_model_the_response_says_so(
     assert said == {"failed": "No language model is configured."}
 
 
-def test_unreachable_model_is_no_error(
+def test_unreachable_model_is_not_an_error(
     package: ModuleType, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LLM_BASE_URL", "http://127.0.0.1:1/v1")

@@ -51,7 +51,7 @@ def served(project: Project) -> Iterator[tuple[ModuleType, TestClient]]:
             yield package, client
 
 
-def test_what_nobody_found_is_kept_through_every_interface(project: Project, file: Path) -> None:
+def test_unanswered_questions_are_logged_by_every_interface(project: Project, file: Path) -> None:
     with served(project) as (_, client):
         search = {"query": "who pays for parking permits", "top_k": 1}
         found = client.post("/search", json=search).json()
@@ -81,7 +81,7 @@ def test_what_nobody_found_is_kept_through_every_interface(project: Project, fil
     assert "quarterly figures" in project.succeed("questions", "--log", str(file)).stdout
 
 
-def test_thumbs_are_kept_for_passages_that_there_are(project: Project, file: Path) -> None:
+def test_thumbs_are_logged_for_existing_passages(project: Project, file: Path) -> None:
     with served(project) as (_, client):
         assert client.get("/thumbs").json() == {"kept": True}
         hit = client.get("/search?q=seal").json()["results"][0]
@@ -124,7 +124,7 @@ def wait_for(client: TestClient, count: int) -> None:
     raise AssertionError("the lines were not written")
 
 
-def test_without_a_file_a_server_answers_all_the_same(
+def test_without_a_log_file_searches_still_work(
     project: Project, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("QUESTION_LOG")
@@ -138,7 +138,7 @@ def test_without_a_file_a_server_answers_all_the_same(
     assert not file.exists()
 
 
-def test_a_server_that_has_not_chosen_it_has_nothing_of_it(make_project: MakeProject) -> None:
+def test_a_server_without_the_log_has_no_files_of_it(make_project: MakeProject) -> None:
     project = make_project(FILES)
     project.succeed("build", "--quiet")
     export = project.export()

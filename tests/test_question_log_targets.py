@@ -35,7 +35,7 @@ def render(folder: Path, written: str) -> dict[str, str]:
     return {name: files[name].decode() for name in (*names, "my_docs-2.service")}
 
 
-def test_one_example_is_written_everywhere(tmp_path: Path) -> None:
+def test_deploy_files_have_the_example_path_only_with_a_log(tmp_path: Path) -> None:
     for name, text in render(tmp_path / "chosen", chosen()).items():
         if name != "Dockerfile":
             assert f"{FOLDER}/questions.jsonl" in text, name

@@ -151,9 +151,7 @@ def many(count: int) -> Mapping[str, str]:
     }
 
 
-def test_ray_that_is_missing_is_named(
-    make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_missing_ray_is_named(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     project = make_project({"a.md": "# Words"})
     result = project.run("build", "--engine", "ray")
@@ -163,7 +161,7 @@ def test_ray_that_is_missing_is_named(
     project.succeed("build", "--quiet")
 
 
-def test_options_that_cannot_be_are_refused(
+def test_invalid_options_are_refused(
     make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with (
@@ -186,7 +184,7 @@ def test_help_names_the_engines() -> None:
     assert "--ray-address HOST:PORT" in said
 
 
-def test_cluster_that_is_not_there_is_an_error(make_project: MakeProject) -> None:
+def test_missing_cluster_is_an_error(make_project: MakeProject) -> None:
     project = make_project({"a.md": "# Words"})
     address = f"127.0.0.1:{free_port()}"
     for given in (address, "ray://127.0.0.1:10001", "nonsense", "127.0.0.1:99999999"):
@@ -196,7 +194,7 @@ def test_cluster_that_is_not_there_is_an_error(make_project: MakeProject) -> Non
         assert "hint: give HOST:PORT" in result.output
 
 
-def test_node_of_another_installation_is_named() -> None:
+def test_node_with_another_installation_is_named() -> None:
     own = installation()
     assert check_installation([b"answer"]) == [b"answer"]
     with pytest.raises(BuildError, match="it has different code under the same version") as caught:
@@ -260,7 +258,7 @@ def test_batches_are_few_and_small(monkeypatch: pytest.MonkeyPatch) -> None:
         assert made[place].content == encode_result(raws[place], preparer.prepare(raws[place]))
 
 
-def test_node_without_the_model_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_node_without_the_model_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fastembed", None)
     # A service replaces the builder's own copy of the model, which is never asked for vectors.
     service = EmbeddingSection(provider="openai", model="m", base_url="http://127.0.0.1:1/v1")
@@ -280,7 +278,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningCluster
 
 
 @pytest.mark.slow
-def test_transformer_embeds_on_nodes_as_it_does_here(
+def test_transformer_embeds_on_nodes_as_locally(
     make_project: MakeProject, cluster: RunningCluster
 ) -> None:
     project = make_project(
@@ -298,9 +296,7 @@ def test_transformer_embeds_on_nodes_as_it_does_here(
 
 
 @pytest.mark.slow
-def test_interrupted_it_goes_on_where_it_ended(
-    make_project: MakeProject, cluster: RunningCluster
-) -> None:
+def test_interrupted_build_is_continued(make_project: MakeProject, cluster: RunningCluster) -> None:
     # The last document keeps the build running until it is interrupted.
     project = make_project({**many(40), SLOW: slow_rst(60_000)})
     cluster.have_nodes(1)
@@ -319,7 +315,7 @@ def test_interrupted_it_goes_on_where_it_ended(
 
 
 @pytest.mark.slow
-def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCluster) -> None:
+def test_killed_node_loses_no_document(make_project: MakeProject, cluster: RunningCluster) -> None:
     files = {**mixed_files(), **many(40), SLOW: slow_rst(5_000)}
     project = make_project(files, config=CONFIG + TABLE)
     local = make_project(files, config=CONFIG + TABLE, name="local")
@@ -342,7 +338,9 @@ def test_killed_node_loses_nothing(make_project: MakeProject, cluster: RunningCl
 
 
 @pytest.mark.slow
-def test_other_foundry_on_a_node_is_an_error(make_project: MakeProject, tmp_path: Path) -> None:
+def test_another_foundry_version_on_a_node_is_an_error(
+    make_project: MakeProject, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     shutil.copytree(Path(package.__file__).parent, other / "foundry")
     (other / "foundry" / "__init__.py").write_text('"""Other."""\n\n__version__ = "0.0.1"\n')

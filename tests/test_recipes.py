@@ -117,7 +117,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.slow
-def test_openai_s_client_and_what_open_webui_asks(
+def test_openai_client_and_requests_of_open_webui(
     export: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     given = re.findall(r"(OPENAI_API_\w+)=(\S+)", recipe("sh", "open-webui"))
@@ -139,7 +139,7 @@ def test_openai_s_client_and_what_open_webui_asks(
 
 
 @pytest.mark.slow
-def test_ollama_writes_the_answers(export: Path) -> None:
+def test_ollama_generates_answers(export: Path) -> None:
     written = recipe("sh", "ollama pull")
     variables = dict(re.findall(r"(LLM_\w+)=(\S+)", written))
     assert re.search(r"ollama pull (\S+)", written)[1] == variables["LLM_MODEL"]  # type: ignore[index]
@@ -177,7 +177,7 @@ def test_ollama_writes_the_answers(export: Path) -> None:
         ),
     ],
 )
-def test_a_retriever_finds_what_the_server_finds(
+def test_retrievers_return_the_servers_results(
     library: str, lines: int, modules: dict[str, str], ask: str, export: Path, tmp_path: Path
 ) -> None:
     code = recipe("python", library)
@@ -202,7 +202,7 @@ def test_a_retriever_finds_what_the_server_finds(
     assert printed[0] == f"{first} {best['text'][:20].splitlines()}"
 
 
-def test_uvx_is_given_the_folder_of_the_export_and_its_command() -> None:
+def test_uvx_gets_the_exports_folder_and_command() -> None:
     """Exports are installed, and their commands run, by tests/test_golden.py."""
     written = recipe("sh", "uvx --from ./handbook").splitlines()[1].partition("#")[0]
     assistant = json.loads(recipe("json", "uvx"))["mcpServers"]["handbook"]
@@ -211,7 +211,7 @@ def test_uvx_is_given_the_folder_of_the_export_and_its_command() -> None:
     assert assistant["args"][1] == "/home/you/handbook/dist/handbook"
 
 
-def test_the_proxy_s_compose_file_fits_the_compose_specification(tmp_path: Path) -> None:
+def test_the_proxys_compose_file_matches_the_compose_specification(tmp_path: Path) -> None:
     [text] = (each.text for each in of_page("deploying.md") if each.language == "yaml")
     (tmp_path / "compose.yaml").write_text(text, encoding="utf-8")
     command = [
@@ -225,7 +225,7 @@ def test_the_proxy_s_compose_file_fits_the_compose_specification(tmp_path: Path)
     assert services["handbook"]["volumes"] == ["./handbook/.foundry/index:/index:ro"]
 
 
-def test_symptoms_are_in_the_words_of_the_messages() -> None:
+def test_symptoms_quote_the_messages() -> None:
     source = "".join(
         path.read_text(encoding="utf-8")
         for folder in ("foundry", "templates")

@@ -68,7 +68,7 @@ def wanted(tmp_path_factory: pytest.TempPathFactory, formatted_once: None) -> di
 
 
 @pytest.mark.slow
-def test_other_world_gives_the_same_bytes_and_modes(
+def test_another_environment_gives_the_same_bytes_and_modes(
     make_project: MakeProject, wanted: dict[str, str], tmp_path: Path
 ) -> None:
     other = make_project(
@@ -90,7 +90,7 @@ def test_other_world_gives_the_same_bytes_and_modes(
 
 
 @pytest.mark.slow
-def test_another_user_writes_the_same_from_a_folder_that_is_gone(wanted: dict[str, str]) -> None:
+def test_another_user_in_a_deleted_folder_writes_the_same(wanted: dict[str, str]) -> None:
     """The same user, if the system does not permit that."""
     prefix: tuple[str, ...] = ()
     with suppress(pytest.skip.Exception):
@@ -138,7 +138,7 @@ def test_second_build_publishes_nothing(make_project: MakeProject) -> None:
     assert "(unchanged)" not in project.succeed("build", "--quiet").output
 
 
-def test_moved_project_is_unchanged(
+def test_a_moved_project_builds_the_same_bytes(
     make_project: MakeProject, wanted: dict[str, str], tmp_path: Path
 ) -> None:
     project = make_project(FILES, config=CONFIG + TABLE)
@@ -151,7 +151,7 @@ def test_moved_project_is_unchanged(
 
 
 @pytest.mark.slow
-def test_query_prints_utf_8_whatever_the_locale(make_project: MakeProject) -> None:
+def test_query_prints_utf_8_in_every_locale(make_project: MakeProject) -> None:
     project = make_project(FILES, config=CONFIG + TABLE)
     project.succeed("build", "--quiet")
     variables = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}

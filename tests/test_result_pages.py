@@ -89,7 +89,7 @@ def test_pages_of_any_size_make_the_same_list(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_document_is_where_its_best_passage_is(server: ModuleType, mode: str) -> None:
+def test_a_document_ranks_by_its_best_passage(server: ModuleType, mode: str) -> None:
     passages = pages(server, "pump seal", 100, 1_000, mode=mode)
     documents = pages(server, "pump seal", 20, 60, mode=mode, group="document")
     best = {hit.document_id: hit for hit in reversed(passages)}
@@ -111,7 +111,7 @@ def test_a_document_is_where_its_best_passage_is(server: ModuleType, mode: str) 
         ]
 
 
-def test_a_page_may_begin_where_no_result_is(server: ModuleType) -> None:
+def test_a_page_beyond_the_last_result_is_empty_and_offsets_are_limited(server: ModuleType) -> None:
     response = server.search_hybrid("pump", 10, offset=990)
     assert response.hits == ()
     for offset, top_k in ((-1, 10), (991, 10), (901, 100)):
@@ -121,7 +121,7 @@ def test_a_page_may_begin_where_no_result_is(server: ModuleType) -> None:
         server.search_hybrid("pump", group="passage")
 
 
-def test_http_takes_the_same_by_body_and_by_address(server: ModuleType) -> None:
+def test_http_accepts_the_same_options_in_body_and_url(server: ModuleType) -> None:
     client = client_of(server)
     asked: dict[str, Any] = {"top_k": 3, "offset": 2, "group": "document"}
     body = client.post("/search", json={"query": "pump", **asked}).json()

@@ -249,7 +249,7 @@ def everything(door: Door, app: Any, ids: Sequence[str], query: str) -> Iterator
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(corpus=corpora, query=WORDS, rule=st.sampled_from([*RULES, None]))
-def test_nothing_outside_a_rule_is_seen_through_any_route(
+def test_no_route_shows_anything_outside_a_rule(
     server: ModuleType,
     tmp_path_factory: pytest.TempPathFactory,
     corpus: list[Any],
@@ -305,7 +305,9 @@ def test_nothing_outside_a_rule_is_seen_through_any_route(
         assert wanted <= {hit["document_id"] for hit in found}
 
 
-def test_absent_and_invisible_cannot_be_told_apart(server: ModuleType, tmp_path: Path) -> None:
+def test_absent_and_hidden_documents_are_indistinguishable(
+    server: ModuleType, tmp_path: Path
+) -> None:
     drawn: list[Any] = [(["pump"], ["legal"], "blue", None), (["seal"], ["sales"], "red", None)]
     server.load(
         write_notes(tmp_path / "v", [note(n, one) for n, one in enumerate(drawn)], options=OPTIONS)
@@ -336,7 +338,7 @@ def test_absent_and_invisible_cannot_be_told_apart(server: ModuleType, tmp_path:
     told("POST", "/mcp", "d0", "d7", json={**message, "params": params}, headers=accepted)
 
 
-def test_another_index_is_seen_by_the_same_rules(server: ModuleType, tmp_path: Path) -> None:
+def test_rules_apply_to_a_reloaded_index(server: ModuleType, tmp_path: Path) -> None:
     door = Door(client_of(server), TOKENS["sales"])
     for number, tags in enumerate([["sales"], ["legal"], ["sales"]]):
         drawn: list[Any] = [(["pump"], tags, "blue", None)]
@@ -345,9 +347,7 @@ def test_another_index_is_seen_by_the_same_rules(server: ModuleType, tmp_path: P
         assert door.json("GET", "/documents")["total"] == tags.count("sales")
 
 
-def test_requests_at_the_same_time_do_not_see_with_the_eyes_of_others(
-    server: ModuleType, tmp_path: Path
-) -> None:
+def test_concurrent_requests_keep_their_own_rules(server: ModuleType, tmp_path: Path) -> None:
     drawn: list[Any] = [(["pump"], ["legal"], "blue", None), (["pump"], ["sales"], "red", None)]
     server.load(
         write_notes(tmp_path / "v", [note(n, one) for n, one in enumerate(drawn)], options=OPTIONS)
@@ -374,7 +374,7 @@ def test_requests_at_the_same_time_do_not_see_with_the_eyes_of_others(
     assert wrong == []
 
 
-def test_a_file_of_hashes_and_impossible_tokens(
+def test_token_hashes_from_a_file_and_invalid_tokens(
     server: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rights = importlib.import_module(f"{server.__name__}.web.rights")
@@ -431,7 +431,7 @@ def test_an_export_with_rights_passes_its_own_tests(
     assert project.ask("bananas")["results"][0]["path"] == "b.md"
 
 
-def test_search_box_finds_what_its_token_may_see(
+def test_search_box_finds_only_what_its_token_may_see(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("API_TOKENS", ",".join(TOKENS.values()))

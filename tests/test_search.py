@@ -10,7 +10,9 @@ pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 FUSIONS = ("linear", "rrf")
 
 
-def test_linear_scores_are_what_the_lanes_say(tmp_path: Path, make_project: MakeProject) -> None:
+def test_linear_scores_are_weighted_sums_of_the_lanes(
+    tmp_path: Path, make_project: MakeProject
+) -> None:
     project = make_project(
         {
             "a.md": "# Ventilation\n\nFans move air through the mine.\n",
@@ -52,7 +54,7 @@ def test_an_identifier_is_answered_by_keywords_alone(make_project: MakeProject) 
     assert project.ask("Z99")["mode"] == "hybrid"
 
 
-def test_other_ways_of_writing_find_the_same(make_project: MakeProject) -> None:
+def test_other_spellings_find_the_same(make_project: MakeProject) -> None:
     notes = {f"note{n}.md": f"# Note {n}\n\nA meeting about plan {n}.\n" for n in range(9)}
     project = make_project(
         notes
@@ -85,7 +87,9 @@ def test_other_ways_of_writing_find_the_same(make_project: MakeProject) -> None:
 
 
 @pytest.mark.parametrize("fusion", FUSIONS)
-def test_an_identifier_is_not_found_by_its_parts(make_project: MakeProject, fusion: str) -> None:
+def test_parts_of_an_identifier_do_not_count_as_a_match(
+    make_project: MakeProject, fusion: str
+) -> None:
     project = make_project(
         {
             "one.md": "# Incident CVE-2024-3095\n\nLoss of records.\n",
@@ -131,7 +135,7 @@ def test_a_requested_mode_is_used(make_project: MakeProject) -> None:
         assert (answer["mode"], answer["reason"]) == (mode, "requested")
 
 
-def test_operators_that_are_off_are_said(make_project: MakeProject) -> None:
+def test_unavailable_operators_are_reported(make_project: MakeProject) -> None:
     project = make_project({"a.md": "# Seals\n\nThe seal ring of the pump.\n"})
     project.succeed("build")
     query = '"seal ring" pump'

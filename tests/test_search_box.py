@@ -135,7 +135,7 @@ def ask(tab: Visit, query: str, path: str = "/") -> None:
     tab.settle()
 
 
-def test_finds_from_another_origin(tab: Visit, served: Served) -> None:
+def test_search_works_from_another_origin(tab: Visit, served: Served) -> None:
     ask(tab, "how long does a lamp burn")
     hit = tab.page.locator("search-box .hit").first
     playwright.expect(hit.locator(".title")).to_have_text("Lamps")
@@ -152,7 +152,7 @@ def test_finds_from_another_origin(tab: Visit, served: Served) -> None:
     tab.at("/lamps")
 
 
-def test_result_leads_to_its_heading_or_to_its_page_here(tab: Visit, served: Served) -> None:
+def test_result_links_to_its_heading_or_to_the_servers_page(tab: Visit, served: Served) -> None:
     ask(tab, "may the main fan be stopped")
     address = tab.page.locator("search-box .hit").first.get_attribute("href")
     assert address == f"{served.site.url}/ventilation#:~:text=The%20main%20fan"
@@ -163,7 +163,7 @@ def test_result_leads_to_its_heading_or_to_its_page_here(tab: Visit, served: Ser
     assert address == f"{served.address}/d/{hit['document_id']}#{hit['id']}"
 
 
-def test_the_focus_stays_when_results_arrive_again(tab: Visit) -> None:
+def test_the_focus_stays_when_results_are_refreshed(tab: Visit) -> None:
     keys, page = tab.page.keyboard, tab.page
     tab.go("/")
     page.focus("#find")
@@ -244,7 +244,7 @@ def test_pointer_opens_and_closes(tab: Visit) -> None:
     tab.at("/own")
 
 
-def test_suggestions_complete_what_is_typed(tab: Visit) -> None:
+def test_suggestions_complete_the_query(tab: Visit) -> None:
     ask(tab, "ventil")
     tab.page.click("search-box .suggestions button")
     tab.focused("search-box input")
@@ -274,7 +274,7 @@ def test_hostile_text_is_only_text(tab: Visit) -> None:
         assert re.fullmatch(r"http://127\.0\.0\.1:\d+/d/.+", address), url
 
 
-def test_style_and_policy_of_the_site_break_nothing(tab: Visit, served: Served) -> None:
+def test_styles_and_policies_of_the_site_do_not_break_the_box(tab: Visit, served: Served) -> None:
     for path in ("/cruel", "/strict"):
         ask(tab, "lamp", path)
         hit = tab.page.locator("search-box .hit .title").first
@@ -292,7 +292,7 @@ def test_style_and_policy_of_the_site_break_nothing(tab: Visit, served: Served) 
         ("/told", "light", True),
     ],
 )
-def test_box_looks_as_the_site_does(served: Served, path: str, scheme: str, is_dark: bool) -> None:
+def test_box_adopts_the_sites_style(served: Served, path: str, scheme: str, is_dark: bool) -> None:
     options = {"color_scheme": scheme, "beside": served.address}
     with visit(served.running, served.site.url, **options) as tab:
         ask(tab, "lamp", path)
@@ -310,7 +310,7 @@ def test_box_looks_as_the_site_does(served: Served, path: str, scheme: str, is_d
 
 
 @pytest.mark.parametrize(("path", "width"), [("/", 1280), ("/told", 390)])
-def test_box_has_no_violation_that_axe_knows(served: Served, path: str, width: int) -> None:
+def test_box_has_no_violation_found_by_axe(served: Served, path: str, width: int) -> None:
     size = {"width": width, "height": 800}
     with visit(served.running, served.site.url, viewport=size, beside=served.address) as tab:
         tab.go(path)
@@ -338,7 +338,7 @@ def test_filters_narrow_every_search(tab: Visit) -> None:
     assert not {"Lamps", "Ventilation"} & set(titles)
 
 
-def test_script_that_is_loaded_twice_is_there_once(tab: Visit) -> None:
+def test_script_loaded_twice_adds_one_box(tab: Visit) -> None:
     ask(tab, "lamp", "/twice")
     tab.count("search-box", 1)
     # A site that replaces its body by scripts keeps the search box.
@@ -348,7 +348,7 @@ def test_script_that_is_loaded_twice_is_there_once(tab: Visit) -> None:
     tab.focused("search-box input")
 
 
-def test_failure_is_said(tab: Visit) -> None:
+def test_failure_is_reported(tab: Visit) -> None:
     tab.page.route("**/search?*", lambda route: route.abort())
     ask(tab, "lamp")
     tab.see("search-box .status", "The search cannot be reached from this page.")
@@ -366,7 +366,7 @@ def example(language: str, address: str) -> str:
     return str(found).replace("https://search.example.com", address)
 
 
-def test_the_documented_line_is_enough(tab: Visit, served: Served) -> None:
+def test_the_documented_line_suffices(tab: Visit, served: Served) -> None:
     line = example("html", served.address)
     served.site.routes["/line"] = Reply(PAGE.format(style="", head=line).encode())
     ask(tab, "lamp", "/line")
@@ -390,7 +390,7 @@ def run_mkdocs(folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_site_of_mkdocs(tab: Visit, served: Served, tmp_path: Path) -> None:
+def test_box_in_an_mkdocs_site(tab: Visit, served: Served, tmp_path: Path) -> None:
     # With `highlightjs`, the theme would load the colours of code from another host.
     theme = "site_name: A site\ntheme:\n  name: mkdocs\n  highlightjs: false\n"
     written = example("yml", served.address)
@@ -412,7 +412,7 @@ def test_site_of_mkdocs(tab: Visit, served: Served, tmp_path: Path) -> None:
     tab.hidden("#mkdocs_keyboard_modal")
 
 
-def test_site_of_docusaurus(tab: Visit, served: Served) -> None:
+def test_box_in_a_docusaurus_site(tab: Visit, served: Served) -> None:
     """Tests only the configuration, on a page with the tags that Docusaurus generates from it."""
     show = "; console.log(JSON.stringify(config))"
     written = example("js", served.address).replace("export default", "const config =")
