@@ -74,7 +74,7 @@ def cache(tmp_path: Path) -> dict[str, str]:
     return {"XDG_CACHE_HOME": str(tmp_path / "cache")}
 
 
-def test_a_folder_is_served_and_left_as_it_was(tmp_path: Path, cache: dict[str, str]) -> None:
+def test_a_folder_is_served_without_changing_it(tmp_path: Path, cache: dict[str, str]) -> None:
     folder = tmp_path / "pump manuals"
     (folder / "deep").mkdir(parents=True)
     (folder / "seals.md").write_text(SEALS)
@@ -132,7 +132,7 @@ def test_threads_of_a_watched_folder_share_a_heap(tmp_path: Path, cache: dict[st
 
 
 @pytest.mark.slow
-def test_one_file_is_served_and_followed(tmp_path: Path, cache: dict[str, str]) -> None:
+def test_one_file_is_served_and_watched(tmp_path: Path, cache: dict[str, str]) -> None:
     folder = tmp_path / "all sorts"
     (folder / "more").mkdir(parents=True)
     file = folder / "seals [1].md"
@@ -184,7 +184,7 @@ def test_a_website_is_served(cache: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("watching", [[], ["--no-watch"]])
-def test_the_private_website_of_a_project_is_served_if_the_user_allows_it(
+def test_a_private_website_is_served_if_the_user_allows_it(
     watching: list[str], tmp_path: Path, cache: dict[str, str]
 ) -> None:
     routes: dict[str, Route] = {"/": page("Seals", text="Replace the D40 seal yearly.")}
@@ -199,7 +199,7 @@ def test_the_private_website_of_a_project_is_served_if_the_user_allows_it(
 
 
 @pytest.mark.slow
-def test_a_server_that_does_not_reload_is_started_again(make_project: MakeProject) -> None:
+def test_a_server_without_reloading_is_restarted(make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS}, config=CONFIG + "[server]\nreloading = false\n")
     with serving(project.root) as serve:
         address = serve.wait_for_address()
@@ -210,7 +210,7 @@ def test_a_server_that_does_not_reload_is_started_again(make_project: MakeProjec
 
 
 @pytest.mark.slow
-def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> None:
+def test_changes_are_served_and_no_request_fails(make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
     with serving(project.root) as serve:
         address = serve.wait_for_address()
@@ -256,7 +256,7 @@ def test_changes_are_found_and_no_request_fails(make_project: MakeProject) -> No
 
 
 @pytest.mark.slow
-def test_a_folder_that_may_not_be_read_ends_no_server(
+def test_an_unreadable_folder_does_not_stop_the_server(
     tmp_path: Path, cache: dict[str, str]
 ) -> None:
     docs = tmp_path / "docs"
@@ -284,7 +284,7 @@ def test_a_folder_that_may_not_be_read_ends_no_server(
             folder.chmod(0o755)
 
 
-def test_a_server_that_cannot_be_started_leaves_the_one_before(make_project: MakeProject) -> None:
+def test_the_previous_server_stays_if_a_new_one_cannot_start(make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
     with serving(project.root) as serve:
         address = serve.wait_for_address()
@@ -311,7 +311,7 @@ def test_no_server_is_left_when_the_command_is_killed(make_project: MakeProject)
 @pytest.mark.slow
 @needs_proc
 @pytest.mark.parametrize("options", [[], ["--no-watch"]])
-def test_a_server_that_dies_is_said(options: list[str], make_project: MakeProject) -> None:
+def test_a_server_that_dies_is_reported(options: list[str], make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
     with serving(project.root, *options, begin=FOUNDRY) as serve:
         serve.wait_for_address()
@@ -325,7 +325,7 @@ def test_a_server_that_dies_is_said(options: list[str], make_project: MakeProjec
 
 
 @pytest.mark.slow
-def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
+def test_unusable_sources_are_reported(make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -347,7 +347,7 @@ def test_what_cannot_be_served_is_said(make_project: MakeProject) -> None:
         assert answers(f"http://127.0.0.1:{port}")
 
 
-def test_what_cannot_be_built_is_not_served(tmp_path: Path, cache: dict[str, str]) -> None:
+def test_a_failed_first_build_ends_the_command(tmp_path: Path, cache: dict[str, str]) -> None:
     done = refused("serve", tmp_path / "nowhere", variables=cache)
     assert (done.returncode, "no such folder or file" in done.stderr) == (1, True)
     done = refused("serve", "https:///docs/", variables=cache)
@@ -368,7 +368,7 @@ def test_what_cannot_be_built_is_not_served(tmp_path: Path, cache: dict[str, str
 
 
 @pytest.mark.slow
-def test_the_page_is_opened_once(tmp_path: Path, make_project: MakeProject) -> None:
+def test_the_browser_is_opened_once(tmp_path: Path, make_project: MakeProject) -> None:
     project = make_project({"a.md": SEALS})
     opened = tmp_path / "opened"
     browser = tmp_path / "browser"

@@ -175,7 +175,7 @@ def test_a_new_index_is_served_without_a_restart(
     wait_until(is_counted)
 
 
-def test_an_index_that_is_removed_while_it_is_opened_makes_way_for_its_successor(
+def test_an_index_removed_while_it_is_opened_is_replaced_by_the_next(
     published: Path,
 ) -> None:
     def open_late(files: IndexFiles) -> KeywordLane:
@@ -240,7 +240,7 @@ def damaging(
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_an_index_that_cannot_be_served_changes_nothing(
+def test_an_unusable_index_does_not_replace_the_served_one(
     damaging: tuple[Served, Path], damage: Callable[[Path], None]
 ) -> None:
     served, folder = damaging
@@ -291,7 +291,7 @@ def flip_one_byte(file: Path) -> None:
     file.write_bytes(content)
 
 
-def test_damage_of_a_large_file_is_named_until_the_index_is_mended(
+def test_damage_of_a_large_file_is_named_until_it_is_repaired(
     start: Start, export: Path, published: Path
 ) -> None:
     table = published / "v1" / "encoder" / "table.i8.npy"
@@ -406,7 +406,7 @@ print(json.dumps(found))
 """
 
 
-def test_python_is_not_answered_from_a_damaged_index(export: Path, published: Path) -> None:
+def test_the_python_api_refuses_a_damaged_index(export: Path, published: Path) -> None:
     index = published / "v1"
     done = subprocess.run(
         [*in_python(DAMAGED_LIBRARY), str(export), str(index)],
@@ -578,9 +578,7 @@ def test_reloads_under_load(start: Start, export: Path, published: Path) -> None
     assert served.said("error") == []
 
 
-def test_workers_answer_together_and_are_replaced(
-    start: Start, export: Path, published: Path
-) -> None:
+def test_workers_share_totals_and_are_replaced(start: Start, export: Path, published: Path) -> None:
     command = [*alone(export), "serve", "--port", "0", "--workers", "2"]
     served = start(command, INDEX_DIR=str(published))
     children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children")
@@ -624,7 +622,7 @@ def test_workers_end_with_their_parent(start: Start, export: Path) -> None:
 
 
 @pytest.mark.parametrize("workers", ["0", "-1", "1000"])
-def test_workers_that_cannot_be(export: Path, workers: str) -> None:
+def test_invalid_numbers_of_workers_are_refused(export: Path, workers: str) -> None:
     done = subprocess.run(
         [*alone(export), "serve", "--port", "0", "--workers", workers],
         capture_output=True,
@@ -635,7 +633,7 @@ def test_workers_that_cannot_be(export: Path, workers: str) -> None:
     assert "--workers: takes 1 to 256" in done.stderr
 
 
-def test_killed_and_started_again_on_its_port(start: Start, export: Path) -> None:
+def test_a_killed_server_can_be_restarted_on_its_port(start: Start, export: Path) -> None:
     first = start([*in_checkout(export), "serve", "--port", str(free_port())])
     assert post(f"{first.url}/search", {"query": "pump seal"})["results"]
     assert first.stop(signal.SIGKILL) == -9
@@ -643,7 +641,7 @@ def test_killed_and_started_again_on_its_port(start: Start, export: Path) -> Non
     assert post(f"{again.url}/search", {"query": "pump seal"})["results"]
 
 
-def test_metrics_need_a_token_where_there_are_tokens(start: Start, export: Path) -> None:
+def test_metrics_need_a_token_if_tokens_are_set(start: Start, export: Path) -> None:
     served = start(in_checkout(export), API_TOKENS=TOKEN)
     with pytest.raises(urllib.error.HTTPError, match="401") as caught:
         get(f"{served.url}/metrics")
@@ -658,7 +656,7 @@ def test_metrics_need_a_token_where_there_are_tokens(start: Start, export: Path)
     assert TOKEN not in json.dumps(served.log)
 
 
-def test_queries_are_logged_only_when_asked_to(start: Start, export: Path) -> None:
+def test_queries_are_logged_only_if_configured(start: Start, export: Path) -> None:
     for value, expected in (("", None), ("1", "pump seal")):
         served = start(in_checkout(export), LOG_QUERIES=value)
         post(f"{served.url}/search", {"query": "pump seal"})
@@ -679,7 +677,7 @@ def test_levels_of_the_log(start: Start, export: Path) -> None:
     assert "/healthz" in [line.get("route") for line in loud.log]
 
 
-def test_head_is_get_without_a_body(start: Start, export: Path) -> None:
+def test_head_equals_get_without_a_body(start: Start, export: Path) -> None:
     served = start(in_checkout(export))
     for path in ("/search?q=pump", "/documents", "/sources", "/healthz", "/readyz", "/metrics"):
         request = urllib.request.Request(f"{served.url}{path}", method="HEAD")
@@ -724,9 +722,7 @@ def test_a_log_that_cannot_be_written_stops_nothing(export: Path, log: str) -> N
         assert process.wait(timeout=120) == 0
 
 
-def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
-    export: Path, tmp_path: Path
-) -> None:
+def test_no_home_network_or_writable_disk_is_needed(export: Path, tmp_path: Path) -> None:
     need_namespaces("--mount", "--net", "sh", "-c", 'mount --bind "$0" "$0"', tmp_path)
     # The server runs in a separate network, as an unprivileged user, on a read-only file system.
     script = (
@@ -745,7 +741,7 @@ def test_neither_home_nor_network_nor_a_writable_disk_is_needed(
     assert json.loads(done.stdout)["results"]
 
 
-def test_too_little_memory_for_the_index_is_said_clearly(export: Path, tmp_path: Path) -> None:
+def test_too_little_memory_for_the_index_is_reported(export: Path, tmp_path: Path) -> None:
     index = tmp_path / "index"
     shutil.copytree(export / "notes" / "data", index)
     file = index / "chunks.jsonl"

@@ -77,14 +77,14 @@ def planned(folder: Path, options: str, package: str = "notes") -> dict[str, str
         ),
     ],
 )
-def test_tests_of_the_modules_that_are_there_are_shipped(
+def test_exports_have_the_tests_of_their_modules(
     tmp_path: Path, options: str, missing: set[str]
 ) -> None:
     assert planned(tmp_path, options).keys() == TESTS - missing
 
 
 @pytest.mark.parametrize("package", ["n", "a_name_so_long_that_lines_of_tests_have_to_break_at_it"])
-def test_shipped_tests_know_the_package_alone(tmp_path: Path, package: str) -> None:
+def test_shipped_tests_import_only_the_package(tmp_path: Path, package: str) -> None:
     for text in planned(tmp_path, "", package).values():
         assert "foundry" not in text
         assert f"from {package}." in text

@@ -40,7 +40,7 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project.export()
 
 
-def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
+def test_files_of_disabled_features_are_absent(export: Path) -> None:
     web = {path.stem for path in (export / "notes" / "web").glob("*.py")}
     assert web == {
         *(
@@ -62,7 +62,7 @@ def test_it_has_no_files_for_what_is_left_out(export: Path) -> None:
         assert not [each for each in left_out if each in text]
 
 
-def test_it_searches_and_has_no_other_endpoints(export: Path) -> None:
+def test_only_search_endpoints_are_served(export: Path) -> None:
     with serving(in_checkout(export)) as address:
         found = post(f"{address}/search", {"query": "seal"})["results"]
         assert [hit["title"] for hit in found] == ["Pumps"]
@@ -86,7 +86,7 @@ def test_it_searches_and_has_no_other_endpoints(export: Path) -> None:
         (["--host", "0.0.0.0"], {}, "0.0.0.0 can be reached from other machines"),
     ],
 )
-def test_it_does_not_pretend(
+def test_options_of_disabled_features_are_refused(
     export: Path, arguments: list[str], variables: dict[str, str], said: str
 ) -> None:
     done = subprocess.run(

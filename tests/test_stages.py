@@ -174,7 +174,7 @@ def test_invariants(
         ]
 
 
-def test_a_long_query_is_searched_for_by_its_beginning(server: ModuleType, tmp_path: Path) -> None:
+def test_only_the_beginning_of_a_long_query_is_searched(server: ModuleType, tmp_path: Path) -> None:
     words = [f"q{first}{second}q" for first in "bcdfghjkm" for second in "bcdfghjkm"]
     words = words[: MAX_QUERY_TERMS + 1]
     pair = [Note("First", (words[0],)), Note("Last", (words[-1],))]
@@ -196,7 +196,7 @@ def test_a_long_query_is_searched_for_by_its_beginning(server: ModuleType, tmp_p
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(corpus=corpora, query=texts, wanted=filters)
-def test_every_door_gives_the_same(
+def test_every_interface_returns_the_same(
     server: ModuleType,
     tmp_path_factory: pytest.TempPathFactory,
     corpus: list[Note],
@@ -259,7 +259,7 @@ def test_filters_of_this_index_are_described_and_others_refused(
     assert len(server.search_hybrid("pump", filters={"team": "core"}).hits) == 1
 
 
-def test_a_filter_that_keeps_one_in_a_thousand_loses_nothing(
+def test_a_filter_that_one_in_a_thousand_passes_loses_nothing(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """The few that pass are all ranked, however many others rank before them."""

@@ -85,7 +85,7 @@ def body_of(address: str, path: str, body: object) -> tuple[int, str]:
         (2, stall_midway, signal.SIGINT),
     ],
 )
-def test_a_stop_ends_chats_by_an_event(
+def test_a_stop_ends_chats_with_an_event(
     export: Path, model: LanguageModel, workers: int, script: Script, number: signal.Signals
 ) -> None:
     model.script = script
@@ -116,7 +116,7 @@ def test_a_stop_ends_chats_by_an_event(
     assert [line for line in served.log if "exception" in line] == []
 
 
-def test_a_stop_lets_an_answer_end_that_goes_on(export: Path, model: LanguageModel) -> None:
+def test_a_stop_lets_a_running_answer_finish(export: Path, model: LanguageModel) -> None:
     goes_on = threading.Event()
 
     def wait_and_finish(call: Call, reply: Reply) -> None:
@@ -140,7 +140,7 @@ def test_a_stop_lets_an_answer_end_that_goes_on(export: Path, model: LanguageMod
 
 
 @pytest.mark.parametrize("script", [stall, stall_midway, stall_unread])
-def test_a_model_that_stalls_is_left_alone_until_it_answers_a_probe(
+def test_a_stalled_model_is_bypassed_until_it_answers_a_probe(
     export: Path, model: LanguageModel, script: Script
 ) -> None:
     model.script = script
@@ -180,7 +180,7 @@ def test_a_model_that_stalls_is_left_alone_until_it_answers_a_probe(
         assert not get(f"{address}/search?q=flames")["degraded"]
 
 
-def test_probes_hold_up_nobody(export: Path, model: LanguageModel) -> None:
+def test_probes_delay_no_question(export: Path, model: LanguageModel) -> None:
     model.script = stall
     hasty = {"LLM_FIRST_TOKEN_SECONDS": "1"}
     with serving(in_checkout(export), **{**patient(model), **hasty}) as address:
@@ -196,9 +196,7 @@ def test_probes_hold_up_nobody(export: Path, model: LanguageModel) -> None:
             assert ask(address, conversation(QUESTION))[-1][1]["reason"] == "model_stalled"
 
 
-def test_calls_that_wait_for_their_turn_say_nothing_about_the_model(
-    export: Path, model: LanguageModel
-) -> None:
+def test_queued_calls_do_not_count_as_model_failures(export: Path, model: LanguageModel) -> None:
     goes_on = threading.Event()
 
     def talk_on(call: Call, reply: Reply) -> None:
@@ -225,9 +223,7 @@ def test_calls_that_wait_for_their_turn_say_nothing_about_the_model(
         assert len(model.calls) == 2
 
 
-def test_failures_that_come_at_once_do_not_stop_the_asking(
-    export: Path, model: LanguageModel
-) -> None:
+def test_immediate_failures_do_not_bypass_the_model(export: Path, model: LanguageModel) -> None:
     model.script = lambda _, reply: reply.refuse(401)
     with serving(in_checkout(export), **patient(model)) as address:
         for _ in range(5):

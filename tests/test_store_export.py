@@ -52,7 +52,7 @@ def project(request: pytest.FixtureRequest, make_project: MakeProject) -> Projec
     return project
 
 
-def test_export_needs_no_engine_and_leaves_out_what_the_engine_holds(project: Project) -> None:
+def test_export_needs_no_engine_and_leaves_out_the_engines_data(project: Project) -> None:
     engine = load_config(project.root).store.engine
     exported = project.export()
     index = exported / "notes" / "data"
@@ -108,7 +108,7 @@ def test_deploy_files_start_the_engine(project: Project) -> None:
     assert (server, engine_pod) == ({"notes"}, {"notes-engine"})
 
 
-def test_the_role_of_the_server_only_reads(postgres: str, make_project: MakeProject) -> None:
+def test_the_servers_role_is_read_only(postgres: str, make_project: MakeProject) -> None:
     named = config("pgvector").replace("[store]", '[store]\nname = "read_only"')
     project = make_project(NOTES, config=named)
     project.succeed("build", "--quiet")
@@ -138,7 +138,7 @@ def test_the_role_of_the_server_only_reads(postgres: str, make_project: MakeProj
 @pytest.mark.parametrize(
     ("engine", "encoder"), [("pgvector", "openai"), ("qdrant", "sentence-transformers")]
 )
-def test_other_query_encoders_go_with_an_engine(
+def test_other_query_encoders_work_with_an_engine(
     engine: str, encoder: str, make_project: MakeProject
 ) -> None:
     written = f'{config(engine)}[embedding]\nprovider = "{encoder}"\nmodel = "m"\n'
@@ -152,7 +152,7 @@ def test_other_query_encoders_go_with_an_engine(
     assert reached == (encoder == "openai")
 
 
-def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:
+def test_publishing_errors_name_what_is_missing(make_project: MakeProject) -> None:
     project = make_project(NOTES)
     project.succeed("build", "--quiet")
     assert "nothing to publish into" in project.run("publish").output
@@ -173,7 +173,7 @@ def test_publishing_says_what_is_missing(make_project: MakeProject) -> None:
 
 
 @pytest.mark.slow
-def test_export_runs_against_postgresql(postgres: str, make_project: MakeProject) -> None:
+def test_export_runs_with_postgresql(postgres: str, make_project: MakeProject) -> None:
     project = make_project(NOTES, config=config("pgvector"))
     (project.root / "questions.jsonl").write_text(QUESTION)
     project.succeed("build", "--quiet")
@@ -230,7 +230,7 @@ document = "valves.md"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["pgvector", "qdrant"])
-def test_pins_and_facets_are_those_of_the_embedded_index(
+def test_pins_and_facets_equal_those_of_the_embedded_index(
     request: pytest.FixtureRequest, engine: str, make_project: MakeProject, tmp_path: Path
 ) -> None:
     hoses = "---\ntags: [shop]\n---\n# Hoses\n\nCheck the inlet hose."

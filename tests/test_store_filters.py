@@ -57,7 +57,9 @@ def check_same(hits: LaneHits, best: LaneHits, about: object) -> None:
     ],
     indirect=["place"],
 )
-def test_filters_find_what_the_index_finds(place: Place, content: Content, exact: bool) -> None:
+def test_filters_match_the_same_chunks_as_the_index(
+    place: Place, content: Content, exact: bool
+) -> None:
     place.publish(content.files.layout.root, exact=exact)
     choice = random.Random(12)
     found = 0
@@ -94,7 +96,7 @@ def test_filters_find_what_the_index_finds(place: Place, content: Content, exact
     assert found > FILTERS
 
 
-def test_paths_that_go_on_are_asked_for_by_what_comes_next(content: Content) -> None:
+def test_path_prefixes_are_matched_by_the_next_character(content: Content) -> None:
     """The request does not list full paths: `notes/1` matches `notes/1.md`, `notes/10.md` and so
     on.
     """
@@ -115,7 +117,7 @@ def test_paths_that_go_on_are_asked_for_by_what_comes_next(content: Content) -> 
     assert asked("nowhere") == []
 
 
-def test_a_path_is_found_by_beginnings_that_end_within_a_character() -> None:
+def test_path_prefixes_may_end_within_a_character() -> None:
     one, other = (path_prefixes(encode_value("path", path)) for path in ("abcé", "abcè"))
     assert len(one) == 2 and one[0] == other[0] and one[1] != other[1]
 
@@ -159,7 +161,7 @@ def scroll(place: Place) -> list[models.Record]:
         (0, 10, 0, False),
     ],
 )
-def test_a_graph_that_finds_too_few_is_searched_exactly(
+def test_a_search_is_exact_if_the_graph_finds_too_few(
     hits: int, count: int, allowed: int | None, is_repeated: bool
 ) -> None:
     found = LaneHits(np.arange(hits), np.zeros(hits, np.float32))

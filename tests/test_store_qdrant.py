@@ -60,7 +60,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return waited
 
 
-def test_ids_of_rows_tell_keys_and_numbers() -> None:
+def test_ids_of_rows_contain_key_and_number() -> None:
     for key, number in ((0, 1), (-1, 7), (2**63 - 1, 2), (-(2**63), 10**9)):
         assert parse_row_id(row_id(key, number)) == (key, number)
 
@@ -76,7 +76,7 @@ def test_ids_of_rows_tell_keys_and_numbers() -> None:
         ),
     ],
 )
-def test_what_something_else_has_made_is_refused(
+def test_foreign_collections_are_refused(
     place: Place, engine: "NativeQdrant", first: Path, made: str, said: str, hint: str
 ) -> None:
     name = place.name if made == "collection" else f"{place.name}_{'0' * 16}"
@@ -112,7 +112,7 @@ def test_other_dimensions_are_refused(place: Place, first: Path) -> None:
     check_answers(place, first)
 
 
-def test_only_what_changed_is_sent(
+def test_only_changed_rows_are_sent(
     place: Place, engine: "NativeQdrant", first: Path, second: Path
 ) -> None:
     place.publish(first)
@@ -138,7 +138,7 @@ def test_only_what_changed_is_sent(
     )
 
 
-def test_rows_that_somebody_took_away_are_noticed(place: Place, first: Path, second: Path) -> None:
+def test_removed_rows_are_noticed(place: Place, first: Path, second: Path) -> None:
     place.publish(first)
     row = next(iter(place.rows()))
     with place.client() as client:
@@ -150,7 +150,7 @@ def test_rows_that_somebody_took_away_are_noticed(place: Place, first: Path, sec
     check_answers(place, first)
 
 
-def test_a_publication_stops_when_another_begins(place: Place, first: Path, second: Path) -> None:
+def test_a_publication_stops_if_another_begins(place: Place, first: Path, second: Path) -> None:
     place.publish(first)
     make = Points.make
 
@@ -172,7 +172,7 @@ def test_a_publication_stops_when_another_begins(place: Place, first: Path, seco
         check_answers(place, index)
 
 
-def test_a_version_that_was_loaded_again_is_found_by_those_that_knew_it(
+def test_a_reloaded_version_is_found_by_running_servers(
     place: Place, first: Path, second: Path, pauses: list[float]
 ) -> None:
     place.publish(first)
@@ -194,7 +194,7 @@ def test_a_version_that_was_loaded_again_is_found_by_those_that_knew_it(
     assert pauses == [2, 2, 2]
 
 
-def test_terms_that_end_alike_are_told_apart(place: Place, tmp_path: Path) -> None:
+def test_terms_with_equal_hash_ends_are_distinguished(place: Place, tmp_path: Path) -> None:
     seen: dict[int, str] = {}
     pair: tuple[str, str] | None = None
     for number in range(400_000):
@@ -227,7 +227,7 @@ def test_terms_that_end_alike_are_told_apart(place: Place, tmp_path: Path) -> No
     check_answers(place, changed)
 
 
-def test_codes_tell_what_rows_depend_on_beside_themselves(first: Path) -> None:
+def test_codes_of_rows_cover_mean_length_and_term_numbers(first: Path) -> None:
     rows = Rows.open(Content.open(first))
     points = Points.of(rows, {})
     assert not points.reassigned
@@ -264,7 +264,7 @@ CHANGING = ("/points/delete", "/points/payload", "/points/payload/delete")
 
 
 @pytest.mark.slow
-def test_whatever_write_is_the_last_one(
+def test_a_failure_after_any_write_leaves_published_versions_intact(
     place: Place,
     engine: "NativeQdrant",
     first: Path,

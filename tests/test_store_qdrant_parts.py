@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from native_qdrant import NativeQdrant
 
 
-def test_ids_are_keys_and_numbers() -> None:
+def test_ids_contain_key_and_number() -> None:
     assert row_id(-1, 7) == "ffffffff-ffff-ffff-0000-000000000007"
     assert row_id(2**63 - 1, 1) == "7fffffff-ffff-ffff-0000-000000000001"
     for key, number in ((0, 1), (-1, 7), (2**63 - 1, 2), (-(2**63), 2**64 - 1)):
@@ -49,12 +49,12 @@ def test_ids_are_keys_and_numbers() -> None:
     assert marker_id("00000000000000ff") == 255
 
 
-def test_numbers_of_terms_are_the_ends_of_their_keys() -> None:
+def test_numbers_of_terms_are_the_last_bits_of_their_keys() -> None:
     held = HeldVersion(1, {5 + 2**32: 17})
     assert [held.slot(key) for key in (5, 5 + 2**32, -1, 2**62 + 3)] == [5, 17, 2**32 - 1, 3]
 
 
-def test_rows_of_a_version_have_begun_and_are_not_over() -> None:
+def test_filter_for_the_rows_of_a_version() -> None:
     more = models.FieldCondition(key="marks", match=models.MatchValue(value="x"))
     assert rows_of(3, more).model_dump(exclude_none=True) == {
         "must": [
@@ -87,7 +87,7 @@ def test_chunks_and_terms_with_equal_hashes_are_named(content: Content, tmp_path
         _ = Rows.open(replace(content, vocabulary=vocabulary)).term_keys
 
 
-def test_points_have_all_that_is_searched(content: Content) -> None:
+def test_points_contain_all_searched_data(content: Content) -> None:
     rows = Rows.open(content)
     points = Points.of(rows, {})
     chosen = np.arange(1, len(rows))
@@ -153,7 +153,7 @@ def test_points_come_in_batches(content: Content) -> None:
     assert [point for part in parts for point in part] == whole
 
 
-def test_numbers_in_points_are_those_that_moved(content: Content) -> None:
+def test_moved_terms_have_their_new_numbers_in_points(content: Content) -> None:
     rows = Rows.open(content)
     term = content.vocabulary.find("pump")
     assert term is not None
@@ -200,7 +200,7 @@ def asked(native: "NativeQdrant") -> list[tuple[str, str, Any]]:
     return [(one.method, "/".join(one.target.split("/")[3:]), one.asked) for one in said]
 
 
-def test_a_collection_is_made_before_its_points(
+def test_a_collection_is_created_before_its_points(
     native: "NativeQdrant", collection: Collection
 ) -> None:
     found = asked(native)
@@ -239,14 +239,14 @@ def test_a_collection_is_made_before_its_points(
         collection.check_claim()
 
 
-def test_somebody_elses_metadata_is_no_claim(collection: Collection) -> None:
+def test_foreign_metadata_are_not_a_claim(collection: Collection) -> None:
     collection.client.update_collection(collection.name, metadata={"publisher": "another"})
     with pytest.raises(BusyError, match="another process has started to publish into it") as error:
         collection.check_claim()
     assert error.value.hint == "wait until it has finished"
 
 
-def test_a_collection_without_metadata_is_somebody_elses(
+def test_a_collection_without_metadata_is_foreign(
     native: "NativeQdrant", collection: Collection
 ) -> None:
     (held,) = native.collections.values()
@@ -266,9 +266,7 @@ def marker(number: int) -> Marker:
     return Marker(version_of(number), held, 5, 0.5, 12.25, 61, ((-2, 3, -4), (1, 2, 2**62)))
 
 
-def test_markers_are_read_as_they_were_written(
-    native: "NativeQdrant", collection: Collection
-) -> None:
+def test_markers_survive_a_round_trip(native: "NativeQdrant", collection: Collection) -> None:
     for number in (2, 1, 3):
         collection.mark(marker(number))
     writes = [path for method, path, _ in asked(native) if method == "PUT" and "index" not in path]
@@ -298,7 +296,7 @@ def present(collection: Collection) -> set[str]:
 
 
 @pytest.mark.parametrize("numbers", [(), (1,), (2,), (1, 3), (2, 3)])
-def test_rows_go_that_no_version_has(
+def test_rows_of_no_version_are_removed(
     native: "NativeQdrant", collection: Collection, pauses: list[float], numbers: tuple[int, ...]
 ) -> None:
     rows = {}
@@ -325,7 +323,7 @@ def test_rows_go_that_no_version_has(
     assert pauses == ([2.5] if went else [])
 
 
-def test_markers_of_versions_that_were_dropped_go(
+def test_markers_of_dropped_versions_are_removed(
     native: "NativeQdrant", collection: Collection, pauses: list[float]
 ) -> None:
     for number in (1, 2):
@@ -342,7 +340,7 @@ def test_markers_of_versions_that_were_dropped_go(
     assert collection.client.count(collection.name, exact=True).count == 2
 
 
-def test_what_was_removed_is_removed_before_the_next_step(
+def test_removals_are_complete_before_the_next_step(
     native: "NativeQdrant", collection: Collection, pauses: list[float]
 ) -> None:
     put(collection, 1, 1, 2)
@@ -361,7 +359,7 @@ def test_what_was_removed_is_removed_before_the_next_step(
     assert all(body["exact"] is True for _, path, body in found if path == "points/count")
 
 
-def test_rows_that_were_retired_for_nothing_are_there_again(collection: Collection) -> None:
+def test_needlessly_retired_rows_are_restored(collection: Collection) -> None:
     for key, until in ((1, 2), (2, 3), (3, 4), (4, None)):
         put(collection, key, 1, until)
     assert [collection.count(number) for number in (1, 2, 3, 4)] == [4, 3, 2, 1]
@@ -369,9 +367,7 @@ def test_rows_that_were_retired_for_nothing_are_there_again(collection: Collecti
     assert [collection.count(number) for number in (1, 2, 3, 4)] == [4, 3, 3, 3]
 
 
-def test_rows_are_found_by_their_buckets(
-    collection: Collection, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_are_found_by_bucket(collection: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(qdrant_collection, "PAGE", 3)
     shift = 60
     keys = [edge + offset for edge in range(-(2**62), 2**62, 2**60) for offset in (-1024, 0, 1024)]

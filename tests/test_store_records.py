@@ -114,7 +114,7 @@ def records_of(place: Place) -> int:
     return int(count)
 
 
-def test_versions_share_records_and_each_reads_its_own(
+def test_versions_share_equal_records_and_read_their_own(
     place: Place, first: Path, tmp_path: Path
 ) -> None:
     changed = write(tmp_path / "changed", {7: "second"})
@@ -160,7 +160,7 @@ def test_a_changed_record_changes_the_code_of_its_rows(place: Place, tmp_path: P
         assert np.flatnonzero(others != rows.records.codes).tolist() == [chunk]
 
 
-def test_what_has_been_loaded_is_not_loaded_again(
+def test_loaded_records_are_not_loaded_again(
     place: Place, first: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     third = write(tmp_path / "third", dict.fromkeys(range(COUNT), "third"))
@@ -188,7 +188,7 @@ def test_what_has_been_loaded_is_not_loaded_again(
     check_records(place, third)
 
 
-def test_a_version_without_records_is_not_the_one_that_is_wanted(
+def test_a_version_without_records_is_loaded_again_with_them(
     place: Place, first: Path, tmp_path: Path
 ) -> None:
     edition = without_texts(first, tmp_path / "served")
@@ -212,7 +212,7 @@ def test_a_version_without_records_is_not_the_one_that_is_wanted(
     assert records_of(place) == 2 * COUNT
 
 
-def test_other_or_missing_records_are_not_switched_to(place: Place, first: Path) -> None:
+def test_wrong_or_missing_records_prevent_the_switch(place: Place, first: Path) -> None:
     place.publish(first, records=True)
     place.query("DELETE FROM {}.records WHERE row = 5")
     with pytest.raises(PublishError, match=f"{2 * COUNT - 1} rows of index .*, expected"):
@@ -228,7 +228,7 @@ def test_other_or_missing_records_are_not_switched_to(place: Place, first: Path)
     check_records(place, first)
 
 
-def test_records_of_a_few_chunks_are_compared_of_those_that_are_new() -> None:
+def test_records_are_compared_even_if_few_are_new() -> None:
     records = Records(
         memoryview(b"abcd"),
         np.arange(5, dtype=np.uint64),
@@ -255,7 +255,7 @@ def test_records_of_a_few_chunks_are_compared_of_those_that_are_new() -> None:
     assert asked[0] == ([0, 1, 2, 3], False)
 
 
-def test_lines_are_read_some_at_a_time(first: Path) -> None:
+def test_records_are_read_in_batches(first: Path) -> None:
     content = Content.open(first)
     lines = content.files.layout.chunks.read_bytes().splitlines(keepends=True)
     asked: list[list[int]] = []
@@ -338,7 +338,7 @@ def exported(project: Project, package: str, more: str) -> Iterator[ModuleType]:
 
 
 @pytest.mark.slow
-def test_every_route_answers_as_with_the_servers_own_records(place: Place, tmp_path: Path) -> None:
+def test_every_route_responds_as_with_local_records(place: Place, tmp_path: Path) -> None:
     root = tmp_path / "project"
     left = shutil.ignore_patterns("expected", "questions.jsonl")
     shutil.copytree(GOLDEN / "stages", root, ignore=left)
@@ -385,7 +385,7 @@ def test_every_route_answers_as_with_the_servers_own_records(place: Place, tmp_p
                 close(bare.load.__self__.current().dense_lane.store)
 
 
-def test_an_index_without_texts_reads_as_one_that_has_them(
+def test_an_index_without_texts_is_read_like_a_complete_one(
     place: Place, first: Path, tmp_path: Path
 ) -> None:
     place.publish(first, records=True)
@@ -408,7 +408,7 @@ def test_an_index_without_texts_reads_as_one_that_has_them(
         assert bare.find_chunk("nothing") is ours.find("nothing") is None
 
 
-def test_the_best_chunks_are_those_of_the_index(place: Place, tmp_path: Path) -> None:
+def test_the_best_chunks_equal_those_of_the_index(place: Place, tmp_path: Path) -> None:
     """This also holds if so many chunks tie with the last one that their texts are fetched
     separately.
     """
@@ -470,7 +470,7 @@ def machines() -> list[Note]:
         ("[search.heuristics]\n", 1),
     ],
 )
-def test_a_search_asks_once_more_for_what_it_shows(
+def test_a_search_makes_one_more_request_for_texts(
     more: str, further: int, place: Place, tmp_path: Path
 ) -> None:
     index = write_notes(tmp_path / "index", machines(), options=OPTIONS)
@@ -512,7 +512,7 @@ def test_a_search_asks_once_more_for_what_it_shows(
 
 
 @pytest.mark.slow
-def test_what_a_page_shows_is_asked_for_together(place: Place, tmp_path: Path) -> None:
+def test_texts_of_a_page_are_requested_together(place: Place, tmp_path: Path) -> None:
     index = write(tmp_path / "index")
     place.publish(index, records=True)
     with server(tmp_path, place, 'records = "engine"\n') as stored:
@@ -550,7 +550,7 @@ MISSING = "The search engine does not have this index."
 
 
 @pytest.mark.slow
-def test_records_that_are_gone_are_an_error(place: Place, tmp_path: Path) -> None:
+def test_missing_records_are_an_error(place: Place, tmp_path: Path) -> None:
     """A record may be damaged or removed by hand, or the version that a server uses is removed."""
     index = write(tmp_path / "index")
     place.publish(index, records=True)
@@ -593,7 +593,7 @@ def test_records_that_are_gone_are_an_error(place: Place, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_texts_of_an_engine_that_is_frozen_hold_up_nobody(place: Place, tmp_path: Path) -> None:
+def test_a_frozen_engine_does_not_delay_other_requests(place: Place, tmp_path: Path) -> None:
     index = write(tmp_path / "index")
     place.publish(index, records=True)
     with (

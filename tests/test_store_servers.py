@@ -130,7 +130,7 @@ def test_tables_can_be_partitioned_by_hash(place: Place, indexes: tuple[Path, Pa
     assert place.query(used)[0][1] == PARTS
 
 
-def test_a_graph_of_other_options_is_kept(place: Place, indexes: tuple[Path, Path]) -> None:
+def test_a_graph_with_other_options_is_kept(place: Place, indexes: tuple[Path, Path]) -> None:
     place.publish(indexes[0], exact=False)
     (block,) = re.findall(r"(?ms)^```sql\n(DROP INDEX .*?)^```$", PAGE.read_text(encoding="utf-8"))
     place.query(block.replace("handbook", "{0}"))
@@ -149,9 +149,7 @@ def wait_for_replica(place: Place, follower: Place) -> None:
     wait_until(lambda: follower.query(there) == [(True,)])
 
 
-def test_a_server_that_follows_answers_searches(
-    place: Place, replica: str, indexes: tuple[Path, Path]
-) -> None:
+def test_a_replica_answers_searches(place: Place, replica: str, indexes: tuple[Path, Path]) -> None:
     first, second = indexes
     follower = Place("pgvector", place.name, replica)
     place.publish(first, exact=False)
@@ -177,7 +175,7 @@ def test_a_server_that_follows_answers_searches(
     wait_until(lambda: follower.has_used_graph())
 
 
-def test_a_server_that_follows_takes_no_publication(
+def test_a_replica_refuses_publications(
     place: Place, replica: str, indexes: tuple[Path, Path]
 ) -> None:
     with pytest.raises(PublishError, match="the published version is unchanged") as error:
@@ -186,7 +184,7 @@ def test_a_server_that_follows_takes_no_publication(
 
 
 @pytest.mark.slow
-def test_searches_go_on_while_the_server_that_takes_publications_is_away(
+def test_searches_continue_while_the_primary_is_down(
     indexes: tuple[Path, Path],
 ) -> None:
     content = Content.open(indexes[0])

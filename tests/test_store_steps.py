@@ -153,7 +153,7 @@ def check_answers(place: Place, index: Path) -> None:
             check_hits(place, hits, content.keyword_lane.search(words, most))
 
 
-def test_a_version_shares_what_has_not_changed(place: Place, first: Path, second: Path) -> None:
+def test_a_version_shares_unchanged_rows(place: Place, first: Path, second: Path) -> None:
     place.publish(first)
     assert numbers_of(place) == (2 * COUNT, 0)
     place.publish(second)
@@ -164,7 +164,7 @@ def test_a_version_shares_what_has_not_changed(place: Place, first: Path, second
         check_answers(place, index)
 
 
-def test_one_changed_note_costs_one_note(place: Place, first: Path, tmp_path: Path) -> None:
+def test_a_changed_note_changes_only_its_rows(place: Place, first: Path, tmp_path: Path) -> None:
     place.publish(first)
     changed = write(tmp_path / "index", {7: "second"})
     place.publish(changed)
@@ -179,7 +179,7 @@ def test_one_changed_note_costs_one_note(place: Place, first: Path, tmp_path: Pa
     check_answers(place, changed)
 
 
-def test_a_version_that_shares_nothing_leaves_nothing(
+def test_dropping_the_old_version_leaves_none_of_its_rows(
     place: Place, first: Path, third: Path
 ) -> None:
     place.publish(first)
@@ -191,7 +191,7 @@ def test_a_version_that_shares_nothing_leaves_nothing(
     check_answers(place, third)
 
 
-def test_the_last_version_may_go_before_the_first(
+def test_the_last_version_can_be_dropped_before_the_first(
     place: Place, first: Path, third: Path, tmp_path: Path
 ) -> None:
     place.publish(first)
@@ -240,7 +240,7 @@ def killed_after(batches: int) -> Iterator[None]:
         yield
 
 
-def test_what_has_been_loaded_is_not_loaded_again(place: Place, first: Path, third: Path) -> None:
+def test_loaded_rows_are_not_loaded_again(place: Place, first: Path, third: Path) -> None:
     place.publish(first)
     with killed_after(3):
         place.publish(third)
@@ -258,7 +258,7 @@ def test_what_has_been_loaded_is_not_loaded_again(place: Place, first: Path, thi
         check_answers(place, index)
 
 
-def test_what_another_version_has_left_behind_is_removed(
+def test_leftovers_of_another_version_are_removed(
     place: Place, first: Path, second: Path, third: Path
 ) -> None:
     place.publish(first)
@@ -274,7 +274,7 @@ def test_what_another_version_has_left_behind_is_removed(
     check_answers(place, second)
 
 
-def test_other_dimensions_are_other_tables(database: Place, first: Path) -> None:
+def test_other_dimensions_use_other_tables(database: Place, first: Path) -> None:
     database.publish(first)
     content = Content.open(first)
     narrow = replace(
@@ -314,7 +314,7 @@ def test_the_schema_of_an_earlier_foundry_is_refused(database: Place, first: Pat
     assert "drop it (DROP SCHEMA" in str(error.value.hint)
 
 
-def test_rows_that_somebody_took_away_are_noticed(database: Place, first: Path) -> None:
+def test_removed_rows_are_noticed(database: Place, first: Path) -> None:
     database.publish(first)
     database.query("DELETE FROM {}.chunks WHERE row = 5")
     with pytest.raises(PublishError, match=f"{2 * COUNT - 1} rows of index .*, expected"):
@@ -347,7 +347,7 @@ FILTERS = int(os.environ.get("FILTERS", "60"))
 """How many filters are drawn; FILTERS=1000 takes some minutes."""
 
 
-def test_filters_find_what_the_index_finds(database: Place, first: Path) -> None:
+def test_filters_match_the_same_chunks_as_the_index(database: Place, first: Path) -> None:
     database.publish(first)
     content = Content.open(first)
     choice = random.Random(11)
@@ -391,9 +391,7 @@ def test_filters_find_what_the_index_finds(database: Place, first: Path) -> None
     assert found > FILTERS and max(sent) == 15
 
 
-def test_a_version_loaded_again_is_found_by_an_engine_that_knew_it(
-    database: Place, first: Path
-) -> None:
+def test_a_reloaded_version_is_found_by_a_running_engine(database: Place, first: Path) -> None:
     database.publish(first)
     content = Content.open(first)
     word = content.vocabulary.find("replac")
@@ -408,7 +406,7 @@ def test_a_version_loaded_again_is_found_by_an_engine_that_knew_it(
             engine.search_terms(content.edition, [(word, 1)], 200, None)
 
 
-def test_ties_beyond_the_last_hit_are_settled_by_number(database: Place, tmp_path: Path) -> None:
+def test_ties_at_the_last_hit_are_broken_by_number(database: Place, tmp_path: Path) -> None:
     notes = [Note("Same", ("the same valve",)) for _ in range(300)]
     index = write_notes(tmp_path / "index", notes, options=OPTIONS)
     database.publish(index)
@@ -426,7 +424,7 @@ def test_ties_beyond_the_last_hit_are_settled_by_number(database: Place, tmp_pat
             assert [len(part) for part in found.complete()] == [0, 0]
 
 
-def test_only_differing_buckets_are_asked_for() -> None:
+def test_only_differing_buckets_are_fetched() -> None:
     keys = np.random.default_rng(5).integers(-(2**63), 2**63 - 1, 4096, dtype=np.int64)
     codes = np.arange(4096, dtype=np.int64)
     shift = np.int64(bucket_shift(4096))
@@ -451,7 +449,7 @@ def test_only_differing_buckets_are_asked_for() -> None:
     assert found.shares_any
 
 
-def test_a_bucket_whose_rows_were_all_replaced_is_told() -> None:
+def test_replaced_buckets_are_noticed() -> None:
     keys = np.arange(-128, 128, dtype=np.int64) << 55
     codes = np.random.default_rng(6).integers(0, 2**62, 256, dtype=np.int64)
     shift = bucket_shift(256)
@@ -481,7 +479,7 @@ def test_a_bucket_whose_rows_were_all_replaced_is_told() -> None:
     assert found.shares_any
 
 
-def test_codes_tell_every_part_of_a_row(first: Path) -> None:
+def test_codes_cover_every_part_of_a_row(first: Path) -> None:
     content = Content.open(first)
     codes = Rows.open(content).codes
     assert len(np.unique(codes)) == len(codes)

@@ -216,7 +216,7 @@ STAGES = "".join(f"[search.{name}]\n" for name in "anchors links recency operato
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [STAGES, '[search]\nfusion = "rrf"\n'], ids=["linear", "rrf"])
-def test_answers_are_those_of_the_embedded_index(
+def test_responses_equal_those_of_the_embedded_index(
     served: Place, index: Path, tmp_path: Path, more: str
 ) -> None:
     served.publish(index)
@@ -235,7 +235,7 @@ def test_answers_are_those_of_the_embedded_index(
 
 
 @pytest.mark.slow
-def test_a_search_asks_the_engine_as_few_times_as_it_can(
+def test_a_search_makes_as_few_requests_as_possible(
     served: Place, index: Path, tmp_path: Path
 ) -> None:
     asked: list[object] = []
@@ -259,7 +259,7 @@ def test_a_search_asks_the_engine_as_few_times_as_it_can(
                 assert len(asked) == times, (query, mode)
 
 
-def test_ties_end_with_the_lowest_numbers(place: Place, tmp_path: Path) -> None:
+def test_ties_at_the_last_hit_are_broken_by_number(place: Place, tmp_path: Path) -> None:
     index = write_index(tmp_path, [Note("Same", ("the same valve",)) for _ in range(30)])
     place.publish(index)
     content = Content.open(index)
@@ -277,7 +277,7 @@ def test_ties_end_with_the_lowest_numbers(place: Place, tmp_path: Path) -> None:
         )
 
 
-def test_versions_stand_side_by_side_and_the_old_one_goes(
+def test_versions_coexist_until_the_old_one_is_dropped(
     served: Place, index: Path, other_index: Path
 ) -> None:
     first, second = Content.open(index).version, Content.open(other_index).version
@@ -313,7 +313,7 @@ def publish_at(
     return served.publish(index, grace=100).dropped
 
 
-def test_a_version_stays_for_its_grace_after_the_switch_in_qdrant(
+def test_qdrant_keeps_a_version_for_its_grace_period(
     tmp_path: Path, index: Path, other_index: Path, clock: SimpleNamespace
 ) -> None:
     place = Place("qdrant", own_name(), qdrant_address(tmp_path))
@@ -326,7 +326,7 @@ def test_a_version_stays_for_its_grace_after_the_switch_in_qdrant(
     assert place.versions() == {second}
 
 
-def test_a_version_that_serves_again_is_no_longer_superseded_in_qdrant(
+def test_a_version_that_was_current_again_has_a_new_grace_period_in_qdrant(
     tmp_path: Path, index: Path, other_index: Path, clock: SimpleNamespace
 ) -> None:
     place = Place("qdrant", own_name(), qdrant_address(tmp_path))
@@ -359,7 +359,7 @@ def test_an_interrupted_publication_changes_nothing_and_is_repeated(
     assert served.current() == Content.open(other_index).version
 
 
-def test_an_engine_that_answers_otherwise_is_not_switched_to(
+def test_an_engine_with_other_results_is_not_switched_to(
     served: Place, index: Path, other_index: Path
 ) -> None:
     served.publish(index)
@@ -376,7 +376,7 @@ def test_an_engine_that_answers_otherwise_is_not_switched_to(
     assert served.publish(other_index, again=True).agreement.difference < 1e-5
 
 
-def test_a_version_that_is_not_there_is_an_error(place: Place, index: Path, tmp_path: Path) -> None:
+def test_a_missing_version_is_an_error(place: Place, index: Path, tmp_path: Path) -> None:
     place.publish(index)
     other = replace(Content.open(index).edition, version="0" * 16)
     with place.engine() as engine:
@@ -406,7 +406,7 @@ def test_a_server_does_not_start_on_an_index_that_was_not_published(
 
 
 @pytest.mark.slow
-def test_an_engine_that_is_not_there(served: Place, index: Path, tmp_path: Path) -> None:
+def test_an_unreachable_engine_is_an_error(served: Place, index: Path, tmp_path: Path) -> None:
     scheme = "http" if served.kind == "qdrant" else "postgresql"
     away = Place(served.kind, served.name, f"{scheme}://127.0.0.1:{free_port()}")
     with pytest.raises(PublishError, match=r"cannot be reached|refused"):
@@ -417,7 +417,7 @@ def test_an_engine_that_is_not_there(served: Place, index: Path, tmp_path: Path)
 
 
 @pytest.mark.slow
-def test_an_engine_that_accepts_and_says_nothing(
+def test_an_engine_that_never_responds_is_an_error(
     served: Place, index: Path, tmp_path: Path
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -504,7 +504,9 @@ def test_a_half_loaded_version_is_not_served(
         assert ask(stored, "valve", "hybrid", {}, 3)["results"]
 
 
-def test_chunks_without_a_vector_are_told_from_missing_ones(served: Place, index: Path) -> None:
+def test_chunks_without_a_vector_are_distinguished_from_missing_ones(
+    served: Place, index: Path
+) -> None:
     content = spread(Content.open(index), 16)
     with patch.object(Content, "open", return_value=content):
         served.publish(index)
@@ -520,7 +522,7 @@ def test_chunks_without_a_vector_are_told_from_missing_ones(served: Place, index
 
 
 @pytest.mark.slow
-def test_an_engine_that_freezes_or_goes_away_is_an_error_until_it_is_back(
+def test_a_frozen_or_stopped_engine_is_an_error_until_it_recovers(
     served: Place, index: Path, tmp_path: Path
 ) -> None:
     served.publish(index)
@@ -547,7 +549,9 @@ def test_an_engine_that_freezes_or_goes_away_is_an_error_until_it_is_back(
             wait_until_answered(client, EVERYTHING)
 
 
-def test_what_qdrant_refuses(native: Place, qdrant: "NativeQdrant", index: Path) -> None:
+def test_error_statuses_of_qdrant_are_reported(
+    native: Place, qdrant: "NativeQdrant", index: Path
+) -> None:
     native.publish(index)
     content = Content.open(index)
     for status, reason in (
@@ -606,7 +610,7 @@ def test_a_slow_engine_is_an_error_until_it_is_quick_again(
 
 
 @pytest.mark.slow
-def test_queries_during_a_publication_come_from_one_version_each(
+def test_each_query_during_a_publication_uses_one_version(
     served: Place, index: Path, other_index: Path, tmp_path: Path
 ) -> None:
     served.publish(index)
@@ -718,15 +722,13 @@ def test_a_second_publication_does_not_wait_for_the_first(
         database.publish(index)
 
 
-def test_a_publication_that_has_just_ended_keeps_no_other_from_beginning(
-    database: Place, index: Path
-) -> None:
+def test_a_publication_can_begin_right_after_another(database: Place, index: Path) -> None:
     with being_published(database) as connection:
         threading.Timer(0.5, connection.close).start()
         assert database.publish(index).loaded
 
 
-def test_calls_fail_at_once_while_the_engine_is_away(index: Path) -> None:
+def test_calls_fail_at_once_while_the_engine_is_down(index: Path) -> None:
     asked: list[Edition] = []
     edition = Content.open(index).edition
 
@@ -770,7 +772,7 @@ def test_no_message_shows_the_address(address: str, index: Path, tmp_path: Path)
         ),
     ],
 )
-def test_what_cannot_be_configured(tmp_path: Path, written: str, said: str) -> None:
+def test_invalid_options_are_refused(tmp_path: Path, written: str, said: str) -> None:
     (tmp_path / "foundry.toml").write_text(
         '[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "."\n[store]\n' + written
     )
@@ -779,7 +781,7 @@ def test_what_cannot_be_configured(tmp_path: Path, written: str, said: str) -> N
     assert "hunter2" not in str(error.value)
 
 
-def test_names_are_those_of_the_project(tmp_path: Path) -> None:
+def test_names_are_derived_from_the_project(tmp_path: Path) -> None:
     (tmp_path / "foundry.toml").write_text(
         '[project]\nname = "my-notes"\n[[sources]]\ntype = "folder"\npath = "."\n'
         '[store]\nengine = "qdrant"\n'

@@ -77,27 +77,25 @@ def test_formatter_and_linter_see_every_file(tmp_path: Path) -> None:
 
 
 @needs_repository
-def test_the_type_checker_sees_every_file_but_tests_and_what_exports_have(tmp_path: Path) -> None:
+def test_the_type_checker_sees_every_file_except_tests_and_exports(tmp_path: Path) -> None:
     expected = {name for name in tracked() if not name.startswith(("tests/", "templates/"))}
     assert all(name.startswith(TYPED) for name in expected)
     assert typed(lay_out(tmp_path, tracked())) == expected
 
 
 @pytest.mark.parametrize("name", ["build", "dist", "venv", ".tox", ".venv", "buck-out"])
-def test_a_folder_that_tools_leave_out_by_its_name_would_be_noticed(
-    name: str, tmp_path: Path
-) -> None:
+def test_folders_that_tools_leave_out_are_noticed(name: str, tmp_path: Path) -> None:
     file = f"foundry/{name}/module.py"
     folder = lay_out(tmp_path, ["foundry/__init__.py", file])
     assert file not in formatted(folder) & linted(folder) & typed(folder)
 
 
-def test_a_golden_export_is_formatted_and_linted_as_it_says_itself() -> None:
+def test_golden_exports_pass_their_own_formatter_and_linter() -> None:
     check_format(GOLDEN)
     run_tool(GOLDEN, "ruff", "check", "--no-cache", ".")
 
 
-def test_tests_are_skipped_for_what_the_system_lacks_alone() -> None:
+def test_tests_are_only_skipped_for_missing_system_features() -> None:
     skips = re.compile(r"pytest\.(skip|importorskip|xfail)\(|mark\.(skip|skipif|xfail)\b")
     found = {path.name for path in TESTS.rglob("*.py") if skips.search(path.read_text("utf-8"))}
     assert found == {"systems.py"}

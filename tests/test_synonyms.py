@@ -43,7 +43,7 @@ def test_problems_name_the_line(tmp_path: Path, line: str, problem: str) -> None
     assert (("FK", "forward kinematics"),) * 2 in groups
 
 
-def test_a_file_is_read_with_its_marks(tmp_path: Path) -> None:
+def test_a_file_may_have_a_byte_order_mark_and_extra_spaces(tmp_path: Path) -> None:
     file = tmp_path / "words.txt"
     file.write_bytes("\ufeffFK,  forward   kinematics\r\nk8s, kube=>kubernetes\r\n".encode())
     assert read_synonyms(file, "english") == (

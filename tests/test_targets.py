@@ -125,7 +125,7 @@ def test_target_brings_its_own_files_and_its_section(
     assert not missing
 
 
-def test_no_target_is_a_choice(make_project: MakeProject) -> None:
+def test_targets_may_be_empty(make_project: MakeProject) -> None:
     files = render(make_project)
     assert not files.keys() & ALL_FILES
     assert "docker" not in files["README.md"].decode().partition("## Deploy")[2].lower()
@@ -135,7 +135,7 @@ def test_docker_is_the_default(make_project: MakeProject) -> None:
     assert load_config(make_project(NOTE).root).export.targets == ("docker",)
 
 
-def test_image_comes_with_what_runs_it(make_project: MakeProject) -> None:
+def test_targets_that_run_an_image_include_the_dockerfile(make_project: MakeProject) -> None:
     project = make_project(NOTE, config=config("fly", "systemd", "fly"))
     assert load_config(project.root).export.targets == ("docker", "fly", "systemd")
 
@@ -153,7 +153,7 @@ def test_name_too_long_for_cloud_run_is_refused(make_project: MakeProject) -> No
     assert "the target 'cloud-run' allows 49 characters at most; drop 3" in result.stderr
 
 
-def test_target_files_hold_no_text_and_no_secret(rendered: dict[str, bytes]) -> None:
+def test_target_files_contain_no_text_and_no_secret(rendered: dict[str, bytes]) -> None:
     for name in ALL_FILES:
         text = rendered[name].decode()
         assert "anary" not in text, name
@@ -161,7 +161,7 @@ def test_target_files_hold_no_text_and_no_secret(rendered: dict[str, bytes]) -> 
 
 
 @pytest.mark.parametrize("name", ["no", "null", "a_b-c"])
-def test_names_stay_names_in_every_format(name: str, make_project: MakeProject) -> None:
+def test_names_stay_strings_in_every_format(name: str, make_project: MakeProject) -> None:
     files = render(make_project, *(t for t in TARGETS if t != "procfile"), name=name)
     label = name.replace("_", "-")
     documents = {
@@ -201,12 +201,12 @@ def test_dockerfile_installs_before_it_copies_the_code(rendered: dict[str, bytes
     assert users == ["10001:10001"]
 
 
-def test_compose_file_fits_the_compose_specification(folder: Path) -> None:
+def test_compose_file_matches_the_compose_specification(folder: Path) -> None:
     validator = installed("check-jsonschema")
     check(validator, "--builtin-schema", "vendor.compose-spec", folder / "compose.yaml")
 
 
-def test_kubernetes_resources_fit_their_schemas(folder: Path) -> None:
+def test_kubernetes_resources_match_their_schemas(folder: Path) -> None:
     output = check(installed("kubernetes-validate"), "--strict", folder / "kubernetes.yaml")
     assert output.count("passed") == 3
 
@@ -227,7 +227,7 @@ def test_kubernetes_pod_is_confined(rendered: dict[str, bytes]) -> None:
     assert {"name": "my-docs-2"} in [source.get("secretRef") for source in container["envFrom"]]
 
 
-def test_cloud_run_container_fits_the_schema_of_a_pod(folder: Path, tmp_path: Path) -> None:
+def test_cloud_run_container_matches_the_schema_of_a_pod(folder: Path, tmp_path: Path) -> None:
     (service,) = yaml.safe_load_all((folder / "cloud-run.yaml").read_bytes())
     revision = service["spec"]["template"]["spec"]
     # Fields that Knative adds to a pod's specification, or does not require.
@@ -251,7 +251,7 @@ def test_systemd_unit_verifies(folder: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "port"), [(None, 8123), ("", 8123), ("10000", 10000), (" 0 ", 0)]
 )
-def test_port_variable_comes_before_the_settings(
+def test_port_variable_overrides_the_settings(
     written: str | None,
     port: int,
     rendered: dict[str, bytes],
@@ -266,7 +266,7 @@ def test_port_variable_comes_before_the_settings(
 
 
 @pytest.mark.parametrize("written", ["65536", "-1", "http", "1e3", "tcp://10.0.0.1:80"])
-def test_port_that_does_not_exist_is_refused(
+def test_invalid_port_is_refused(
     written: str, rendered: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "settings.json").write_bytes(rendered["my_docs_2/settings.json"])
@@ -316,6 +316,6 @@ def test_platform_files_have_known_keys(rendered: dict[str, bytes]) -> None:
         ("fly.toml", b"a ="),
     ],
 )
-def test_what_does_not_parse_is_refused(name: str, content: bytes) -> None:
+def test_files_that_do_not_parse_are_refused(name: str, content: bytes) -> None:
     with pytest.raises(RenderError, match=name):
         parse_back(name, content)

@@ -16,7 +16,7 @@ from foundry.cli.main import GROUPS, main
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*(?:3[0-7]|38|9[0-7])(?:;\d+)*m")
 
 
-def test_help_lists_what_one_does_first_in_front() -> None:
+def test_help_lists_the_first_commands_first() -> None:
     said = CliRunner().invoke(main, ["--help"], terminal_width=80).stdout
     places = [said.index(f"\n{title}:\n") for title in GROUPS]
     assert places == sorted(places)
@@ -27,7 +27,7 @@ def test_help_lists_what_one_does_first_in_front() -> None:
 
 
 @pytest.mark.parametrize(("typed", "offered"), [("ser", "serve"), ("export --expl", "--explain")])
-def test_shells_complete(typed: str, offered: str) -> None:
+def test_shells_complete_commands(typed: str, offered: str) -> None:
     words = f"foundry {typed}"
     place = str(len(words.split()) - 1)
     environment = {"_FOUNDRY_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": place}

@@ -30,7 +30,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_index(load_config(folder)).folder
 
 
-def test_numbers_are_those_of_the_search(
+def test_numbers_match_the_search(
     index: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     page = PAGE.read_text(encoding="utf-8")

@@ -59,7 +59,7 @@ def project(exported: Project, tmp_path: Path) -> Project:
     return exported.copy(tmp_path / "project")
 
 
-def test_documents_and_queries_have_the_models_vectors(exported: Project) -> None:
+def test_vectors_of_documents_and_queries_equal_the_models(exported: Project) -> None:
     project = exported
     dense = Manifest.read(project.index / "manifest.json").dense
     assert dense is not None
@@ -81,7 +81,7 @@ def test_documents_and_queries_have_the_models_vectors(exported: Project) -> Non
     assert answer["results"]
 
 
-def test_what_is_embedded_once_is_the_same_for_ever(project: Project) -> None:
+def test_cached_vectors_are_reused_and_give_the_same_bytes(project: Project) -> None:
     before = snapshot(project.index)
     again = json.loads(project.succeed("build", "--json", "--quiet").stdout)
     assert again["changes"]["embedded"] == 0
@@ -129,7 +129,7 @@ def test_export_is_verified_and_updated(project: Project) -> None:
     assert "transformer.npy" in result.output
 
 
-def test_server_needs_no_other_library(export: Path) -> None:
+def test_server_needs_only_numpy(export: Path) -> None:
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({UNWANTED!r}))\n"
         "from notes import load, search_hybrid\n"
@@ -151,7 +151,7 @@ def test_other_weights_than_the_indexs_are_refused(project: Project) -> None:
     assert "transformer.npy" in result.output
 
 
-def test_auto_says_what_it_chose_and_why(tmp_path: Path) -> None:
+def test_auto_reports_its_choice_with_the_reason(tmp_path: Path) -> None:
     project = make(tmp_path / "project", "minilm", "distillation_texts = 100\n")
     reason = "the corpus is too small to compare the trained table with its teacher"
     shown = project.succeed("inspect").stdout
@@ -161,7 +161,7 @@ def test_auto_says_what_it_chose_and_why(tmp_path: Path) -> None:
     assert not (exported / "notes" / "data" / "encoder" / "transformer.npy").exists()
 
 
-def test_model_that_is_not_there_is_named(make_project: MakeProject) -> None:
+def test_missing_model_is_named(make_project: MakeProject) -> None:
     project = make_project(NOTES, config=CONFIG + OPTIONS.format(kind="none", more=""))
     result = project.run("build", "--quiet")
     assert result.exit_code == 1

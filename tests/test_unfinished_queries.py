@@ -59,7 +59,7 @@ def ask(client: TestClient, query: str, **more: Any) -> dict[str, Any]:
         ("PII-2024-0042", "PII-202", "Valves"),
     ],
 )
-def test_each_beginning_of_a_word_finds_what_the_word_finds(
+def test_each_prefix_of_a_word_finds_what_the_word_finds(
     client: TestClient, query: str, begun: str, title: str
 ) -> None:
     for end in range(len(begun), len(query) + 1):
@@ -81,7 +81,7 @@ def test_the_completed_word_is_highlighted(client: TestClient, begun: str, word:
     assert word in shown
 
 
-def test_a_word_that_is_there_or_begins_none_is_searched_for_as_it_is(client: TestClient) -> None:
+def test_words_that_are_known_or_begin_none_are_not_completed(client: TestClient) -> None:
     for query in ("pump", "create", "zyxgy", "pump zyxgy", "pump?", "C++", "is", "p", "泵", "\"'"):
         asked, begun = ask(client, query), ask(client, query, prefix=True)
         assert {**begun, "took_ms": 0} == {**asked, "took_ms": 0}
@@ -105,14 +105,16 @@ def test_the_openapi_document_lists_the_filters_of_the_index_that_is_served(
     assert "team" not in filters_of()
 
 
-def test_nothing_outside_the_view_of_a_caller_completes_a_word(tmp_path: Path) -> None:
+def test_words_outside_a_callers_view_complete_nothing(tmp_path: Path) -> None:
     index = open_index(write_notes(tmp_path / "index", NOTES, vectors=False))
     for source, completed in (("s0", "createAsyncThunk"), ("s1", "createAsy")):
         seen = view_of(index, {"source": source})
         assert complete_query(Terms.open(index), seen, "createAsy") == completed
 
 
-def test_only_requests_that_say_so_are_completed(client: TestClient, server: ModuleType) -> None:
+def test_only_requests_with_the_option_are_completed(
+    client: TestClient, server: ModuleType
+) -> None:
     whole = ask(client, "createAsy")
     assert whole["unknown_identifiers"] in (["createAsy"], [])
     assert whole["match"] != "strong"

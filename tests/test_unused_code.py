@@ -143,7 +143,7 @@ def name_of(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def test_nothing_is_there_that_nothing_uses() -> None:
+def test_there_is_no_unused_code() -> None:
     modules = {str(path): ast.parse(path.read_bytes()) for path in RUNTIME.rglob("*.py")}
     composing = (*FEATURES.rglob("*.py"), *templates_folder().rglob("*.py.jinja"))
     composed = "".join(path.read_text("utf-8") for path in composing)
@@ -151,12 +151,12 @@ def test_nothing_is_there_that_nothing_uses() -> None:
 
 
 @pytest.mark.parametrize("case", sorted(path.name for path in GOLDEN.iterdir()))
-def test_no_value_is_replaced_before_it_is_used(case: str) -> None:
+def test_no_value_is_overwritten_before_it_is_used(case: str) -> None:
     modules = {path: ast.parse(path.read_text("utf-8")) for path in (GOLDEN / case).rglob("*.py")}
     assert {path: found for path, tree in modules.items() if (found := replaced_in(tree))} == {}
 
 
-def test_a_value_that_is_replaced_is_noticed() -> None:
+def test_overwritten_values_are_noticed() -> None:
     text = """
 ask, index = search, 1
 if ask:
@@ -169,7 +169,7 @@ ask = 3
     assert replaced_in(ast.parse(text)) == ["ask, line 7", "hint, line 4", "index, line 2"]
 
 
-def test_what_is_unused_is_noticed() -> None:
+def test_unused_code_is_noticed() -> None:
     text = """
 def used(one, two=2, *, three=3): ...
 def unused(): ...
