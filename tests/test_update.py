@@ -159,7 +159,7 @@ def test_edited_older_export_runs_the_new_code_and_keeps_the_edits(older: Path) 
 
 
 @pytest.mark.slow
-def test_own_module_goes_through_every_door_and_is_left_alone(project: Project) -> None:
+def test_owners_module_is_used_by_every_interface_and_not_changed(project: Project) -> None:
     older = project.export()
     custom = older / "notes" / "custom.py"
     custom.write_text(HOOKS.lstrip("\n"), encoding="utf-8")
@@ -187,7 +187,7 @@ with TestClient(create_app(), base_url="http://127.0.0.1:8000") as client:
 
 
 @pytest.mark.slow
-def test_own_module_is_typed_and_asked_by_mcp_too(make_project: MakeProject) -> None:
+def test_owners_module_is_typed_and_used_by_mcp(make_project: MakeProject) -> None:
     project = make_project(NOTE)
     project.succeed("build", "--quiet")
     exported = project.export()
@@ -231,7 +231,7 @@ def test_search_without_hooks_is_the_search_itself(project: Project) -> None:
     run_in(exported, sys.executable, "-B", "-c", same)
 
 
-def test_conflict_is_marked_listed_and_has_its_exit_code(older: Path) -> None:
+def test_conflicts_are_marked_and_listed_and_have_an_exit_code(older: Path) -> None:
     edit(older / "notes" / "app.py", "from . import __version__\n", "from . import *\n")
     result = update(older)
     assert result.exit_code == 3
@@ -269,7 +269,7 @@ def test_conflict_in_the_settings_is_a_finding_of_both_verifications(project: Pr
     assert "Traceback" not in done.stderr
 
 
-def test_update_says_what_a_moved_module_leaves_behind(project: Project) -> None:
+def test_update_reports_imports_that_a_moved_module_breaks(project: Project) -> None:
     exported = project.export()
     package = exported / "notes"
     (package / "core").mkdir()
@@ -287,7 +287,7 @@ def test_update_says_what_a_moved_module_leaves_behind(project: Project) -> None
     assert all(line in refused.stderr for line in found)
 
 
-def test_edited_modules_that_are_gone_are_kept_and_their_code_is_named(
+def test_edited_modules_that_were_removed_are_kept_and_reported(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = project.root / "foundry.toml"
@@ -312,7 +312,7 @@ def test_edited_modules_that_are_gone_are_kept_and_their_code_is_named(
 
 
 @pytest.mark.slow
-def test_json_lists_every_file_and_a_dry_run_writes_none(older: Path) -> None:
+def test_json_lists_every_file_and_a_dry_run_writes_nothing(older: Path) -> None:
     edit(older / "README.md", "# notes\n", "# ours\n")
     before = snapshot(older)
     answer = json.loads(updated(older, "--json", "--dry-run"))
@@ -324,7 +324,9 @@ def test_json_lists_every_file_and_a_dry_run_writes_none(older: Path) -> None:
 
 
 @pytest.mark.slow
-def test_project_is_found_or_named(older: Path, project: Project, tmp_path: Path) -> None:
+def test_project_is_found_or_an_error_names_it(
+    older: Path, project: Project, tmp_path: Path
+) -> None:
     elsewhere = tmp_path / "elsewhere"
     older.rename(elsewhere)
     result = update(elsewhere)
@@ -345,7 +347,7 @@ def test_export_of_another_project_is_refused(older: Path, project: Project) -> 
 
 
 @pytest.mark.slow
-def test_new_configuration_and_index_come_with_an_update(older: Path, project: Project) -> None:
+def test_an_update_includes_new_configuration_and_index(older: Path, project: Project) -> None:
     edit(older / "README.md", "# notes\n", "# ours\n")
     file = project.root / "foundry.toml"
     file.write_text(SMALL + "port = 8123\n", encoding="utf-8")

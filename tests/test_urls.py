@@ -41,7 +41,7 @@ CANONICAL = {
 
 
 @pytest.mark.parametrize("written", CANONICAL)
-def test_canonical_form(written: str) -> None:
+def test_urls_have_a_canonical_form(written: str) -> None:
     assert str(parse_url(written)) == CANONICAL[written]
 
 
@@ -98,7 +98,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("written", REFUSED, ids=lambda written: ascii(written[:40]))
-def test_refused(written: str) -> None:
+def test_invalid_urls_are_refused(written: str) -> None:
     with pytest.raises(UrlError) as caught:
         parse_url(written)
     assert caught.value.reason == REFUSED[written]
@@ -124,14 +124,14 @@ JOINED = {
 
 
 @pytest.mark.parametrize("reference", JOINED)
-def test_join(reference: str) -> None:
+def test_relative_urls_are_joined(reference: str) -> None:
     assert str(join_url(parse_url("http://example.com/a/"), reference)) == JOINED[reference]
 
 
 @pytest.mark.parametrize(
     "reference", ["mailto:a@b.c", "javascript:x", "data:,x", "http://[", "//["]
 )
-def test_join_refuses(reference: str) -> None:
+def test_invalid_relative_urls_are_refused(reference: str) -> None:
     with pytest.raises(UrlError):
         join_url(parse_url("http://example.com/a/"), reference)
 
@@ -152,7 +152,7 @@ def test_canonical_form_is_a_fixed_point(text: str, start: str) -> None:
 
 
 @given(texts, texts)
-def test_what_is_joined_is_canonical(path: str, reference: str) -> None:
+def test_joined_urls_are_canonical(path: str, reference: str) -> None:
     try:
         base = parse_url("http://example.com/" + path)
         url = join_url(base, reference)
@@ -182,7 +182,7 @@ def test_host_and_port() -> None:
             parse_host_and_port(written)
 
 
-def test_order_is_by_parts() -> None:
+def test_urls_are_ordered_by_parts() -> None:
     urls = [parse_url(text) for text in ("http://b/a", "http://a/b", "http://a/a", "http://a/a?x")]
     assert urls[2] < urls[1] < urls[0]
     assert isinstance(min(urls[:3]), Url)

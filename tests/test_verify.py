@@ -183,7 +183,7 @@ def test_any_file_swapped_with_another_is_named(exported: Path, tmp_path: Path) 
 
 
 @pytest.mark.slow
-def test_stranger_in_any_folder_is_named(exported: Path, tmp_path: Path) -> None:
+def test_unknown_file_in_any_folder_is_named(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     folders = [copy, *(path for path in copy.rglob("*") if path.is_dir())]
     assert len(folders) > 4
@@ -195,9 +195,7 @@ def test_stranger_in_any_folder_is_named(exported: Path, tmp_path: Path) -> None
         stranger.unlink()
 
 
-def test_edit_that_the_list_agrees_with_is_named_all_the_same(
-    exported: Path, tmp_path: Path
-) -> None:
+def test_edit_is_named_even_if_the_list_was_changed_too(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     path, sums = copy / "notes" / "index" / "records.py", copy / "SHA256SUMS"
     old = hash_file(path)
@@ -220,7 +218,7 @@ def test_server_is_not_started_without_its_libraries(exported: Path, tmp_path: P
     assert "not started, because not installed here: not_installed_here\n" in result.output
 
 
-def test_edits_that_work_are_named_and_no_finding(exported: Path, tmp_path: Path) -> None:
+def test_working_edits_are_named_and_are_not_findings(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     for name in ("README.md", "notes/search.py"):
         (copy / name).write_text((copy / name).read_text() + "# mine\n")
@@ -256,7 +254,7 @@ def test_edits_that_break_something_are_findings(
     assert said in findings(copy, "--json")
 
 
-def test_an_edit_that_loses_what_must_be_found_is_a_finding(exported: Path, tmp_path: Path) -> None:
+def test_an_edit_that_loses_expected_results_is_a_finding(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     path = copy / "notes" / "search.py"
     text = path.read_text(encoding="utf-8")
@@ -273,7 +271,7 @@ def test_an_edit_that_loses_what_must_be_found_is_a_finding(exported: Path, tmp_
     "name", ["evil.py", "notes/evil.so", "notes/data/evil.pkl", "new/evil.pth", "a\nb", ".hidden"]
 )
 @pytest.mark.parametrize("kind", ["file", "link"])
-def test_stranger_is_named(name: str, kind: str, exported: Path, tmp_path: Path) -> None:
+def test_unknown_file_is_named(name: str, kind: str, exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     stranger = copy / name
     stranger.parent.mkdir(exist_ok=True)
@@ -346,7 +344,7 @@ def test_planted_bytecode_is_named_and_not_run(mode: str, exported: Path, tmp_pa
 
 
 @pytest.mark.slow
-def test_bytecode_that_comes_of_its_module_is_no_finding(exported: Path, tmp_path: Path) -> None:
+def test_bytecode_of_its_module_is_not_a_finding(exported: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(exported, tmp_path / "copy")
     for options in ([], ["-OO"]):
         done = as_its_owner(copy, *options, "-m", "notes", "search", "seal")
@@ -369,7 +367,7 @@ def test_malformed_list_is_refused(content: str, exported: Path, tmp_path: Path)
     assert "SHA256SUMS" in findings(copy) or content == ""
 
 
-def test_folder_that_is_no_export_is_refused(tmp_path: Path) -> None:
+def test_folder_that_is_not_an_export_is_refused(tmp_path: Path) -> None:
     assert "SHA256SUMS" in findings(tmp_path)
     assert "no such folder" in findings(tmp_path / "nowhere")
 
@@ -432,7 +430,7 @@ def test_file_of_another_size_is_named(name: str, kind: str, damaged: Project) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ARRAYS)
-def test_array_that_lies_is_refused(name: str, built: Project, tmp_path: Path) -> None:
+def test_inconsistent_array_is_refused(name: str, built: Project, tmp_path: Path) -> None:
     project = built.copy(tmp_path / "project")
     path = project.index / name
     original = np.load(path, allow_pickle=False)
@@ -463,7 +461,7 @@ def test_objects_are_never_unpickled(damaged: Project) -> None:
     refuse(damaged, "vectors.scale.npy")
 
 
-def test_folder_called_empty_does_not_hide_damage(built: Project, tmp_path: Path) -> None:
+def test_folder_named_empty_does_not_hide_damage(built: Project, tmp_path: Path) -> None:
     project = built.copy(tmp_path / "empty")
     (project.index / "filters.tags.chunks.npy").write_bytes(b"\x93NUMPY")
     restamp(project, "filters.tags.chunks.npy")
@@ -485,7 +483,7 @@ def test_folder_called_empty_does_not_hide_damage(built: Project, tmp_path: Path
         ({"terms": 1}, "expected"),
     ],
 )
-def test_manifest_that_does_not_fit_is_refused(
+def test_manifest_with_wrong_values_is_refused(
     change: dict[str, object], expected: str, damaged: Project
 ) -> None:
     manifest = damaged.index / "manifest.json"
@@ -499,20 +497,20 @@ def test_manifest_that_does_not_fit_is_refused(
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b"[" * 100_000])
-def test_manifest_that_is_none_is_refused(content: bytes, damaged: Project) -> None:
+def test_malformed_manifest_is_refused(content: bytes, damaged: Project) -> None:
     (damaged.index / "manifest.json").write_bytes(content)
     refuse(damaged, "manifest.json")
 
 
 @pytest.mark.parametrize("content", ["", "v9", "../../etc", "v1/../..", "v\u00b2", "\u00ff"])
-def test_current_that_names_no_version_is_refused(content: str, damaged: Project) -> None:
+def test_current_file_without_a_version_is_refused(content: str, damaged: Project) -> None:
     current = damaged.root / ".foundry" / "index" / "CURRENT"
     current.write_text(content, encoding="utf-8")
     refuse(damaged, "CURRENT", "v9")
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "chunks.jsonl", "vectors.i8.npy", "report.json"])
-def test_next_build_mends_a_damaged_index(name: str, damaged: Project) -> None:
+def test_next_build_repairs_a_damaged_index(name: str, damaged: Project) -> None:
     flip(damaged.index / name, -3)
     result = damaged.succeed("build", "--quiet")
     assert "(unchanged)" not in result.output
@@ -520,7 +518,7 @@ def test_next_build_mends_a_damaged_index(name: str, damaged: Project) -> None:
     assert damaged.ask("pump seal")["results"]
 
 
-def test_next_build_mends_a_lost_current(damaged: Project) -> None:
+def test_next_build_repairs_a_lost_current_file(damaged: Project) -> None:
     (damaged.root / ".foundry" / "index" / "CURRENT").write_text("nonsense", encoding="utf-8")
     damaged.succeed("build", "--quiet")
     assert damaged.ask("pump seal")["results"]
@@ -569,7 +567,7 @@ print(answered, refused)
 
 
 @pytest.mark.slow
-def test_flipped_bits_are_answered_refused_or_explained(damaged: Project) -> None:
+def test_searches_with_flipped_bits_work_or_are_explained(damaged: Project) -> None:
     server = damaged.root / ".foundry" / "server"
     start = f"import sys; sys.path.insert(0, {str(server)!r})\n" + FLIPPER
     # Number of damaged positions in each file.
@@ -613,7 +611,7 @@ def test_server_refuses_a_damaged_index(exported: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_project_with_a_name_that_is_no_text(tmp_path: Path) -> None:
+def test_project_in_a_folder_whose_name_is_not_utf8(tmp_path: Path) -> None:
 
     root = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
     project = make(root)

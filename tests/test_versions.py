@@ -56,7 +56,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, str]:
     return project, result.output
 
 
-def test_init_says_what_was_recognised_and_how_to_undo_it(begun: tuple[Project, str]) -> None:
+def test_init_reports_recognised_versions_and_how_to_undo_it(begun: tuple[Project, str]) -> None:
     project, said = begun
     (line,) = (line for line in said.splitlines() if "newest first" in line)
     assert "2025-06-18, 2025-03-26, 2024-11-05, draft" in line
@@ -67,7 +67,7 @@ def test_init_says_what_was_recognised_and_how_to_undo_it(begun: tuple[Project, 
     }
 
 
-def test_one_page_is_one_hit_that_names_its_other_versions(begun: tuple[Project, str]) -> None:
+def test_a_page_is_one_hit_that_lists_its_other_versions(begun: tuple[Project, str]) -> None:
     project, _ = begun
     for query in ("elicitation form", "roots that a server may look into", "which tools"):
         answer = project.ask(query)
@@ -87,7 +87,7 @@ def test_one_page_is_one_hit_that_names_its_other_versions(begun: tuple[Project,
         ("draft tools", "draft/server/tools.md"),
     ],
 )
-def test_the_version_that_a_query_names_is_shown_and_known(
+def test_the_version_named_in_a_query_is_shown(
     begun: tuple[Project, str], query: str, path: str
 ) -> None:
     answer = begun[0].ask(query)
@@ -95,7 +95,7 @@ def test_the_version_that_a_query_names_is_shown_and_known(
     assert answer["unknown_identifiers"] == []
 
 
-def test_a_new_version_is_named_by_the_report(begun: tuple[Project, str], tmp_path: Path) -> None:
+def test_a_new_version_is_reported(begun: tuple[Project, str], tmp_path: Path) -> None:
     project = begun[0].copy(tmp_path / "copied")
     assert "does not name" not in project.succeed("build").stdout
     newest = {
@@ -108,7 +108,7 @@ def test_a_new_version_is_named_by_the_report(begun: tuple[Project, str], tmp_pa
     assert 'folders of versions that [search.versions] does not list: "2025-11-25"' in said
 
 
-def test_serve_recognises_them_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_serve_recognises_versions_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
     found = adopt(str(write(tmp_path / "docs", specification())))
     assert isinstance(found, Adopted)
@@ -149,7 +149,7 @@ def test_folders_are_ordered_by_age(folders: list[str], expected: list[str]) -> 
     assert found_in(files) == expected
 
 
-def test_what_only_looks_like_a_version_is_none() -> None:
+def test_folders_that_only_look_like_versions_are_not_versions() -> None:
     posts = {
         f"{year}/{month}/post-{year}-{month}.md": GUIDE for year in (2023, 2024) for month in (1, 2)
     }
@@ -171,7 +171,7 @@ def test_what_only_looks_like_a_version_is_none() -> None:
     assert found_in(many) == []
 
 
-def test_files_that_any_folder_has_are_not_counted() -> None:
+def test_files_of_common_names_are_not_counted() -> None:
     files = {
         f"v{n}/{page}.md": GUIDE
         for n in (1, 2)
@@ -184,12 +184,12 @@ def test_files_that_any_folder_has_are_not_counted() -> None:
     ]
 
 
-def test_a_single_page_around_versions_is_one_of_them() -> None:
+def test_a_single_page_beside_versions_is_one_of_them() -> None:
     files = {f"v{n}/more/{page}.md": GUIDE for n in (2, 3) for page in "abc"}
     assert found_in({**files, "more/a.md": GUIDE}) == ["", "v3", "v2"]
 
 
-def test_versions_are_found_beside_others_that_share_no_pages() -> None:
+def test_versions_are_found_beside_unrelated_folders() -> None:
     files = {f"{folder}/guide.md": GUIDE for folder in ("v1", "v2")}
     years = {f"{year}/post-{year}.md": SETUP for year in range(2020, 2024)}
     assert found_in(files | years) == ["v2", "v1"]
@@ -226,7 +226,9 @@ def test_pages_without_text_are_not_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("place", "expected"), [(199_999, []), (200_000, ["v2", "v1"])])
-def test_the_beginning_of_a_page_is_read(place: int, expected: list[str], tmp_path: Path) -> None:
+def test_only_the_beginning_of_a_page_is_compared(
+    place: int, expected: list[str], tmp_path: Path
+) -> None:
     text = f"{GUIDE}\n".ljust(place) + "\0"
     write(tmp_path, {f"v{n}/guide.md": text for n in (1, 2)})
     assert recognised_in(tmp_path) == expected

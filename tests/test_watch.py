@@ -41,7 +41,7 @@ def edit(project: Project, name: str, content: str) -> None:
 
 
 @pytest.mark.slow
-def test_what_changes_is_built(make_project: MakeProject) -> None:
+def test_changes_are_built(make_project: MakeProject) -> None:
     config = CONFIG + '\n[[sources]]\ntype = "records"\nname = "rows"\npath = "rows.csv"\n'
     project = make_project({"a.md": "# Seals\n\nReplace them."}, config=config)
     edit(project, "rows.csv", "id,text\n1,First row\n")
@@ -72,7 +72,7 @@ def test_what_changes_is_built(make_project: MakeProject) -> None:
     assert project.ask("twice")["results"]
 
 
-def test_what_builds_write_is_no_change(make_project: MakeProject) -> None:
+def test_files_written_by_builds_are_not_changes(make_project: MakeProject) -> None:
     """A source that contains the project is not rebuilt because of its own index."""
     config = CONFIG.replace('"sources"', '"."') + 'exclude = ["drafts/"]\n'
     project = make_project({"a.md": "# Seals\n\nReplace them."}, config=config)
@@ -128,7 +128,7 @@ def test_a_running_server_finds_new_text(make_project: MakeProject) -> None:
         server.stderr.close()
 
 
-def test_an_index_put_in_the_place_of_what_was_published_is_replaced(
+def test_an_index_put_in_place_of_the_published_one_is_replaced(
     make_project: MakeProject,
 ) -> None:
     project = make_project({"a.md": "# Seals\n\nReplace them."})
@@ -144,7 +144,7 @@ def test_an_index_put_in_the_place_of_what_was_published_is_replaced(
     assert [hit["path"] for hit in project.ask("coolant seal")["results"]] == ["a.md"]
 
 
-def test_a_folder_that_may_not_be_read_is_left(make_project: MakeProject) -> None:
+def test_an_unreadable_folder_is_reported_and_left(make_project: MakeProject) -> None:
     """The folder is closed, opened, removed and replaced while it is watched."""
     project = make_project({"a.md": "# A\n\nOne.", "sources/private/b.md": "# B\n\nTwo."})
     private = project.root / "sources" / "private"
@@ -178,7 +178,7 @@ def test_a_folder_that_may_not_be_read_is_left(make_project: MakeProject) -> Non
             private.chmod(0o755)
 
 
-def test_a_source_that_is_closed_is_built_again_once_it_is_open(make_project: MakeProject) -> None:
+def test_a_source_is_built_again_once_it_is_readable(make_project: MakeProject) -> None:
     config = CONFIG + '\n[[sources]]\ntype = "folder"\nname = "other"\npath = "other"\n'
     project = make_project({"a.md": "# A\n\nOne.", "other/b.md": "# B\n\nTwo."}, config=config)
     other = project.root / "other"
@@ -206,7 +206,7 @@ def test_a_source_that_is_closed_is_built_again_once_it_is_open(make_project: Ma
         ((100, 0), "not watched: 5 of 5 folders: .*Too many open files", False),
     ],
 )
-def test_what_the_system_does_not_watch_is_told(
+def test_folders_that_the_system_cannot_watch_are_reported(
     limits: tuple[int, int], said: str, is_noticed: bool, make_project: MakeProject
 ) -> None:
     names = ["a.md", *(f"sources/folder{number}/b.md" for number in range(4))]
@@ -222,7 +222,7 @@ def test_what_the_system_does_not_watch_is_told(
         watch.wait_for("5 documents, .*: . read")
 
 
-def test_only_names_that_may_be_documents_concern(tmp_path: Path) -> None:
+def test_only_names_of_possible_documents_matter(tmp_path: Path) -> None:
     from foundry.config.sources import FolderSource
     from foundry.sources.ignoring import concerns_any
 
@@ -272,6 +272,6 @@ print(held() - before)
 
 @needs_glibc
 @pytest.mark.parametrize("threads", ["1", "4"])
-def test_memory_that_a_build_has_freed_goes_back_to_the_system(threads: str) -> None:
+def test_memory_freed_after_a_build_is_returned_to_the_system(threads: str) -> None:
     kept = subprocess.check_output([sys.executable, "-c", FREED, threads], text=True)
     assert int(kept) < 10

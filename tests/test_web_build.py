@@ -51,7 +51,7 @@ def build(project: Project, site: Site) -> dict[str, object]:
     return answer
 
 
-def test_build_ask_and_build_again(site: Site, make_project: MakeProject) -> None:
+def test_a_website_is_built_queried_and_rebuilt(site: Site, make_project: MakeProject) -> None:
     site.routes |= {
         "/": page("Home", "/pumps", "/gone", "/old"),
         "/pumps": page("Pumps", text="The centrifugal pump needs two litres of oil."),
@@ -81,7 +81,7 @@ def test_build_ask_and_build_again(site: Site, make_project: MakeProject) -> Non
     assert "fetched" in project.succeed("build", "--quiet", *site.allowing).stdout
 
 
-def test_the_index_is_the_same_whatever_was_kept(site: Site, make_project: MakeProject) -> None:
+def test_the_index_does_not_depend_on_cached_pages(site: Site, make_project: MakeProject) -> None:
     site.routes |= {"/": page("Home", "/a", "/b"), "/a": page("A"), "/b": page("B")}
     once = make_project({}, config=config_of(site))
     build(once, site)
@@ -118,7 +118,7 @@ def kept_pages(project: Project) -> int:
         return int(connection.execute("SELECT count(*) FROM entries").fetchone()[0])
 
 
-def test_an_interrupted_build_goes_on_where_it_ended(site: Site, make_project: MakeProject) -> None:
+def test_an_interrupted_build_is_continued(site: Site, make_project: MakeProject) -> None:
     count = 12
     interrupted = threading.Event()
 
@@ -187,7 +187,7 @@ CONTRADICTIONS = {
 
 
 @pytest.mark.parametrize("section", CONTRADICTIONS)
-def test_impossible_sources(section: str, tmp_path: Path) -> None:
+def test_invalid_sources_are_refused(section: str, tmp_path: Path) -> None:
     (tmp_path / "foundry.toml").write_text(f'[project]\nname = "x"\n[[sources]]\n{section}\n')
     result = CliRunner().invoke(main, ["build", str(tmp_path)])
     assert result.exit_code == 2
@@ -195,7 +195,7 @@ def test_impossible_sources(section: str, tmp_path: Path) -> None:
     assert "secret@" not in result.output
 
 
-def test_init(site: Site, tmp_path: Path) -> None:
+def test_init_for_a_website(site: Site, tmp_path: Path) -> None:
     site.routes |= {"/docs/": page("Docs", "/docs/a", "/blog"), "/docs/a": page("A")}
     root = tmp_path / "project"
     done = CliRunner().invoke(main, ["init", str(root), "--source", f"{site.url}/docs/"])
@@ -225,7 +225,7 @@ def test_init_of_public_sites(url: str, kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://example.com/", "https://", "http://a:b@example.com/"])
-def test_init_of_what_cannot_be_fetched(url: str, tmp_path: Path) -> None:
+def test_init_for_an_unreachable_website(url: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(main, ["init", str(tmp_path / "p"), "--source", url])
     assert result.exit_code == 1
     assert "a:b" not in result.output
@@ -233,7 +233,7 @@ def test_init_of_what_cannot_be_fetched(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_five_hundred_pages(
+def test_five_hundred_pages_with_every_failure_are_counted(
     site: Site, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The site has every kind of failure at once, and all numbers are known beforehand."""

@@ -54,7 +54,7 @@ def run(command: Sequence[str | Path], folder: Path) -> str:
     return done.stdout
 
 
-def test_wheel_holds_what_it_needs_and_nothing_else(wheel: Path) -> None:
+def test_wheel_contains_only_needed_files(wheel: Path) -> None:
     import zipfile
 
     names = zipfile.ZipFile(wheel).namelist()
@@ -80,7 +80,7 @@ finally:
 """
 
 
-def test_installed_wheel_does_everything_without_a_network_as_the_checkout_does(
+def test_installed_wheel_works_like_the_checkout_without_a_network(
     command: Path, tmp_path: Path
 ) -> None:
     offline = ["unshare", "--net", "--map-root-user"]

@@ -54,7 +54,7 @@ def test_schemas_are_translated(said: dict[str, Any], meant: object) -> None:
     assert translate(said) == meant
 
 
-def test_calls_have_what_they_refer_to() -> None:
+def test_calls_include_the_schemas_they_refer_to() -> None:
     def content(schema: dict[str, Any]) -> dict[str, Any]:
         return {"content": {"application/json": {"schema": schema}}}
 
@@ -93,7 +93,7 @@ def test_calls_have_what_they_refer_to() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_what_is_kept_is_what_the_tool_writes(version: str) -> None:
+def test_fixtures_have_the_form_that_the_tool_writes(version: str) -> None:
     """Checks what does not need the whole document."""
     written = (FOLDER / f"{version}.json").read_text(encoding="utf-8")
     kept = json.loads(written)

@@ -22,7 +22,7 @@ def topic_passages() -> list[Passage]:
     ]
 
 
-def test_titles_learn_to_find_texts_that_share_no_word() -> None:
+def test_titles_learn_to_find_texts_without_common_words() -> None:
     rows = np.random.default_rng(0).normal(size=(len(PIECES), 16)).astype(np.float32)
     pairs = Pairs.of(topic_passages(), PIECES)
     counts = count_pieces(PIECES, PIECES)

@@ -31,7 +31,7 @@ def test_a_room_has_the_tests_of_its_modules(
     assert find_tests(room, MAPPED, tmp_path) == expected
 
 
-def test_every_test_that_is_mapped_is_there() -> None:
+def test_every_mapped_test_exists() -> None:
     mapped = tomllib.loads(DATA.read_text())["tests"]
     for room in {module.partition(".")[0] for module in mapped}:
         found = find_tests(room, mapped)
@@ -39,7 +39,7 @@ def test_every_test_that_is_mapped_is_there() -> None:
         assert [name for name in found if not (ROOT / name).exists()] == []
 
 
-def test_what_is_no_room_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_rooms_are_errors(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["attic"]) == 2
     assert "no tests of 'attic'; rooms are building, " in capsys.readouterr().err
     assert main(["stores"]) == 0

@@ -55,7 +55,7 @@ def test_descriptions_are_cut_at_blank_lines(tmp_path: Path) -> None:
     ]
 
 
-def test_very_short_sentences_stay_with_the_one_before() -> None:
+def test_very_short_sentences_are_joined_to_the_previous_one() -> None:
     text = "No. That is not how a lock works in this system. It waits."
     assert sentences(text) == ["No. That is not how a lock works in this system.", "It waits."]
 

@@ -54,7 +54,7 @@ def attempt(address: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]
 
 
 @pytest.mark.slow
-def test_a_qdrant_that_does_as_it_should(
+def test_a_correct_server_passes(
     native: "NativeQdrant", capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = attempt(native.address, capsys)
@@ -141,7 +141,7 @@ def refusing(answer: Answer) -> Answer:
         (refusing, "a first version is published", 2, "Qdrant rejected a request: 403"),
     ],
 )
-def test_one_that_does_not(
+def test_a_faulty_server_fails_with_the_step(
     native: "NativeQdrant",
     capsys: pytest.CaptureFixture[str],
     other: Callable[[Answer], Answer],
@@ -162,7 +162,7 @@ def test_one_that_does_not(
     assert len(report.splitlines()) < 70
 
 
-def test_none_at_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_server_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert try_qdrant.main(["http://127.0.0.1:1"]) == 2
     said = capsys.readouterr()
     assert said.out == ""

@@ -7,7 +7,7 @@ from write_bill import make_bill
 from foundry import __version__
 
 
-def test_bill_of_a_release_has_its_files_and_every_package_of_users(tmp_path: Path) -> None:
+def test_bill_of_a_release_has_its_files_and_all_requirements(tmp_path: Path) -> None:
     wheel = tmp_path / "rag_foundry-py3-none-any.whl"
     wheel.write_bytes(b"the wheel")
     bill = json.loads(make_bill([wheel]))
