@@ -13,14 +13,6 @@ from foundry.runtime.retrieval.identifiers import (
 tokenizer = Tokenizer("english")
 
 
-def is_identifier(query: str, *patterns: str) -> bool:
-    return is_identifier_query(query, tokenizer.tokenize(query), [*map(re.compile, patterns)])
-
-
-def test_a_long_query_is_never_an_identifier() -> None:
-    assert not is_identifier("D40 " * 100)
-
-
 @pytest.mark.parametrize(("length", "expected"), [(200, True), (201, False)])
 def test_only_the_first_200_characters_are_matched(length: int, expected: bool) -> None:
     pattern = [re.compile("a+"), re.compile("a+ b+")]

@@ -51,24 +51,6 @@ def widen(index: Index, query: str) -> tuple[str, list[str], list[str], dict[str
     return text, [token.text for token in kept], terms[len(own) :], said
 
 
-def test_an_acronym_and_its_long_form_are_synonyms(index: Index) -> None:
-    text, tokens, terms, said = widen(index, "FK of an arm")
-    assert text == "FK of an arm Forward kinematics"
-    assert tokens == ["FK", "of", "an", "arm"]
-    assert terms == ["forward", "kinemat", "=forward kinemat arm"]
-    assert said == {"FK": ["Forward kinematics"]}
-    text, _, terms, said = widen(index, "forward kinematics")
-    # The query's own form is in more chunks, closer to its vector, and a heading.
-    assert (text, terms) == ("forward kinematics", ["fk"])
-    assert said == {"forward kinematics": ["FK"]}
-
-
-def test_stop_words_within_a_form_do_not_matter(index: Index) -> None:
-    assert widen(index, "simultaneous localization and mapping")[3] == {
-        "simultaneous localization mapping": ["SLAM"]
-    }
-
-
 def test_a_form_counts_once_however_often_and_in_any_case(
     index: Index,
 ) -> None:

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 from raw_http import BODY, HEAD, HEALTH, SEARCH, Server, get, read_all, statuses
-from waiting import wait_until
 
 from foundry.runtime.web import connections, serving
 
@@ -152,11 +151,6 @@ def test_request_head_that_trickles_is_cut(hasty: Server) -> None:
             pytest.fail("the server waits for ever")
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET", HEALTH[:-2], b"\r\n"])
-def test_connection_without_a_request_is_closed(hasty: Server, sent: bytes) -> None:
-    assert statuses(hasty.exchange(sent)) == [408]
-
-
 def test_blank_lines_do_not_keep_a_connection_open(hasty: Server) -> None:
     with hasty.connect() as connection:
         connection.sendall(HEALTH)
@@ -172,16 +166,6 @@ def test_blank_lines_do_not_keep_a_connection_open(hasty: Server) -> None:
             except OSError:
                 return
     pytest.fail("the server waits for ever")
-
-
-def test_response_that_is_not_read_is_dropped(hasty: Server) -> None:
-    with hasty.connect() as one, hasty.connect() as other:
-        one.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        other.sendall(b"GET /large HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        assert one.recv(1) and other.recv(1)
-        wait_until(lambda: not hasty.holds(one) and not hasty.holds(other))
-        assert len(read_all(one)) < 20_000_000
-        assert len(read_all(other)) < 20_000_000
 
 
 class Clock(asyncio.SelectorEventLoop):

@@ -32,14 +32,12 @@ from foundry.runtime.index.reader import Index
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.settings import Limits
 from foundry.runtime.web import page as web_page
-from foundry.runtime.web.access import token_check
-from foundry.runtime.web.middleware import Check, Middleware
+from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.page import FOLDER, DocumentPassages, Page, is_page
 from foundry.runtime.web.problems import FAILURES, PROBLEM_RESPONSES, answer_failure
 
 PAGES = pages_of({"page", "chat", "folders"})
 SCRIPTS = sorted(FOLDER.glob("*.js"))
-TOKEN = "a-token-of-at-least-32-characters"
 BROWSER = {"Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 
 CONFIG = """
@@ -230,18 +228,6 @@ def chunk(start: int, text: str, line: int) -> ChunkRecord:
     return ChunkRecord("c", "d", "t", text, [], place, "s", "p", None, [], None, [])
 
 
-def test_joined_text_is_verbatim_if_chunks_touch_or_overlap() -> None:
-    text = "One two three.\nFour five.\n\nSix."
-    first = chunk(0, text[:10], 1)
-    overlapping = chunk(4, text[4:25], 1)
-    after_blank_line = chunk(27, text[27:], 4)
-    assert "".join(join_chunks([first, overlapping, after_blank_line])) == text
-    assert "".join(join_chunks([first, chunk(10, text[10:25], 1)])) == text[:25]
-    assert "".join(join_chunks([chunk(0, "a", 1), chunk(5, "b", 1)])) == "a b"
-    assert "".join(join_chunks([chunk(0, "a", 1), chunk(5, "b", 9)])) == "a\n\nb"
-    assert "".join(join_chunks([])) == ""
-
-
 @given(
     st.text("ab \n", min_size=1, max_size=60),
     st.lists(st.tuples(st.integers(0, 59), st.integers(1, 30)), min_size=1, max_size=8),
@@ -278,21 +264,20 @@ def client(index: Index, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient
     yield make_client()
 
 
-def make_client(check_token: Check | None = None) -> TestClient:
+def make_client() -> TestClient:
     app = FastAPI(
         docs_url=None,
         redirect_slashes=False,
         exception_handlers=dict.fromkeys(FAILURES, answer_failure),
         responses=PROBLEM_RESPONSES,
     )
-    app.include_router(web_page.page_routes(check_token is not None))
+    app.include_router(web_page.page_routes())
     app.include_router(web_page.agent_routes)
     app.add_middleware(
         Middleware,
         allowed_hosts=frozenset(),
         limits=Limits(connections=9, searches=9, streams=9),
         max_body_bytes=1000,
-        check_token=check_token,
     )
     return TestClient(app, base_url="http://127.0.0.1:8000")
 
@@ -443,26 +428,6 @@ def test_llms_txt_is_capped(client: TestClient, monkeypatch: pytest.MonkeyPatch)
     text = client.get("/llms.txt").text
     assert text.count("https://notes.example/d/") == 1
     assert "2 more: `GET https://notes.example/documents?offset=1`" in text
-
-
-def test_pages_need_no_token_and_data_does(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("API_TOKENS", TOKEN)
-    client = make_client(token_check(is_page))
-    for path in ("/", "/chat", "/docs", "/d/plain", "/d/nowhere"):
-        assert client.get(path, headers=BROWSER).status_code == 200
-    paths = ("/about", "/chunks?document=plain", "/d/plain", "/d/plain.md", "/llms.txt")
-    for path in (*paths, "/openapi.json", "/d/nowhere", "/nowhere"):
-        for accept in ("*/*", "text/markdown", "text/html, text/markdown", "application/json"):
-            assert client.get(path, headers={"Accept": accept}).status_code == 401
-    for path in ("/about", "/chunks?document=plain", "/llms.txt"):
-        assert client.get(path, headers=BROWSER).status_code == 401
-    assert client.get("/d/plain", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
-    for path in ("/", "/d/plain"):
-        foreign = {**BROWSER, "Host": "evil.example"}
-        assert client.get(path, headers=foreign).status_code == 421
-        assert client.post(path, headers=BROWSER).status_code == 401
 
 
 def test_scripts_and_styles_of_the_owner_may_have_any_name(

@@ -1,11 +1,7 @@
-"""Rate limits: the token bucket with a fake clock, then a real server.
-
-The bucket's first steps are tested in exports.
-"""
+"""Rate limits: properties of the token bucket, with a fake clock."""
 
 from hypothesis import given
 from hypothesis import strategies as st
-from raw_http import Server, get, statuses
 
 from foundry.runtime.web.access import RateLimit
 
@@ -43,14 +39,3 @@ def test_waiting_as_long_as_told_suffices() -> None:
         if wait := limit.take(b"a"):
             clock.now += wait + 1e-9
             assert limit.take(b"a") == 0.0
-
-
-def test_refusals_have_retry_after() -> None:
-    server = Server(requests_per_minute=3)
-    answers = [server.exchange(get("/busy")) for _ in range(4)]
-    assert [statuses(answer)[0] for answer in answers] == [200, 200, 200, 429]
-    seconds = int(answers[-1].partition(b"retry-after: ")[2].partition(b"\r\n")[0])
-    assert 1 <= seconds <= 20
-    assert statuses(server.exchange(get("/healthz"))) == [200]
-    server.stop()
-    assert server.wait() == 0

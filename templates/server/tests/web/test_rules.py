@@ -83,51 +83,47 @@ def rights(default: str | None = NOTHING) -> Rights:
     return Rights({"sales": SALES, "lab": LAB}, RIGHTS, default)
 
 
-def test_a_token_sees_what_its_rule_lets_through() -> None:
-    assert seen(rights(), request(f"Bearer {TOKEN}")) == (WHOLE, SALES)
-    assert seen(rights(), request(f"Bearer {OTHER}")) == (WHOLE, LAB)
+NOBODY = f"Bearer {'u' * 32}"
 
 
-def test_a_token_without_a_rule_sees_nothing() -> None:
-    assert seen(rights(), request(f"Bearer {'u' * 32}")) == (WHOLE, None)
+@pytest.mark.parametrize(
+    ("sent", "view"),
+    [
+        ([f"Bearer {TOKEN}"], (WHOLE, SALES)),
+        ([f"Bearer {OTHER}"], (WHOLE, LAB)),
+        # Tokens without a rule, no token, one sent twice, and what is not a bearer token.
+        *(([sent], (WHOLE, None)) for sent in (NOBODY, f"Basic {TOKEN}", TOKEN, "Bearer")),
+        ([], (WHOLE, None)),
+        ([f"Bearer {TOKEN}", f"Bearer {TOKEN}"], (WHOLE, None)),
+        ([f"Bearer {TOKEN}, {OTHER}"], (WHOLE, None)),
+    ],
+)
+def test_a_token_sees_what_its_rule_lets_through(sent: list[str], view: Any) -> None:
+    several = rights()
+    assert seen(several, request(*sent)) == view
+    # Outside of requests, everything is seen.
+    assert several.view(WHOLE) is WHOLE
 
 
-def test_a_request_without_a_token_sees_nothing() -> None:
-    assert seen(rights(), request()) == (WHOLE, None)
-
-
-def test_a_token_that_is_sent_twice_sees_nothing() -> None:
-    assert seen(rights(), request(f"Bearer {TOKEN}", f"Bearer {TOKEN}")) == (WHOLE, None)
-
-
-@pytest.mark.parametrize("sent", [f"Basic {TOKEN}", TOKEN, "Bearer", f"Bearer {TOKEN}, {OTHER}"])
-def test_what_is_no_bearer_token_sees_nothing(sent: str) -> None:
-    assert seen(rights(), request(sent)) == (WHOLE, None)
-
-
-def test_those_without_a_rule_see_everything_if_their_owner_says_so() -> None:
-    everything = rights(None)
-    assert seen(everything, request()) is WHOLE
-    assert seen(everything, request(f"Bearer {'u' * 32}")) is WHOLE
-
-
-def test_a_rule_holds_also_where_all_others_see_everything() -> None:
-    assert seen(rights(None), request(f"Bearer {TOKEN}")) == (WHOLE, SALES)
-
-
-def test_outside_of_requests_everything_is_seen() -> None:
-    assert rights().view(WHOLE) is WHOLE
+@pytest.mark.parametrize(("default", "refused"), [(NOTHING, True), (None, False)])
+def test_those_without_a_rule_see_what_the_owner_says(default: str | None, refused: bool) -> None:
+    other = (WHOLE, None) if refused else WHOLE
+    for sent in ([], [NOBODY]):
+        assert seen(rights(default), request(*sent)) == other
+        metrics = request(*sent, path="/metrics")
+        if not refused:
+            assert seen(rights(default), metrics) is WHOLE
+            continue
+        with pytest.raises(HTTPException, match="403: This token has no access"):
+            seen(rights(default), metrics)
+    assert seen(rights(default), request(f"Bearer {TOKEN}")) == (WHOLE, SALES)
+    with pytest.raises(HTTPException, match="403: This token has no access"):
+        seen(rights(default), request(f"Bearer {TOKEN}", path="/metrics"))
 
 
 def test_what_is_no_request_sees_everything() -> None:
     """The server loads the index at start-up, outside of any request."""
     assert seen(rights(), request(kind="lifespan")) is WHOLE
-
-
-def test_after_a_request_its_rule_is_forgotten() -> None:
-    several = rights()
-    seen(several, request(f"Bearer {TOKEN}"))
-    assert several.view(WHOLE) is WHOLE
 
 
 def test_after_a_request_that_failed_its_rule_is_forgotten() -> None:
@@ -142,27 +138,6 @@ def test_after_a_request_that_failed_its_rule_is_forgotten() -> None:
         assert several.view(WHOLE) is WHOLE
 
     asyncio.run(serve())
-
-
-@pytest.mark.parametrize("sent", [f"Bearer {TOKEN}", f"Bearer {'u' * 32}"])
-def test_metrics_are_refused_to_those_who_do_not_see_everything(sent: str) -> None:
-    with pytest.raises(HTTPException, match="403: This token has no access") as caught:
-        seen(rights(), request(sent, path="/metrics"))
-    assert caught.value.status_code == 403
-
-
-def test_metrics_are_refused_to_those_without_a_token() -> None:
-    with pytest.raises(HTTPException, match="403"):
-        seen(rights(), request(path="/metrics"))
-
-
-def test_metrics_are_refused_to_a_rule_also_where_all_others_see_everything() -> None:
-    with pytest.raises(HTTPException, match="403"):
-        seen(rights(None), request(f"Bearer {TOKEN}", path="/metrics"))
-
-
-def test_metrics_are_shown_to_those_who_see_everything() -> None:
-    assert seen(rights(None), request(path="/metrics")) is WHOLE
 
 
 def test_a_view_is_made_once_for_each_index() -> None:
@@ -180,13 +155,11 @@ def test_the_settings_say_what_rules_let_through(
     monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest(TOKEN)}")
     read = Rights.read(file)
     assert read.rules == {"sales": SALES, "lab": LAB}
+    assert read.tokens == {bytes.fromhex(digest(TOKEN)): "sales"}
     assert seen(read, request(f"Bearer {TOKEN}")) == (WHOLE, SALES)
     assert seen(read, request(f"Bearer {OTHER}")) == (WHOLE, None)
     assert seen(read, request()) == (WHOLE, None)
-
-
-def test_the_settings_may_let_others_see_everything(tmp_path: Path) -> None:
-    assert seen(Rights.read(written(tmp_path, default="all")), request()) is WHOLE
+    assert seen(Rights.read(written(file.parent, default="all")), request()) is WHOLE
 
 
 def test_the_settings_may_have_scores_depend_on_what_is_seen(
@@ -206,37 +179,22 @@ def opened(rights: Rights) -> list[object]:
     return found
 
 
-def test_no_rules_are_known_without_the_environment(file: Path) -> None:
-    assert Rights.read(file).tokens == {}
-
-
 @pytest.mark.parametrize("written", ["sales={}", " sales = {} ", "lab={},sales={}", ",sales={},,"])
+@pytest.mark.parametrize("one", [digest(TOKEN), digest(TOKEN).upper()])
 def test_entries_of_the_environment(
-    written: str, file: Path, monkeypatch: pytest.MonkeyPatch
+    written: str, one: str, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one = digest(TOKEN)
     monkeypatch.setenv(
         "ACCESS_TOKENS", written.replace("lab={}", f"lab={digest(OTHER)}").format(one)
     )
     assert Rights.read(file).tokens[bytes.fromhex(one)] == "sales"
 
 
-def test_digests_may_be_in_capitals(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest(TOKEN).upper()}")
-    assert Rights.read(file).tokens == {bytes.fromhex(digest(TOKEN)): "sales"}
-
-
-def test_entries_of_a_file(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = ["# Of 2026", f"sales={digest(TOKEN)}", "", f"  lab={digest(OTHER)}  ", "  # none"]
-    (tmp_path / "access").write_text("\n".join(lines))
-    monkeypatch.setenv("ACCESS_FILE", str(tmp_path / "access"))
-    assert Rights.read(file).tokens == RIGHTS
-
-
 def test_the_environment_and_a_file_add_up(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "access").write_text(f"lab={digest(OTHER)}")
+    lines = ["# Of 2026", "", f"  lab={digest(OTHER)}  ", "  # none"]
+    (tmp_path / "access").write_text("\n".join(lines))
     monkeypatch.setenv("ACCESS_FILE", str(tmp_path / "access"))
     monkeypatch.setenv("ACCESS_TOKENS", f"sales={digest(TOKEN)}")
     assert Rights.read(file).tokens == RIGHTS
