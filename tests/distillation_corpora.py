@@ -5,7 +5,7 @@ import random
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from small_indexes import chunk_record
+from samples import sample_chunk
 
 from foundry.embedding.distil.corpus_texts import chunk_text
 from foundry.embedding.embedder import Vectors
@@ -33,7 +33,7 @@ def make_chunk(
     number: int, text: str, *, document: str = "", title: str = "", section: Sequence[str] = ()
 ) -> ChunkRecord:
     document = document or f"document-{number}"
-    return chunk_record(
+    return sample_chunk(
         id=f"{number:08x}",
         document_id=document,
         title=title or document,

@@ -34,7 +34,6 @@ from foundry.progress import Reporter
 from foundry.rendering import plan
 from foundry.rendering.design import Design
 from foundry.runtime.index.documents import Documents
-from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 
 SOURCES = ("s0", "s1")
@@ -131,13 +130,6 @@ def _chunks(number: int, document: Document, passages: tuple[str, ...]) -> Itera
         # Ids are not in the order of the chunks, so that ties show which of the two decides.
         chunk_id = f"c{(number * 7919 + place * 104_729) % 1_000_003:07d}"
         yield Chunk(chunk_id, document.id, text, (document.title,), 0, len(text), 1, 1)
-
-
-def chunk_record(**known: Any) -> ChunkRecord:
-    """Return a chunk of which only these fields matter."""
-    fields = {"id": "c1", "document_id": "d1", "title": "Guide", "text": "", "section": []}
-    fields |= {"position": {}, "source": "docs", "path": "guide.md", "url": None, "tags": []}
-    return ChunkRecord(**{**fields, "modified": None, "also_at": [], **known})
 
 
 def number_of(index: Any, hit: Any) -> int:

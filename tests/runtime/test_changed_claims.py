@@ -4,13 +4,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from small_indexes import chunk_record
+from samples import sample_hit
 
 from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.support import find_unsupported
-from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
@@ -21,10 +19,7 @@ INDEX: Any = SimpleNamespace(
 
 
 def passage(text: str, title: str, path: str) -> Any:
-    chunk = chunk_record(title=title, text=text, path=path, url="")
-    fields = [getattr(chunk, name) for name in ChunkRecord.__slots__]
-    lanes = LaneScores(None, None), LaneRanks(None, None)
-    return number_passages([Hit(*fields, 0.5, *lanes, {})])
+    return number_passages([sample_hit(title=title, text=text, path=path, url="")])
 
 
 def lacks(sentence: str, text: str, title: str = "Guide", path: str = "guide.md") -> list[str]:

@@ -1,18 +1,16 @@
 """A model's output, as rendered by Markdown renderers, has no link, image or HTML."""
 
-from dataclasses import astuple
 from itertools import pairwise
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
-from small_indexes import chunk_record
+from samples import sample_hit
 
 from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.legend import legend
 from foundry.runtime.chat.model_text import CitationFilter, MarkupFilter
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 
 PASSAGE = "Ask at https://docs.example/help, or www.docs.example."
 MARKS = (
@@ -78,12 +76,10 @@ def test_no_link_image_or_html_however_text_is_split(text: str, cuts: list[int])
 @example("](", "[x", ["a"])
 @given(hostile, hostile, st.lists(hostile, max_size=3))
 def test_legend_below_an_answer_makes_no_links(text: str, title: str, sections: list[str]) -> None:
-    chunk = chunk_record(
+    hit = sample_hit(
         title=title, text=PASSAGE, section=sections, url="https://docs.example/a](http://evil)<img>"
     )
-    (passage,) = number_passages(
-        [Hit(*astuple(chunk), 0.5, LaneScores(None, None), LaneRanks(None, None), {})]
-    )
+    (passage,) = number_passages([hit])
     said = legend([passage.source.cited()])
     assert said.startswith("\n\n[1] ")
     assert said.count("\n") == 2

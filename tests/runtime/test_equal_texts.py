@@ -2,17 +2,17 @@
 
 import importlib
 from collections.abc import Iterator
-from dataclasses import astuple
 from types import ModuleType
 
 import pytest
 from conftest import MakeProject
 from hypothesis import given
 from hypothesis import strategies as st
-from small_indexes import Note, chunk_record, rendered_server, write_notes
+from samples import sample_hit
+from small_indexes import Note, rendered_server, write_notes
 
 from foundry.runtime.evaluation.judging import rank_documents
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, merge_equal_texts
+from foundry.runtime.retrieval.results import Hit, merge_equal_texts
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
@@ -27,11 +27,9 @@ NOTES = [
 
 
 def hit(number: int, text: str, title: str = "") -> Hit:
-    chunk = chunk_record(
-        id=f"c{number}", document_id=f"d{number}", title=title, text=text, path=f"{number}.md"
-    )
-    return Hit(
-        *astuple(chunk), 1 - number / 1000, LaneScores(None, None), LaneRanks(None, None), {}
+    score, path = 1 - number / 1000, f"{number}.md"
+    return sample_hit(
+        id=f"c{number}", document_id=f"d{number}", title=title, text=text, path=path, score=score
     )
 
 

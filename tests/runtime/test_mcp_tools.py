@@ -7,7 +7,7 @@ from typing import Any, Self, cast, get_args, get_type_hints
 
 from hypothesis import given
 from hypothesis import strategies as st
-from small_indexes import chunk_record
+from samples import sample_chunk
 
 from foundry.runtime.index.documents import DocumentRecord, join_chunks
 from foundry.runtime.index.reader import Index
@@ -17,7 +17,7 @@ from foundry.runtime.mcp.models import MODELS
 from foundry.runtime.mcp.tools import TOOLS, read_beginning
 from foundry.runtime.retrieval.results import SearchResponse
 
-CHUNK = chunk_record(id="guide/ä #1", document_id="a b/guide?.md")
+CHUNK = sample_chunk(id="guide/ä #1", document_id="a b/guide?.md")
 DOCUMENT = DocumentRecord(
     id=CHUNK.document_id,
     title="Guide",

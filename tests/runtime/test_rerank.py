@@ -18,7 +18,7 @@ from cross_encoders import logit, write_cross_encoder
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from small_indexes import chunk_record
+from samples import sample_chunk
 
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
@@ -60,7 +60,7 @@ class Scripted:
 
 def index_of(texts: Sequence[str]) -> Any:
     def chunk(number: int) -> ChunkRecord:
-        return chunk_record(
+        return sample_chunk(
             id=f"c{number:03}", document_id="d", title="d", text=texts[number], source="s", path="p"
         )
 

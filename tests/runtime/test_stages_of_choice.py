@@ -1,21 +1,21 @@
 """Caps and near-duplicates among whole responses."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from small_indexes import chunk_record
+from samples import sample_chunk, sample_hit
 
 from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.journal import Journal
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, rank_hits, respond
+from foundry.runtime.retrieval.results import Hit, rank_hits, respond
 from foundry.runtime.retrieval.stages.document_cap import cap_documents
 from foundry.runtime.retrieval.stages.near_duplicates import merge_near_duplicates
 
@@ -27,7 +27,7 @@ TEXT = (
 
 
 def record(name: str, text: str = "", *, document: str = "d") -> ChunkRecord:
-    return chunk_record(
+    return sample_chunk(
         id=name,
         document_id=document,
         title=document,
@@ -64,7 +64,7 @@ def index_of(records: Sequence[ChunkRecord]) -> Any:
 def hits(records: Sequence[ChunkRecord]) -> list[Hit]:
     """Hits in this order, with scores that decrease by 0.01."""
     return [
-        Hit(*astuple(found), 0.9 - number / 100, LaneScores(None, None), LaneRanks(None, None), {})
+        sample_hit(**asdict(found), score=0.9 - number / 100)
         for number, found in enumerate(records)
     ]
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from unittest.mock import patch
 
 import pytest
-from small_indexes import chunk_record
+from samples import sample_chunk
 
 from foundry.runtime import cli as commands
 from foundry.runtime import terminal
@@ -24,7 +24,7 @@ from foundry.runtime.retrieval.journal import Group, Journal, Mode
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse
 from foundry.runtime.retrieval.snippets import add_snippets
 
-CHUNK = chunk_record(
+CHUNK = sample_chunk(
     text="A \x1b[31mred\x1b[0m\nword. " * 50,
     section=["Guide", "Start"],
     position={"char_start": 0, "char_end": 16, "line_start": 1, "line_end": 1, "page": 3},

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
-from small_indexes import chunk_record
+from samples import sample_chunk
 from starlette.testclient import TestClient
 
 from foundry.runtime.errors import IndexUnusableError, InvalidRequestError
@@ -32,7 +32,7 @@ from foundry.runtime.web.problems import FAILURES, PROBLEM_RESPONSES, answer_fai
 from foundry.runtime.web.routes import in_event_loop
 
 ODD_ID = "guide/a b/ä?#&\\..;'\".md"
-CHUNK = chunk_record(
+CHUNK = sample_chunk(
     id=ODD_ID + "~1",
     document_id=ODD_ID,
     text="Verbatim \N{SNOWMAN} text.",

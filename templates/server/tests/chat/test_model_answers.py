@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from samples import sample_hit
 
 from foundry.runtime.chat.conversation import ENGLISH, Conversation, Turn
 from foundry.runtime.chat.model_answer import ModelChat, is_readable, search_both
@@ -14,15 +15,10 @@ from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.model.replies import BudgetSpentError, ModelChunk, ModelError
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import (
-    Hit,
-    LaneRanks,
-    LaneScores,
     Match,
     SearchResponse,
     respond,
 )
-
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
@@ -34,23 +30,15 @@ ASKED = [Turn("user", "When is the valve replaced?")]
 FOLLOWED_UP = [*ASKED, Turn("assistant", "Yearly. [1]"), Turn("user", "Who replaces it?")]
 SENTENCE = "The valve is replaced yearly."
 SOURCE = {"number": 1, "id": "c0", "title": "Valves", "url": "https://docs.example/valves"}
-HIT = Hit(
+HIT = sample_hit(
     id="c0",
     document_id="d",
     title="Valves",
     text=SENTENCE,
     section=["Valves"],
-    position={},
-    source="s",
     path="valves.md",
     url=str(SOURCE["url"]),
-    tags=[],
     modified="2024-03-04",
-    also_at=[],
-    score=0.5,
-    scores=LaneScores(**NOWHERE),
-    ranks=LaneRanks(**NOWHERE),
-    boosts={},
 )
 
 

@@ -1,32 +1,16 @@
 """Prompts: their limits, the fences, and the roles of messages."""
 
+from samples import sample_hit
+
 from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.conversation import Conversation, Turn
 from foundry.runtime.chat.prompt import HISTORY_CHARACTERS, answer_messages, condense_messages
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
-
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
+from foundry.runtime.retrieval.results import Hit
 
 
 def hit(text: str, number: int = 0) -> Hit:
-    return Hit(
-        id=f"c{number}",
-        document_id="d1",
-        title="The\nGuide",
-        text=text,
-        section=["The\nGuide", "Start", "Here"],
-        position={},
-        source="docs",
-        path="guide.md",
-        url="https://example.com/guide",
-        tags=[],
-        modified=None,
-        also_at=[],
-        score=0.5,
-        scores=LaneScores(**NOWHERE),
-        ranks=LaneRanks(**NOWHERE),
-        boosts={},
-    )
+    section = ["The\nGuide", "Start", "Here"]
+    return sample_hit(id=f"c{number}", title="The\nGuide", text=text, section=section)
 
 
 def test_only_the_server_has_the_role_of_the_system() -> None:

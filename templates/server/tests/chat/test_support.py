@@ -5,15 +5,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from samples import sample_hit
 
 from foundry.runtime.chat.answer import number_passages
 from foundry.runtime.chat.claims import numbers_of, read_claims
 from foundry.runtime.chat.quoting.units import sentences
 from foundry.runtime.chat.support import MAX_CLAIMS, find_unsupported
 from foundry.runtime.index.tokens import Tokenizer
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
-
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
+from foundry.runtime.retrieval.results import Hit
 
 FREQUENCIES = {"valv": 5, "replac": 4, "month": 3, "pump": 3, "oil": 2}
 INDEX: Any = SimpleNamespace(
@@ -39,24 +38,7 @@ does.
 
 
 def hit(number: int, title: str, text: str) -> Hit:
-    return Hit(
-        id=f"c{number}",
-        document_id=f"d{number}",
-        title=title,
-        text=text,
-        section=[title],
-        position={},
-        source="s",
-        path=f"{number}.md",
-        url=None,
-        tags=[],
-        modified=None,
-        also_at=[],
-        score=0.5,
-        scores=LaneScores(**NOWHERE),
-        ranks=LaneRanks(**NOWHERE),
-        boosts={},
-    )
+    return sample_hit(id=f"c{number}", title=title, text=text, section=[title], path=f"{number}.md")
 
 
 PASSAGES = number_passages([hit(1, "Valves", VALVES), hit(2, "Pumps", PUMPS)])

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from samples import sample_chunk
 
 from foundry.runtime.errors import ConfigurationError
 from foundry.runtime.index.documents import DocumentRecord
-from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.web.citations import announce, document_url, public_url, record_path
 
 CITATIONS = "foundry.runtime.web.citations"
-CHUNK = ChunkRecord("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
+CHUNK = sample_chunk(id="a/b#~1", document_id="a/b#", path="b.md")
 DOCUMENT = DocumentRecord(
     *("a/b#", "Title", "docs", "b.md", None, "text/plain", "", 4, None, [], {}, "text", [], 1, 0)
 )

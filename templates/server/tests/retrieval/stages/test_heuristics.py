@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import sample_chunk
 
 from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.index.records import ChunkRecord
@@ -18,20 +19,7 @@ TOKENIZER = Tokenizer("english")
 
 
 def record(name: str, text: str, *, tags: Sequence[str] = ()) -> ChunkRecord:
-    return ChunkRecord(
-        id=name,
-        document_id="d",
-        title="d",
-        text=text,
-        section=[],
-        position={"start": 0, "end": len(text), "line_start": 1, "line_end": 1},
-        source="docs",
-        path="d",
-        url=None,
-        tags=list(tags),
-        modified=None,
-        also_at=[],
-    )
+    return sample_chunk(id=name, title="d", text=text, tags=list(tags))
 
 
 def candidates(scores: Sequence[float]) -> Candidates:

@@ -5,12 +5,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from samples import sample_hit
 
-from foundry.runtime.index.lines import make_record
-from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
+from foundry.runtime.retrieval.results import Hit
 from foundry.runtime.retrieval.stages.near_duplicates import (
     MAX_SEEN,
     Shingles,
@@ -24,28 +23,11 @@ TEXT = (
     " lamp room, where it is cleaned, filled with oil and locked again before anybody goes down."
 )
 
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
-BOOSTS: dict[str, dict[str, float]] = {"boosts": {}}
-
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:
     """Return a hit whose score decreases by a hundredth with each number."""
-    chunk = ChunkRecord(
-        id=f"c{number}",
-        document_id=document,
-        title="",
-        text=text,
-        section=[],
-        position={},
-        source="docs",
-        path="a.md",
-        url=None,
-        tags=[],
-        modified=None,
-        also_at=[],
-    )
-    lanes = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE)}
-    return make_record(Hit, chunk.to_json(), score=0.9 - number / 100, **lanes, **BOOSTS)
+    score = 0.9 - number / 100
+    return sample_hit(id=f"c{number}", document_id=document, title="", text=text, score=score)
 
 
 def merge(texts: Sequence[str], count: int = 10) -> tuple[list[Hit], Journal]:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import sample_chunk
 
 from foundry.runtime.errors import InvalidRequestError
 from foundry.runtime.index.records import ChunkRecord
@@ -94,20 +95,7 @@ class SmallIndex:
 
     def chunk(self, number: int) -> ChunkRecord:
         self.read.append(number)
-        return ChunkRecord(
-            id=f"c{number}",
-            document_id="d",
-            title="d",
-            text=TEXTS[number],
-            section=[f"Note {number}"],
-            position={},
-            source="docs",
-            path="p",
-            url=None,
-            tags=[],
-            modified=None,
-            also_at=[],
-        )
+        return sample_chunk(title="d", text=TEXTS[number], section=[f"Note {number}"])
 
 
 @pytest.fixture

@@ -6,16 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import sample_chunk, sample_hit
 
-from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.passages import find_passages
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
 from foundry.runtime.retrieval.stages.parents import expand_parents
-
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
-BOOSTS: dict[str, Any] = {"boosts": {}}
 
 
 def record(
@@ -31,19 +27,12 @@ def record(
     }
     if parent is not None:
         position |= {"parent_start": parent, "parent_end": parent + 100}
-    return ChunkRecord(
+    return sample_chunk(
         id=f"c{number}",
         document_id=document,
-        title="t",
         text=f"chunk {number:04}",
         section=list(section),
         position=position,
-        source="s",
-        path="p",
-        url=None,
-        tags=[],
-        modified=None,
-        also_at=[],
     )
 
 
@@ -144,9 +133,8 @@ def test_a_parent_of_more_chunks_than_expected_is_read_to_its_end() -> None:
 
 def test_each_parent_is_given_with_its_best_chunk() -> None:
     journal = Journal()
-    nowhere = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE), **BOOSTS}
     hits = [
-        make_record(Hit, CHUNKS[number].to_json(), score=0.9 - place / 10, **nowhere)
+        sample_hit(**CHUNKS[number].to_json(), score=0.9 - place / 10)
         for place, number in enumerate((4, 1, 0, 4, 5, 3, 2))
     ]
     index = index_of(CHUNKS)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import sample_chunk
 
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.lines import make_record
-from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.journal import Journal
@@ -43,21 +43,8 @@ class FakeIndex:
         return (self.read(number, make, **more) for number, more in rows)
 
     def read(self, number: int, make: Any, **more: Any) -> Any:
-        chunk = ChunkRecord(
-            id=f"c{number}",
-            document_id=f"d{number // 2}",
-            title="",
-            text="",
-            section=[],
-            position={},
-            source="docs",
-            path="",
-            url=None,
-            tags=[],
-            modified=None,
-            also_at=[],
-        )
-        return make_record(make, chunk.to_json(), **more)
+        read = sample_chunk(id=f"c{number}", document_id=f"d{number // 2}")
+        return make_record(make, read.to_json(), **more)
 
 
 def pin(

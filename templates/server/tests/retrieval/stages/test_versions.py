@@ -7,26 +7,18 @@ from itertools import permutations
 from typing import Any
 
 import pytest
+from samples import sample_hit
 
 from foundry.runtime.retrieval.journal import Journal
-from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
+from foundry.runtime.retrieval.results import Hit
 from foundry.runtime.retrieval.stages.versions import find_named, forget_versions, prefer_version
 
 FOLDERS = ("", "v3", "old/v2")
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 
 def hits(*found: tuple[str, float]) -> list[Hit]:
-    nowhere: tuple[LaneScores, LaneRanks, dict[str, float]] = (
-        LaneScores(**NOWHERE),
-        LaneRanks(**NOWHERE),
-        {},
-    )
     return [
-        Hit(
-            *(f"c{number}", f"d-{path}", path, "text", [], {}, "docs", path, None, [], None, []),
-            *(score, *nowhere),
-        )
+        sample_hit(id=f"c{number}", document_id=f"d-{path}", title=path, path=path, score=score)
         for number, (path, score) in enumerate(found)
     ]
 
