@@ -250,7 +250,7 @@ def test_no_hit_reaches_the_minimum(make_project: MakeProject) -> None:
     assert said["dropped"] == 1
     assert 0 < said["best_dropped"] < 1
     assert (
-        "1 passage below the minimum score left out"
+        "Left out 1 passage below the minimum score"
         in project.succeed("query", "how is water pumped").stdout
     )
 

@@ -144,7 +144,7 @@ def test_pinned_results_come_first_and_are_marked(tab: Visit) -> None:
     playwright.expect(result.locator(".where")).to_contain_text("pinned by the owner")
     tab.page.click("#explanation summary")
     tab.see("#explained", "comes first: the owner pinned it to this query.")
-    tab.see("#explained", "1 document pinned to this query by the owner.")
+    tab.see("#explained", "The owner pinned 1 document to this query.")
 
 
 def test_thumbs_are_logged_for_the_owner(served: Served, tab: Visit) -> None:
@@ -195,11 +195,11 @@ def test_factors_and_stages_are_shown(tab: Visit) -> None:
     tab.see("#status", "Understanding: No language model is configured.")
     tab.page.click("#explanation summary")
     tab.see("#explained", "By words: you chose this mode.")
-    tab.see("#explained", "merged into similar passages")
+    tab.see("#explained", "into similar passages")
     tab.see("#explained", f"A factor marked {TIMES}")
     tab.page.fill("#query", "zebra")
     tab.page.check("[value=semantic]")
-    tab.see("#status", "below the minimum score left out; the best has 0.")
+    tab.see("#status", "below the minimum score; the best has 0.")
 
 
 def test_stages_are_described_in_their_own_words(tab: Visit) -> None:

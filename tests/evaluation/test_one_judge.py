@@ -190,7 +190,7 @@ def test_unknown_names_are_reported_and_count_as_not_found(
     values = report["metrics"]["hybrid"]
     assert values["nDCG@10"] == pytest.approx(1 / (1 + 1 / math.log2(3)), abs=1e-6)
     assert values["recall@100"] == 0.5
-    said = "1 relevant name not in the index, so never found: 'absent.md'"
+    said = "1 relevant name cannot be found in the index: 'absent.md'"
     assert said in project.succeed("eval", "--quiet", "--questions", str(file)).stdout
     assert said in ask_export(project.root / "dist" / "notes", "--questions", str(file)).stdout
 

@@ -93,7 +93,7 @@ def test_report_has_a_line_for_each_mode_and_note() -> None:
         "       0.5000",
         "1 response in mode hybrid used keywords only",
         "2 queries cannot be asked: 2 empty",
-        "1 relevant name not in the index, so never found: 'x.md'",
+        "1 relevant name cannot be found in the index: 'x.md'",
         "compared",
         "FAILED: hit@1 fell",
     ]

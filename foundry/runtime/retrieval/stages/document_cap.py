@@ -24,5 +24,5 @@ def cap_documents(hits: Iterable[Hit], journal: Journal, *, most: int) -> Iterat
         else:
             left_out += 1
             passages = count_of(left_out, "passage")
-            sentence = f"{passages} left out, since enough hits are from the same document."
+            sentence = f"Left out {passages}, since enough hits are from the same document."
             journal.note("document_cap", sentence, left_out=left_out)

@@ -21,8 +21,8 @@ def require_lane_score(
 
     The semantic score is a cosine, comparable between queries; the keyword score is relative to the
     best hit's, which is 1 unless an identifier of the query is unknown. Lanes that were not
-    searched or have no minimum are ignored. A candidate that one of the others has not scored is
-    kept.
+    searched or have no minimum are ignored. A candidate that has no score in one of the remaining
+    lanes is kept.
     """
     lanes = [(candidates.semantic, semantic), (candidates.keyword, keyword)]
     passed = [
@@ -45,7 +45,7 @@ def _keep(candidates: Candidates, journal: Journal, kept: NDArray[np.bool_]) -> 
     dropped = int((~kept).sum())
     if dropped:
         dropped += journal.stages.get(STAGE, {}).get("dropped", 0)
-        sentence = f"{count_of(dropped, 'passage')} below the minimum score left out"
+        sentence = f"Left out {count_of(dropped, 'passage')} below the minimum score"
         if kept.any():
             journal.note(STAGE, f"{sentence}.", dropped=dropped)
         else:

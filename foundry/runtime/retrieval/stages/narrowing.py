@@ -65,7 +65,7 @@ def apply_operators(
             allowed = required
     if unread:
         passages = count_of(unread, "passage")
-        sentence = f"{passages} with the words of a phrase were not checked for it."
+        sentence = f"Did not look for a phrase in {passages} with its words."
         journal.note(STAGE, *journal.told[STAGE], sentence, **journal.stages[STAGE], unread=unread)
     return allowed
 

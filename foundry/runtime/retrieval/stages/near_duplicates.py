@@ -132,7 +132,7 @@ def merge_near_duplicates(
                 shingles.pop()
                 removed += 1
                 duplicates_found = count_of(removed, "near duplicate")
-                sentence = f"{duplicates_found} merged into similar passages."
+                sentence = f"Merged {duplicates_found} into similar passages."
                 journal.note("near_duplicates", sentence, removed=removed)
                 return number
         for key in sketch:

@@ -36,7 +36,7 @@ def _merge_parents(hits: Iterable[Hit], journal: Journal) -> Iterator[Hit]:
         if parent in seen:
             merged += 1
             results = count_of(merged, "result")
-            sentence = f"{results} merged with a better one from the same passage."
+            sentence = f"Merged {results} with a better one from the same passage."
             journal.note("parents", sentence, merged=merged)
             continue
         if parent[1] != NO_PARENT:

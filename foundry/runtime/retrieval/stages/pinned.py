@@ -73,7 +73,7 @@ def pin_documents(
     pinned = [replace(hit, pinned=True, boosts={}) for hit in found if hit is not None]
     if not pinned:
         return iter(hits)
-    sentence = f"{count_of(len(pinned), 'document')} pinned to this query by the owner."
+    sentence = f"The owner pinned {count_of(len(pinned), 'document')} to this query."
     journal.note("pinned", sentence, documents=len(pinned))
     shown = {hit.id for hit in pinned}
     return chain(pinned, (hit for hit in hits if hit.id not in shown))

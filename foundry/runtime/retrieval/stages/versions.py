@@ -109,7 +109,7 @@ def prefer_version(
         if not is_shown:
             left_out += 1
             passages = count_of(left_out, "passage")
-            sentence = f"{passages} from other versions left out."
+            sentence = f"Left out {passages} from other versions."
             journal.note(STAGE, sentence, left_out=left_out)
         if hit.id in early or (is_shown and hit.id not in moved):
             versions = pages.get(place[0], {}) if place else {}
