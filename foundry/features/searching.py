@@ -18,7 +18,7 @@ class Search(Protocol):
 
 READ_PATTERNS = SearchStep(SearchPlace.BEGIN, Call("settings", "identifier_patterns"))
 TELL_OF_OPERATORS = SearchStep(
-    SearchPlace.PARSE, Call("retrieval.plain_text", "tell_of_operators", ("journal",)), sets=()
+    SearchPlace.PARSE, Call("retrieval.plain_text", "note_plain_operators", ("journal",)), sets=()
 )
 MERGE_EQUAL = SearchStep(
     SearchPlace.MERGE, Call("retrieval.results", "merge_equal_texts", ("hits", "wanted"))

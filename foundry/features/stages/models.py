@@ -45,7 +45,7 @@ class Understanding(Stage):
         if self.extract:
             extraction = "retrieval.stages.extraction"
             fields = Call(extraction, "extracted_fields")
-            parts.append(Call(extraction, "FeatureExtraction", (fields,), ("confidence",)))
+            parts.append(Call(extraction, "FilterExtraction", (fields,), ("confidence",)))
         asked = ("index", ASKED, "filters", "journal", Call(module, "query_model"), (*parts,))
         yield SearchStep(
             SearchPlace.READ,

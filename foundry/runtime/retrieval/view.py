@@ -53,7 +53,7 @@ class Divisible(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Contents:
-    """The metadata of a view; see `About`."""
+    """The metadata of a view; see `IndexMetadata`."""
 
     language: str
     dense: dict[str, Any] | None

@@ -28,7 +28,7 @@ _OTHER = "which {} the query asks for"
 _SHAPE = "; null unless the query says so, and how sure you are, from 0 to 1"
 
 
-class FeatureExtraction:
+class FilterExtraction:
     """Extracts filters from the model's answer.
 
     `fields` are the filters that may be set; `confidence` is the minimum confidence, 0 to 1.
