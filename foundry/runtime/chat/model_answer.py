@@ -41,7 +41,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelChat:
-    """Answers with a model, following the owner's instructions; without one, like `Chat`."""
+    """Answers with a model, following the owner's instructions; without a model, like `Chat`."""
 
     search: AsyncSearch
     model: GuardedModel | None

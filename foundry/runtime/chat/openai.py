@@ -156,7 +156,7 @@ def openai_routes(answer: Answer, model_name: str) -> APIRouter:
 
     @routes.get("/models/{name}", response_model=ModelDescription)
     async def describe_model(name: str) -> Response:
-        """Describe the model of this name, in OpenAI's format."""
+        """Describe the server's model, in OpenAI's format; 404 for any other name."""
         if name == model_name:
             return JsonResponse(model)
         message = f"The model {name[:100]!a} does not exist; see /v1/models."

@@ -4,10 +4,11 @@ A sentence without a citation is checked against all passages. `comparing.eviden
 unsupported parts, and `comparing.coefficients` weights them; a sentence is marked if the weighted
 sum is high enough. The reported reason is the most important one:
 
-- `number`: they do not have a number, or a similar sentence has another number or unit;
-- `name`: they do not have a name or an identifier, and the user did not mention it either;
-- `negation`: a similar sentence is negated where it is not, or vice versa, or has an opposite;
-- `words`: they lack most of its words, or a similar sentence has other words or another order.
+- `number`: the passages lack a number, or a similar sentence has another number or unit;
+- `name`: the passages lack a name or an identifier, and the user did not mention it either;
+- `negation`: only one of the sentence and a similar one is negated, or they contain opposites;
+- `words`: the passages lack most of its words, or a similar sentence has other words or another
+  order.
 
 Most wrong sentences that are worded freely are not detected: that takes a language model. If the
 documents are not in English, or the answer is not in the passages' language, only digits are

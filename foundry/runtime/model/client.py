@@ -101,7 +101,7 @@ def take_call(daily_calls: int | None) -> bool:
 
 
 def draw_fence() -> str:
-    """Return a random prefix for the lines around quoted text, which the text cannot imitate."""
+    """Return a random prefix for the lines around a quotation, so that it cannot imitate them."""
     return f"#{secrets.token_hex(8)}"
 
 

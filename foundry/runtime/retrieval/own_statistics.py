@@ -50,9 +50,9 @@ class TermCounts:
 
 
 def view_by_own_statistics(index: OpenedIndex, filters: Filters | None) -> Index:
-    """Return a view like `view_of`, whose scores and version depend only on its own documents.
+    """Return a view like that of `view_of`, but whose scores depend only on its own documents.
 
-    Raises IndexUnusableError if the index was built without counts.
+    It has no version. Raises IndexUnusableError if the index was built without counts.
     """
     counts, selection = index.part(TermCounts.open), Selection.of(index, filters)
     lengths, dense = counts.lengths[selection.chunks], index.manifest.dense

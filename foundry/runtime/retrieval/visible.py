@@ -86,7 +86,7 @@ class VisibleRecords:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VisibleTerms(PostingsLane):
-    """The keyword lane of a view: postings of `whole` (n,), mapped by `places` (n,)."""
+    """The keyword lane of a view: the postings of `whole`, with chunks mapped by `places` (n,)."""
 
     whole: KeywordLane
     places: NDArray[np.int32]

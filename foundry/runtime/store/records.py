@@ -1,7 +1,7 @@
 """Records of chunks and documents stored in an engine: texts, titles, places.
 
-The server has the hashes of their ids. Records are read by the keys of chunks. All records that a
-caller needs are read in one exchange.
+The server has the hashes of their ids. Records are read by the keys of chunks, up to READ_AT_ONCE
+in one exchange.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,7 +45,7 @@ class StoredLines(RecordLines):
     """Records stored as JSON lines in an engine, looked up by number or by the hash of their id."""
 
     def __init__(self, store: Store, ids: Path, firsts: NDArray[np.uint64] | None) -> None:
-        """Map the hashes. For documents, `firsts` (m + 1,) has the first chunk of each.
+        """Memory-map the hashes of ids. For documents, `firsts` (m + 1,) are their first chunks.
 
         Raises IndexUnusableError.
         """
@@ -95,7 +95,7 @@ class StoredIndex(OpenedIndex):
         *,
         parts: Iterable[Callable[[OpenedIndex], object]] = (),
     ) -> None:
-        """Map the server's local files. Raises IndexUnusableError."""
+        """Memory-map the server's local files. Raises IndexUnusableError."""
         layout = files.layout
 
         def open_lines(path: Path, _offsets: Path, ids: Path, count: int) -> StoredLines:

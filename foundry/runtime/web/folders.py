@@ -21,7 +21,7 @@ MAX_PATH = 4_096  # Maximum length of a path in characters.
 
 
 class FolderParameters(RequestModel):
-    """The query string of GET /folders: a path, "" or ending with a slash, and which part of it."""
+    """The query string of GET /folders: a folder, "" or ending with a slash, and a page of it."""
 
     path: Annotated[str, Field(max_length=MAX_PATH, pattern="^(.*/)?$")] = ""
     after: Annotated[str | None, Field(max_length=MAX_PATH)] = None

@@ -106,7 +106,7 @@ def _candidates(folder: Path, beside: PurePosixPath, name: str) -> Iterator[Pure
     else:
         places = [beside / name, PurePosixPath(name)]
     if "pages" in beside.parts and not name.startswith("/"):
-        # Antora has a folder of pictures beside that of pages.
+        # Antora keeps pictures in a folder beside the folder `pages`.
         module = beside.parts[: beside.parts.index("pages")]
         places.append(PurePosixPath(*module, "images", name))
     yield from (place for place in places if not _is_hidden(place))

@@ -32,7 +32,7 @@ class Thumbs(Record):
 
 
 def thumb_routes(questions: QuestionLog) -> APIRouter:
-    """Return GET /thumbs and POST /thumbs, which write to the question log."""
+    """Return POST /thumbs, which writes to the question log, and GET /thumbs."""
     routes = APIRouter(route_class=JsonRoute, tags=["search"])
 
     @routes.get("/thumbs", response_model=Thumbs)

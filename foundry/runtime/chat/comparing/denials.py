@@ -37,7 +37,10 @@ class Denials:
     def in_clause(
         self, text: str, nearest: str, others: Sequence[str], weights: Mapping[str, float]
     ) -> float:
-        """Return how similar a clause is to another if exactly one of them is negated, else 0."""
+        """Return how similar the most similar clauses are of which only one is negated; 0 if none.
+
+        The result is also 0 if two pairs of clauses differ like this, since that may cancel out.
+        """
         # If both sentences are negated, the negations may belong to different clauses.
         if _both_deny(text, nearest):
             return 0.0

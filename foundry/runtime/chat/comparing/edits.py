@@ -14,7 +14,7 @@ from .words import Token
 
 # A change with this many equal words around it has the full weight.
 ENOUGH_BESIDE = 4
-# Maximum words, and content words, of a change; longer changes are paraphrases.
+# Maximum numbers of words, and of content words, in a change; longer changes are paraphrases.
 MAX_WORDS, MAX_TELLING = 4, 2
 
 

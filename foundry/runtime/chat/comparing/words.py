@@ -108,7 +108,7 @@ def base_form(word: str) -> str:
 
 
 def stems_of(tokens: list[Token]) -> set[str]:
-    """Return the stems of tokens."""
+    """Return the stems of tokens; function words and numbers have none."""
     return {token.stem for token in tokens if token.stem}
 
 

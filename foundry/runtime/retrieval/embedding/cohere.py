@@ -15,7 +15,7 @@ from .live import LiveQueryEncoder, ask_service
 from .replies import bad_reply, read_vectors
 
 FIXED_WIDTH = ("-v2.0", "-v3.0")
-"""Models of fixed width, which reject `output_dimension`."""
+"""Endings of the names of models that have a fixed width and reject `output_dimension`."""
 
 INPUT_TYPES = {"document": "search_document", "query": "search_query"}
 

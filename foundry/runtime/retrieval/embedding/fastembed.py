@@ -76,7 +76,7 @@ class FastEmbedEmbeddings:
             timeout: Ignored: the model runs on this machine.
 
         Raises:
-            EmbeddingFailure: A vector is not finite.
+            EmbeddingFailure: A vector is not finite, or all zeros.
         """
         del timeout
         if side == "query":

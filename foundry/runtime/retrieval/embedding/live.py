@@ -106,7 +106,10 @@ class LiveQueryEncoder:
 
     @stage("encode")
     def encode(self, text: str) -> NDArray[np.float32] | None:
-        """Return the unit vector (d,) of a query; None if the service fails."""
+        """Return the unit vector (d,) of a query.
+
+        None if the service fails or rejects the query, and for a while after a failure.
+        """
         vector = self._recent.get(text)
         if vector is not None:
             return vector

@@ -62,7 +62,10 @@ def find_difference(probe: NDArray[np.float32] | None, dense: DenseManifest) -> 
 
 
 def require_model(files: IndexFiles, provider: str) -> DenseManifest:
-    """Raise IndexUnusableError unless the index expects query vectors from this provider."""
+    """Return how the vectors of an index were made.
+
+    Raises IndexUnusableError unless the index expects query vectors from this provider.
+    """
     dense = DenseManifest(**require_vectors(files))
     if dense.query["encoder"] != "same" or dense.provider != provider:
         raise IndexUnusableError(

@@ -56,7 +56,7 @@ class SentenceTransformersEmbeddings:
             timeout: Ignored: the model runs on this machine.
 
         Raises:
-            EmbeddingFailure: A vector is not finite.
+            EmbeddingFailure: A vector is not finite, or all zeros.
         """
         del timeout
         encode = self.network.encode_query if side == "query" else self.network.encode_document

@@ -165,7 +165,7 @@ class Transformer:
             timeout: Ignored: the model runs on this machine.
 
         Raises:
-            EmbeddingFailure: A vector is not finite.
+            EmbeddingFailure: A vector is not finite, or all zeros.
         """
         del timeout
         most = self.shape.max_tokens

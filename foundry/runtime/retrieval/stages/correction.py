@@ -87,7 +87,7 @@ def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal
     corrected = {word: found for word, found in judged.items() if found != word}
     if not corrected:
         return query
-    # Compiling a pattern of the words takes longer than everything else here.
+    # Every word is looked up, since compiling a pattern of the corrected ones would take longer.
     original = _RUN.sub(lambda run: f'"{run[0]}"' if run[0] in corrected else run[0], normal)
     notice = f"Showing results for: {said}"
     told = [

@@ -1,9 +1,9 @@
-"""Detects questions in a language other than the documents', which hardly match them.
+"""Detects questions in a language other than the documents'; such questions match few passages.
 
-A question is in another language if it contains two of that language's most frequent words, and
-more of them than of the documents' language, or if most of its letters are from another script.
-Words that occur in many chunks count as the documents' language, even if another language is
-configured.
+A question is in another language if it contains at least two of that language's most frequent
+words, and more of them than of the documents' language, or if most of its letters are from another
+script. If these words occur in many chunks, they belong to the documents' language, even if
+another language is configured.
 """
 
 import re

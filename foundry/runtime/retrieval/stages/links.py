@@ -85,9 +85,9 @@ def add_linked(
 ) -> Candidates:
     """Add documents linked from or to the best `seeds` candidates, up to `neighbours` for each.
 
-    A linked document is represented by its best candidate or, if it has none, by its first chunk,
-    if that passes the filters (`allowed`, (n,), if given). A candidate that already scores higher
-    keeps its score, and the seeds' own documents do not change.
+    A linked document is represented by its best candidate. If it has none, its first chunk is
+    added, unless the filters exclude that chunk (`allowed`, (n,)). A candidate that already scores
+    higher keeps its score, and the seeds' own documents do not change.
     """
     seed_places = candidates.best_places()[:seeds]
     if not len(seed_places):

@@ -28,7 +28,7 @@ STAGE = "operators"
 WORD_UNITS, PHRASE_UNITS, FILTER_UNITS = 2_000, 6_000, 2_000
 CHUNKS_OF_UNIT = 20  # Marking this many chunks takes one unit.
 MAX_ITEMS = 16  # Maximum number of operators; others are plain text.
-MAX_TERMS = 16  # Maximum number of a phrase's terms, the rarest, that select chunks to read.
+MAX_TERMS = 16  # Chunks to read have the rarest terms of a phrase, at most this many.
 
 _ITEM = re.compile(
     r"(?<!\S)(?:"

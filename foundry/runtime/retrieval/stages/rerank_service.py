@@ -21,7 +21,7 @@ from ...settings import API_KEY, SETTINGS_FILE, read_address, read_variable, rea
 from .rerank import Reranker
 
 MAX_REPLY_BYTES = 1_000_000
-LONGEST_SECONDS = 60.0  # Time for calls that are still running after the search's deadline.
+LONGEST_SECONDS = 60.0  # Timeout of a call, which goes on after the search's deadline
 CALLS_AT_ONCE = 16
 
 # httpx logs every call at INFO; the server's own log already has every request.

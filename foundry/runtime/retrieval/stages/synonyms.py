@@ -19,7 +19,7 @@ from ..journal import Journal, quote
 
 FOLDER = "synonyms"  # In the folder of an index
 MAX_FORM_TERMS = 8
-MAX_ADDED = 8  # Forms added to a query.
+MAX_ADDED = 8  # Maximum number of forms added to a query
 FORM_UNITS = 5_000  # Cost of adding a form
 MAX_NAMED = 128  # Words of a query that are checked for forms; further ones are mostly repetitions.
 
