@@ -3,7 +3,7 @@
 from .index.heading_terms import query_terms
 from .opening import current_index
 from .retrieval.candidates import FIRST_DEPTH, Candidates, candidate_count
-from .retrieval.filters import FilterColumns, Filters, tell_of_filters
+from .retrieval.filters import FilterColumns, Filters, note_empty_filters
 from .retrieval.grouping import add_more, best_of_documents
 from .retrieval.hybrid import (
     by_meaning,
@@ -15,7 +15,7 @@ from .retrieval.hybrid import (
 )
 from .retrieval.identifiers import finds_identifier, note_unknown_identifiers
 from .retrieval.journal import Group, Journal, Mode, afford_terms, early_budget
-from .retrieval.plain_text import tell_of_operators
+from .retrieval.plain_text import note_plain_operators
 from .retrieval.respelling import respell
 from .retrieval.results import (
     SearchResponse,
@@ -51,7 +51,7 @@ def search_hybrid(
     index = current_index()
     journal.units = early_budget(index, query)
     patterns = identifier_patterns()
-    tell_of_operators(journal)
+    note_plain_operators(journal)
 
     searched, tokens = index.tokenizer.tokenize_query(query)
     if searched != query:
@@ -60,7 +60,7 @@ def search_hybrid(
     terms = query_terms(tokens)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)
-    tell_of_filters(index, filters, allowed, journal)
+    note_empty_filters(index, filters, allowed, journal)
     note_unknown_identifiers(index, query, tokens, patterns, journal)
 
     # Ten times as many if only the best of each document is shown.
@@ -84,7 +84,7 @@ def search_hybrid(
             candidates = fuse_linear(candidates, *lane_weights)
             candidates = prefer_named(candidates, index, terms)
 
-    candidates = candidates.of_lanes(times * FIRST_DEPTH)
+    candidates = candidates.with_first_depth(times * FIRST_DEPTH)
     listed = best_of_documents(candidates, index) if group else candidates
     hits = rank_hits(index, listed, wanted)
     hits = merge_equal_texts(hits, wanted)

@@ -67,7 +67,7 @@ def run(
         from .index.reader import served
 
         findings: list[str] = []
-        # Files are not hashed when an index is opened, so damage can appear at any time.
+        # Large files are not hashed when an index is opened, so damage can show at any time.
         with suppress(ServerError):
             findings = served.whole().verify()
         if not findings:

@@ -126,7 +126,10 @@ def read_address(name: str) -> str | None:
 
 
 def read_number(name: str, *, most: float = 1e9, whole: bool = False) -> float | None:
-    """Return the number in a variable, 0 to `most`; None if unset. Raises ConfigurationError."""
+    """Return the number in a variable, from 0 to `most`; None if it is unset or blank.
+
+    Raises ConfigurationError.
+    """
     written = read_variable(name)
     if written is None:
         return None

@@ -3,7 +3,7 @@
 from .index.heading_terms import query_terms
 from .opening import current_index
 from .retrieval.candidates import FIRST_DEPTH, Candidates, candidate_count
-from .retrieval.filters import FilterColumns, Filters, tell_of_filters
+from .retrieval.filters import FilterColumns, Filters, note_empty_filters
 from .retrieval.grouping import add_more, best_of_documents
 from .retrieval.hybrid import (
     by_meaning,
@@ -15,7 +15,7 @@ from .retrieval.hybrid import (
 )
 from .retrieval.identifiers import finds_identifier, note_unknown_identifiers, tokens_of
 from .retrieval.journal import Group, Journal, Mode, afford_terms, early_budget
-from .retrieval.plain_text import tell_of_operators
+from .retrieval.plain_text import note_plain_operators
 from .retrieval.respelling import respell
 from .retrieval.results import (
     SearchResponse,
@@ -25,7 +25,7 @@ from .retrieval.results import (
     respond,
 )
 from .retrieval.stages.cross_encoder import reranker
-from .retrieval.stages.extraction import FeatureExtraction, extracted_fields
+from .retrieval.stages.extraction import FilterExtraction, extracted_fields
 from .retrieval.stages.parents import expand_parents
 from .retrieval.stages.rerank import rerank
 from .retrieval.stages.rewriting import QueryRewriting
@@ -57,14 +57,14 @@ def search_hybrid(
     index = current_index()
     journal.units = early_budget(index, query)
     patterns = identifier_patterns()
-    tell_of_operators(journal)
+    note_plain_operators(journal)
     rewritten, filters = understand_query(
         index,
         query,
         filters,
         journal,
         query_model(),
-        [QueryRewriting(), FeatureExtraction(extracted_fields(), confidence=0.7)],
+        [QueryRewriting(), FilterExtraction(extracted_fields(), confidence=0.7)],
         deadline_ms=2000,
     )
 
@@ -75,7 +75,7 @@ def search_hybrid(
     terms = query_terms(tokens)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)
-    tell_of_filters(index, filters, allowed, journal)
+    note_empty_filters(index, filters, allowed, journal)
     note_unknown_identifiers(index, query, tokens_of(index, query, journal), patterns, journal)
 
     # Ten times as many, because later stages leave some out.
@@ -99,7 +99,7 @@ def search_hybrid(
             candidates = fuse_linear(candidates, *lane_weights)
             candidates = prefer_named(candidates, index, terms)
 
-    candidates = candidates.of_lanes(times * FIRST_DEPTH)
+    candidates = candidates.with_first_depth(times * FIRST_DEPTH)
     candidates = rerank(candidates, index, query, journal, reranker(), hits=5, deadline_ms=1000)
     listed = best_of_documents(candidates, index) if group else candidates
     hits = rank_hits(index, listed, wanted)

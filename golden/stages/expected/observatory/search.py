@@ -3,7 +3,7 @@
 from .index.heading_terms import query_terms
 from .opening import current_index
 from .retrieval.candidates import FIRST_DEPTH, Candidates, candidate_count
-from .retrieval.filters import FilterColumns, Filters, tell_of_filters
+from .retrieval.filters import FilterColumns, Filters, note_empty_filters
 from .retrieval.grouping import add_more, best_of_documents
 from .retrieval.hybrid import (
     by_meaning,
@@ -71,7 +71,7 @@ def search_hybrid(
     searched, tokens, terms = add_synonyms(index, searched, tokens, terms, journal)
     terms = afford_terms(index, terms, journal)
     allowed = index.part(FilterColumns.open).select(filters)
-    tell_of_filters(index, filters, allowed, journal)
+    note_empty_filters(index, filters, allowed, journal)
     allowed = apply_operators(allowed, operators, index, journal, phrase_chunks=300)
     note_unknown_identifiers(index, plain, tokens, patterns, journal)
 
@@ -107,7 +107,7 @@ def search_hybrid(
             candidates = fuse_linear(candidates, *lane_weights)
             candidates = prefer_named(candidates, index, terms)
 
-    candidates = candidates.of_lanes(times * FIRST_DEPTH)
+    candidates = candidates.with_first_depth(times * FIRST_DEPTH)
     candidates = boost_anchors(candidates, index, tokens, patterns, journal, factor=1.1)
     candidates = boost_by_tiers(candidates, index, today(), tiers=[(14, 1.2), (60, 1.05)])
     candidates = add_linked(candidates, index, allowed, journal, seeds=2, neighbours=3, factor=0.7)

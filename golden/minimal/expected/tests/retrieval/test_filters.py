@@ -13,10 +13,10 @@ from workshop.index.layout import IndexLayout
 from workshop.retrieval.filters import (
     UNKNOWN_TIME,
     FilterColumns,
+    note_empty_filters,
     parse_filters,
     parse_time,
     read_pairs,
-    tell_of_filters,
 )
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.values import encode_value
@@ -186,6 +186,6 @@ def test_filters_that_let_nothing_through_are_told(
     columns: FilterColumns, filters: dict[str, object] | None, said: str | None
 ) -> None:
     journal, index = Journal(), SimpleNamespace(part=lambda _kind: columns)
-    tell_of_filters(cast(Any, index), filters, columns.select(filters), journal)
+    note_empty_filters(cast(Any, index), filters, columns.select(filters), journal)
     notices = [details["notice"] for details in journal.stages.values()]
     assert [notice.startswith(said or "") for notice in notices] == [True] * (said is not None)

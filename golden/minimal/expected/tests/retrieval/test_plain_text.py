@@ -3,7 +3,7 @@
 import pytest
 
 from workshop.retrieval.journal import Journal
-from workshop.retrieval.plain_text import tell_of_operators
+from workshop.retrieval.plain_text import note_plain_operators
 
 
 @pytest.mark.parametrize(
@@ -20,7 +20,7 @@ from workshop.retrieval.plain_text import tell_of_operators
 )
 def test_an_operator_is_told_to_be_plain_words(query: str, operator: str) -> None:
     journal = Journal(query)
-    tell_of_operators(journal)
+    note_plain_operators(journal)
     notice = f"Operators are disabled: {operator} was searched for as plain words."
     assert journal.stages == {"operators": {"notice": notice}}
 
@@ -34,5 +34,5 @@ def test_an_operator_is_told_to_be_plain_words(query: str, operator: str) -> Non
 )
 def test_other_signs_are_left_alone(query: str) -> None:
     journal = Journal(query)
-    tell_of_operators(journal)
+    note_plain_operators(journal)
     assert journal.stages == {}

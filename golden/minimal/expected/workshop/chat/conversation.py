@@ -22,7 +22,7 @@ Kind = Literal["question", "follow_up", "acknowledgement"]
 DEFAULT_CHAT_TOP_K = 6
 MAX_WORDS = 24  # A longer message is not a follow-up.
 MAX_ADDED_WORDS = 2
-MAX_FOLLOW_UPS = 4  # Only so many of them, the newest, are added to the query.
+MAX_FOLLOW_UPS = 4  # Maximum number of follow-ups added to a query; the newest are chosen.
 MAX_HEADING_CHARACTERS = 120
 
 _WORD = re.compile(r"\w+(?:-\w+)*")
@@ -72,7 +72,7 @@ class LanguageWords:
     openings: re.Pattern[str]
     asking: re.Pattern[str]  # Words that begin a question or a request
     thanks: frozenset[str]
-    polite: frozenset[str]  # Thanks only together with one of `thanks`
+    polite: frozenset[str]  # Count as thanks only together with one of `thanks`
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -101,7 +101,7 @@ def extract_answer(
     failure: str = "",  # Why the answer was not written by the model, if one was called
     language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
-    """Return an answer made of sentences from the passages, or listing them, and its last event."""
+    """Return an answer that quotes the passages, or only lists them, and its last event."""
     if sources.unknown_identifiers:
         # Sentences that resemble a question about an unknown identifier are off topic.
         text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
@@ -222,7 +222,10 @@ def extract(
 
 
 def _units_of(passage: NumberedPassage, index: Index) -> tuple[list[Unit], int]:
-    """Return the units of a passage, and how many; those of the text that it announces follow."""
+    """Return the units of a passage, then those of the text that it announces.
+
+    Also returns how many belong to the passage itself.
+    """
     hit, text = passage.hit, passage.text
     if is_code_file(hit.path):
         text = fence_code(text, hit.path.rpartition(".")[2].lower())

@@ -1,6 +1,6 @@
 """The command `eval`: asks questions with known answers, and fails if a mean is too low.
 
-That is, if it is below a minimum, or too far below the mean recorded at export.
+A mean is too low if it is below a minimum, or too far below the one recorded at export.
 """
 
 import argparse
@@ -49,7 +49,10 @@ def read_questions(file: Path) -> QuestionSet:
 
 
 def compare(report: Mapping[str, Any], tolerance: float) -> tuple[str, list[str]]:
-    """Return what a report was compared with, or why not, and a line for each fallen mean."""
+    """Compare a report with the recorded figures; return a note, and a line for each fallen mean.
+
+    The note says which modes were compared, or why none was.
+    """
     if not FIGURES.exists():
         return "not compared: no figures were recorded when this server was exported", []
     with reading(FIGURES) as recorded:

@@ -101,7 +101,7 @@ def describe_missing(missing: Sequence[str]) -> str | None:
     """Describe the relevant names that no document has; None if there are none."""
     shown = ", ".join(map(repr, missing[:3])) + (", ..." if len(missing) > 3 else "")
     said = count_of(len(missing), "relevant name")
-    return f"{said} not in the index, so never found: {shown}" if missing else None
+    return f"{said} cannot be found in the index: {shown}" if missing else None
 
 
 def hash_questions(questions: Sequence[Question]) -> str:

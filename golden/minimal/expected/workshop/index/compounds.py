@@ -6,7 +6,7 @@ Both spellings are indexed. English pairs are left out if the closed form means 
 
 import re
 
-# Prefixes: they precede a word, and never occur alone.
+# Prefixes, which may precede any word of MIN_PREFIXED or more letters.
 _PREFIXES = frozenset(
     "anti bi cyber hyper inter intra macro meta micro multi nano non pre pseudo quasi semi sub tri"
     " ultra".split()

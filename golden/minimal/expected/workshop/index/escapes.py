@@ -1,4 +1,4 @@
-"""Removes backslash escapes of Markdown, JSON and code, which do not belong to words."""
+"""Removes backslash escapes of Markdown, JSON and code, since they are not part of words."""
 
 import re
 
@@ -7,8 +7,8 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _UNITS = re.compile(r"(?<!\\)(?:\\u[0-9A-Fa-f]{4})++")
 _RUN = re.compile(r"(?:\\+\w[\w.:/@'+#-]*)++")
 # White space in strings of code and data: `first\nsecond`, `name:\tvalue`. It follows text without
-# a space, unlike most commands of LaTeX (`$\nabla f$`), and no other backslash is in its run,
-# unlike in `C:\Users\new` and `\alpha\times`.
+# a space, unlike most commands of LaTeX (`$\nabla f$`), and every backslash of its run is such an
+# escape, unlike in `C:\Users\new` and `\alpha\times`.
 _WHITE_SPACE = re.compile(r"(?:\\+[nrt][^\\]*)+")
 _BEFORE = frozenset(".,:;!?)]}\"'>=*`/%-")
 _WORD = re.compile(r"\\+(?P<letter>[nrt])(?P<rest>\w[^\\]*)")

@@ -1,17 +1,17 @@
 """Terms of whole headings, and the terms that are looked up for a query, which may name a heading.
 
 A heading has one term of all its words (`=safety requir`), so that a query that names it finds its
-section first. A name in its original spelling has another (`==_open`).
+section first. A heading of one word has another, in its original spelling (`==_open`).
 """
 
 from collections.abc import Iterable, Sequence
 
 from .tokens import Token
 
-MAX_HEADING_TERMS = 24  # Longer queries match no heading.
+MAX_HEADING_TERMS = 24  # Longer headings and queries have no such term.
 
 HEADING_MARK = "="  # Prefix of the term of a heading; terms of text never begin with it.
-SURFACE_MARK = 2 * HEADING_MARK  # Prefix of the term of a name in its original spelling.
+SURFACE_MARK = 2 * HEADING_MARK  # Prefix of the term of a word in its original spelling.
 NAMED = 4  # Term frequency of a heading term; titles have more, parts of headings less.
 
 _FRAME_WORDS = frozenset("about all describe explain find give please show tell".split())
@@ -19,17 +19,21 @@ _ASKING_WORDS = frozenset("define definition mean meaning means page reference".
 
 
 def heading_term(tokens: Iterable[Token], *, as_one: bool = False) -> str | None:
-    """Return the term of a whole heading, or of a query that names one; None without terms.
+    """Return the term of a whole heading, or of a query that may name one.
 
     `Safety Requirements` and `What are the safety requirements?` have the same term. Compounds are
-    taken in their closed form if `as_one`, else in their open form.
+    taken in their closed form if `as_one`, else in their open form. Returns None for text without
+    terms, or with more than MAX_HEADING_TERMS.
     """
     terms = [term for token in _named(tokens) for term in token.spelt(as_one=as_one)]
     return HEADING_MARK + " ".join(terms) if 0 < len(terms) <= MAX_HEADING_TERMS else None
 
 
 def surface_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term of a single word as spelled, which distinguishes `_open` from `open`."""
+    """Return the term of a single word in its original spelling; None for several words.
+
+    It distinguishes `_open` from `open`.
+    """
     named = _named(tokens)
     return SURFACE_MARK + named[0].text if len(named) == 1 else None
 
@@ -56,5 +60,5 @@ def _named(tokens: Iterable[Token]) -> list[Token]:
 
 
 def heading_parts(heading: str) -> list[str]:
-    """Return the terms that make up a heading term; a name in its original spelling has none."""
+    """Return the terms that make up a heading term; a term in original spelling has only itself."""
     return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

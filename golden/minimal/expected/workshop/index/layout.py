@@ -244,7 +244,7 @@ def open_array(path: Path, dtype: "DTypeLike", shape: tuple[int, ...]) -> "NDArr
 
 
 def open_bytes(path: Path, size: int) -> memoryview:
-    """Map `size` bytes of a file read-only. Raises IndexUnusableError if it is shorter."""
+    """Map `size` bytes of a file read-only. Raises IndexUnusableError if that fails."""
     if not size:
         return memoryview(b"")  # An empty file cannot be mapped.
     try:

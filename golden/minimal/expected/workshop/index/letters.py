@@ -21,7 +21,10 @@ _LETTERS = str.maketrans(
 
 
 def normalise(text: str) -> str:
-    """Return a text in NFKC, with ASCII apostrophes and hyphens, and `x` as the times sign."""
+    """Return a text in NFKC, without invisible characters and with ASCII apostrophes and hyphens.
+
+    Between numbers, the times sign becomes `x`; before a unit, the sign for micro becomes `u`.
+    """
     if text.isascii():
         return _TIMES.sub("x", text) if " x " in text else text
     text = unicodedata.normalize("NFKC", text)

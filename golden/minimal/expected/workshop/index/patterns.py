@@ -1,4 +1,4 @@
-"""Token patterns: words, identifiers with joints inside, runs of scripts without spaces."""
+"""Token patterns: words, identifiers such as `std::vector`, runs of scripts without spaces."""
 
 import re
 from functools import cache
@@ -13,9 +13,9 @@ _MARKS = (
     "\u0900-\u0963\u0966-\u0df4\u0f71-\u0f84\u1dc0-\u1dff\u200c\u200d\u20d0-\u20f0"
 )
 
-# Words after which a letter is a number, always or often, even if it is a stop word (`part I`).
-# After the words of the second list, it is not if the sentence goes on as in `the part I know` or
-# `in part a success`; it is in `part I of the act`.
+# Words that may be followed by a letter instead of a number, even by a stop word (`part I`). After
+# the words of the second list, the next word decides: the `I` of `part I of the act` is a number,
+# but not the `I` of `the part I know`, nor the `a` of `in part a success`.
 _LETTERED = "annex appendix hepatitis subpart subsection vitamin".split()
 _OFTEN_LETTERED = (
     "article attachment block category chapter class clause column division exhibit figure form"
@@ -47,7 +47,7 @@ _OR_APOSTROPHE = (
     rf"(?:::|[-.:/@]|{_THOUSANDS}|'(?:(?=(?i:s|t|d|m|ll|re|ve)(?![\w']))"
     r"|(?<=[A-Z]')(?<!\w[A-Z]')(?=[A-Z][a-z])))"
 )
-DASHES = "\u2013\u2212-"  # Typesetting replaces the hyphen of an option by a dash or a minus sign.
+DASHES = "\u2013\u2212-"  # Typesetting may turn the hyphen of an option into a dash or a minus.
 # As in `.NET`, `.env`, and in options of one letter: `-v`.
 _LEADING = (
     r"(?:(?<![\w.)\]}>\"'])\.(?=[A-Za-z]{2})"

@@ -22,15 +22,16 @@ Made = TypeVar("Made")
 class LaneHits:
     """The best chunks (m,) of one lane, best first.
 
-    `missing_score` is the weight of the query terms that the best hit lacks; `coverage` is the
-    share of the weight that it contains. `score_of` returns the scores (m,) of chunks (m,).
+    `coverage` is the best hit's share of the weight of the query's terms. `missing_score` is the
+    weight of the terms in the query's unknown identifiers. `score_of` returns the scores (m,) of
+    chunks (m,).
     """
 
     chunks: Numbers
     scores: Scores
     missing_score: float = 0.0
     coverage: float | None = None
-    doubted: bool = False  # True if too many query terms occur in no chunk.
+    doubted: bool = False  # Whether an identifier, or too many terms, occur in no chunk
     score_of: Callable[[Numbers], Scores] | None = None
 
     def __len__(self) -> int:
@@ -47,8 +48,8 @@ class LaneHits:
         return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
 
 
-class About(Protocol):
-    """Metadata of an index."""
+class IndexMetadata(Protocol):
+    """The part of a manifest that a view of an index has too."""
 
     @property
     def language(self) -> str:
@@ -88,7 +89,7 @@ class TermLane(Protocol):
     """The keyword lane of an index. A term that a query repeats counts each time."""
 
     def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the `count` chunks of highest BM25, among `allowed` (n,) with a term."""
+        """Find the `count` chunks of highest BM25 that contain a term and are `allowed` (n,)."""
 
     def scores(self, terms: Sequence[str], chunks: Numbers) -> Scores:
         """Return the exact scores (m,) of chunks (m,), which must be ascending."""
@@ -104,7 +105,7 @@ class VectorLane(Protocol):
     """The dense lane of an index. Queries are unit vectors (d,)."""
 
     def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the `count` chunks of highest cosine, among `allowed` (n,) with a vector."""
+        """Find the `count` chunks of highest cosine that have a vector and are `allowed` (n,)."""
 
     def scores(self, vector: Vector, chunks: Numbers) -> Scores:
         """Return the exact cosines (m,) between the query and chunks (m,)."""

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from ..errors import IndexUnusableError
 from .layout import PACKAGED_INDEX, IndexFiles, Manifest, resolve_version
 from .lines import RecordLines
-from .protocols import About, QueryEncoder, Records, TermLane, VectorLane
+from .protocols import IndexMetadata, QueryEncoder, Records, TermLane, VectorLane
 from .records import ChunkRecord
 from .tokens import Tokenizer
 
@@ -34,7 +34,7 @@ class Index:
         self,
         *,
         version: str,
-        manifest: About,
+        manifest: IndexMetadata,
         documents: int,
         chunks: int,
         chunk_lines: Records,
@@ -43,7 +43,7 @@ class Index:
         dense_lane: VectorLane | None = None,
         encoder: QueryEncoder | None = None,
     ) -> None:
-        """Assemble an index from its parts; `manifest` has its metadata."""
+        """Assemble an index of this many `documents` and `chunks` from its parts."""
         self.version, self.manifest = version, manifest
         self.document_count, self.chunk_count = documents, chunks
         self.chunk_lines = chunk_lines
@@ -61,7 +61,7 @@ class Index:
         return part
 
     def make_part(self, kind: "Callable[[OpenedIndex], Part]") -> Part:
-        """Create a part on first use."""
+        """Create a part. Each subclass has its own way."""
         raise NotImplementedError
 
     def chunk(self, number: int) -> ChunkRecord:
@@ -238,7 +238,7 @@ class Served:
         threading.Thread(target=self.verify, name="verify", daemon=True).start()
 
     def verify(self) -> None:
-        """Compare every file of the served index with its hash."""
+        """Compare every file of the served index with its hash, and record the result."""
         index = self._index
         if index is None:
             return

@@ -113,7 +113,7 @@ class Tokenizer:
         )
 
     def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
-        """Return the query, cut if it exceeds a limit (then in NFKC), and its tokens."""
+        """Return the query and its tokens; if it exceeds a limit, its beginning, normalised."""
         # A short query cannot exceed the limit on terms.
         if query.isascii() and len(query) <= MAX_QUERY_TERMS:
             return query, self.tokenize(query)

@@ -1,6 +1,6 @@
 """Lists the files below a folder, without following links or opening special files.
 
-Names are bytes: those that are not UTF-8 are decoded as by `os.fsdecode`, and displayed escaped.
+Names are decoded by `os.fsdecode`. Bytes that are not UTF-8 are displayed as escapes.
 """
 
 import errno
@@ -86,7 +86,7 @@ def read_file(path: Path, most: int | None = None) -> bytes:
 def shown(name: str) -> str:
     r"""Return a name for display on one line, with unprintable characters escaped.
 
-    A byte that is not UTF-8 is shown as `\xff`.
+    A byte that is not UTF-8 is shown like `\xff`.
     """
     if name.isprintable():
         return name

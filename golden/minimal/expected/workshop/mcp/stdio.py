@@ -42,7 +42,7 @@ def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: st
     connection = Connection(Session(version), 0, output)
     reader = threading.Thread(target=connection.read, name="input", daemon=True)
     reader.start()
-    # Imports would delay the first responses, for which a client waits.
+    # `load` imports modules, which would delay the first responses, for which a client waits.
     connection.begun.wait()
     connection.listed.wait(LISTING_SECONDS)
     connection.session.search = load()

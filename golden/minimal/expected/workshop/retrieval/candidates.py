@@ -44,7 +44,7 @@ def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float |
     """Return the distance of the unit `vector` (d,) from the mean (d,), in standard deviations.
 
     `spread` is the standard deviation of the dot products of all chunk vectors with their mean.
-    Returns None if it is unknown.
+    Returns None if `spread` is None.
     """
     return spread and max(0.0, float(np.vecdot(mean - vector, mean)) / spread)
 
@@ -86,8 +86,8 @@ class Candidates:
             doubted=hits.doubted,
         )
 
-    def of_lanes(self, first_depth: int) -> "Candidates":
-        """Return the same candidates, of a search that reads lanes this deep for its first page."""
+    def with_first_depth(self, first_depth: int) -> "Candidates":
+        """Return the candidates, with the depth of the lanes for the first page of results."""
         return replace(self, first_depth=first_depth)
 
     def best_places(self) -> Numbers:

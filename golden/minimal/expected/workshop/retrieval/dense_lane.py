@@ -21,7 +21,7 @@ from .candidates import best, distance_from, stage
 EXACT_SCAN_LIMIT = 2_000  # Up to this many chunks, comparing all vectors is as fast as both passes.
 # Small enough that intermediate results stay in the processor's cache.
 WORDS_AT_ONCE, ROWS_AT_ONCE = 60_000, 256
-PICKED_SHARE = 8  # If a filter passes less than an eighth of chunks, only their sketches are read.
+PICKED_SHARE = 8  # If at most an eighth of the chunks pass a filter, only their sketches are read.
 HALVED_SIZE = 128  # With more chunks than this per candidate, half of the bits are read first,
 PASSING = 16  # then all bits of this many chunks per candidate.
 # If fewer than a quarter of the distances pass, every 16th is counted first.

@@ -42,7 +42,7 @@ MAX_WEIGHT = 2**15
 # Fixed point of sqrt(n): 2**20 pieces * 2**15 * 2**8 * 2**7 stay below 2**53.
 COUNT_UNIT = 2**8
 LARGEST = 2.0**20
-PROBE_TOLERANCE = 1e-3  # Numbers in an index have three decimal places.
+PROBE_TOLERANCE = 1e-3  # The probe vector of an index has three decimal places.
 
 SIGN_LETTERS = 3  # A character of a script without spaces counts as this many letters.
 

@@ -168,7 +168,7 @@ class FilterColumns:
         return having_all
 
 
-def tell_of_filters(
+def note_empty_filters(
     index: Index, filters: Filters | None, allowed: Mask | None, journal: Journal
 ) -> None:
     """Note which filter excludes everything if no chunk is `allowed` (n,)."""

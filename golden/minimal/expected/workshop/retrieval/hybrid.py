@@ -153,7 +153,7 @@ def fuse_linear(
 def prefer_named(candidates: Candidates, index: Index, terms: Sequence[str]) -> Candidates:
     """Raise the scores of chunks whose headings the query names.
 
-    The best of them gains `NAME_GAIN` of its distance to 1, others less.
+    The chunk that matches the names best gains `NAME_GAIN` of its distance to 1, others less.
     """
     names = [term for term in terms if term.startswith(HEADING_MARK)]
     found = index.keyword_lane.scores(names, candidates.chunks)

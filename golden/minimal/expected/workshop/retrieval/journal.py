@@ -66,7 +66,7 @@ class Journal:
         if mode not in MODES:
             raise InvalidRequestError("mode must be hybrid, semantic or keyword", field="mode")
         if not 0 <= offset <= MAX_RESULTS - top_k:
-            message = f"offset must be from 0 to {MAX_RESULTS}, less top_k"
+            message = f"offset must be 0 or more, and offset + top_k at most {MAX_RESULTS}"
             raise InvalidRequestError(message, field="offset")
         if group not in (None, *GROUPS):
             raise InvalidRequestError("group must be document or absent", field="group")
@@ -119,7 +119,7 @@ class Journal:
         stopped = self.stages.get("budget", {}).get("stopped", [])
         stopped = [*dict.fromkeys([*stopped, stage])]
         named = ", ".join(name.replace("_", " ") for name in stopped)
-        sentence = f"Too much work for one query, partly skipped: {named}."
+        sentence = f"This query takes too much work; partly skipped: {named}."
         self.note("budget", sentence, stopped=stopped, notice=TOO_MUCH)
 
 

@@ -20,7 +20,7 @@ from .results import Span
 
 FindWords: TypeAlias = Callable[[str], list[Span]]  # In order and without overlaps
 
-MAX_NEEDLE = 4  # Maximum letters to search for; the rest may follow a space or a hyphen.
+MAX_NEEDLE = 4  # Maximum number of letters to search for; a space or a hyphen may follow them.
 LONG_RUN = 4  # From this length on, substrings of a run of Han may be words.
 LONG_STRETCH = 4  # Length of substrings that may be words in other scripts without spaces.
 
@@ -32,7 +32,7 @@ _PLAIN = {
     if len(letter := bare(chr(code).casefold())) == 1 and letter.isascii()
 }
 _NEXT = re.compile(r"[-' \u2010\u2011]([^\W\d_]+)")
-# Compiled on first use, which few queries need: that takes longer than loading this module.
+# Compiled on first use: few queries need it, and compiling takes longer than loading this module.
 _SEGMENT = (
     "(?P<han>[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+)"
     "|(?P<katakana>[\u30a0-\u30ff\u31f0-\u31ff]+)|(?P<hiragana>[\u3040-\u309f]+)"

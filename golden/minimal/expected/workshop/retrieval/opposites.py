@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 Side = frozenset[str]
 
-MAX_DOUBLED = 6  # Letters of a verb whose last one is doubled: omit, omitted.
+MAX_DOUBLED = 6  # Maximum length of a verb whose last letter is doubled: omit, omitted.
 
 # Negations in common languages; single characters for scripts without spaces.
 _DENYING = frozenset(

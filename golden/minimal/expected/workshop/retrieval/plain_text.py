@@ -11,7 +11,7 @@ _OPERATOR = re.compile(
 )
 
 
-def tell_of_operators(journal: Journal) -> None:
+def note_plain_operators(journal: Journal) -> None:
     """Note the first part of a query that looks like an operator."""
     if found := _OPERATOR.search(journal.query):
         notice = f"Operators are disabled: {found[0][:100]} was searched for as plain words."

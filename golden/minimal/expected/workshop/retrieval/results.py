@@ -230,11 +230,11 @@ def grade(evidence: float, strong: float, weak: float, doubted: bool = False) ->
 
 def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
     """Return the response with `top_k` hits from the offset on."""
-    # Selecting stages write to the journal while these hits are read.
+    # Stages that leave out hits write to the journal while the hits are read.
     results = tuple(islice(hits, journal.offset, journal.wanted))
     if journal.reason == "identifier":
         match = "strong"
-    # The word as the user wrote it is in no document.
+    # A word that the user typed is in no document.
     if match == "strong" and journal.stages.get("correction", {}).get("corrected"):
         match = "weak"
     if any(hit.pinned for hit in results):

@@ -21,7 +21,7 @@ TOKENS_HINT = (
     ' python -c "import secrets; print(secrets.token_urlsafe(32))" makes one'
 )
 
-MIN_TOKEN_LENGTH = 32  # 128 random bits take at least 32 characters, even in hexadecimal.
+MIN_TOKEN_LENGTH = 32  # 128 random bits are 32 hexadecimal digits.
 MAX_CALLERS = 10_000  # If there are more, the longest-idle caller is forgotten.
 
 
@@ -36,7 +36,7 @@ def read_tokens() -> tuple[bytes, ...]:
 
 
 def token_digest(scope: Scope) -> bytes:
-    """Return the SHA-256 of the bearer token, or of b"" unless exactly one header has one."""
+    """Return the SHA-256 of the bearer token; of b"" if there is none, or several headers."""
     values = values_of(scope, b"authorization")
     scheme, _, token = (values[0] if len(values) == 1 else b"").partition(b" ")
     return sha256(token.strip() if scheme.lower() == b"bearer" else b"").digest()
@@ -47,7 +47,7 @@ def token_check(
 ) -> Check | None:
     """Return a check that raises HTTPException 401 without a valid token.
 
-    None if API_TOKENS is not set.
+    Returns None if API_TOKENS is not set. Raises ConfigurationError.
     """
     known = read_tokens()
 

@@ -14,7 +14,7 @@ _served_at = ""
 
 
 def document_url(record: ChunkRecord | DocumentRecord) -> str:
-    """Return the source's URL, or where this server shows the record, or its path."""
+    """Return a record's own URL, or else its URL on this server, or else its path."""
     if record.url:
         return record.url
     address = public_url()

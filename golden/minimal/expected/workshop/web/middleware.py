@@ -1,4 +1,4 @@
-"""The only middleware: the checks between a client and the routes, in order."""
+"""The checks between a client and the routes, in order."""
 
 import asyncio
 import re

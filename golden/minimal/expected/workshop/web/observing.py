@@ -29,7 +29,7 @@ BUCKETS_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2
 TELEMETRY: TelemetryConfig = {"metrics": False, "logs": False, "operation_spans": False}
 Metric = TypeVar("Metric", bound=MetricWrapperBase)
 
-# These metrics would double the number of series.
+# Metrics of creation times would double the number of series.
 prometheus.disable_created_metrics()  # type: ignore[no-untyped-call]
 
 

@@ -69,7 +69,7 @@ _REFERENCE = re.compile(
 class Page:
     """A page with its scripts and style sheets, and its Content-Security-Policy.
 
-    When a user goes back, browsers show a page with `is_kept` as it was left. The search page is
+    If `is_kept`, a browser that goes back shows the page as the user left it. The search page is
     not kept: it restores its own state and searches again, since the index may have changed.
     """
 
@@ -215,7 +215,7 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
 
 
 def is_page(scope: Scope) -> bool:
-    """Return whether the response is a page; below /d/, if HTML is accepted and Markdown is not."""
+    """Return whether a request gets a page; below /d/, only if it accepts HTML but not Markdown."""
     accepted = ",".join(Headers(scope=scope).getlist("accept")).lower()
     is_browser = "text/html" in accepted and MARKDOWN not in accepted
     is_document = scope["path"].startswith("/d/") and is_browser

@@ -84,7 +84,7 @@ def _write_page(problem: ProblemDocument, way: str | None) -> str:
 
 
 def _way_to_search(request: Request) -> str | None:
-    """Return the URL of the search page relative to a request's, possibly below a proxy's path."""
+    """Return the relative URL of the search page, if there is one; it also works behind a proxy."""
     if not _matches(request, method="GET", path="/"):
         return None
     return "../" * (request.scope["path"].count("/") - 1) or "./"

@@ -101,8 +101,8 @@ class SearchBody(SearchArguments):
     group: Annotated[
         Group | None,
         Field(
-            description="Group by `document`: each result is its best passage, with `more` of it;"
-            " `top_k` and `offset` then count documents."
+            description="With `document`, each result is the best passage of a document, with"
+            " `more` of its passages; `top_k` and `offset` then count documents."
         ),
     ] = None
     prefix: Annotated[

@@ -23,7 +23,8 @@ from ..retrieval.snippets import add_snippets
 from .requests import AsyncSearch, SearchBody, SearchParameters
 
 SWITCHES = frozenset({"facets"})
-VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02  # Polls of a new index by /readyz
+# How often, and at what interval, /readyz checks whether a new index is verified.
+VERIFYING_TURNS, VERIFYING_TURN_SECONDS = 50, 0.02
 
 
 class JsonResponse(Response):
@@ -76,8 +77,8 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
     """Run searches in the event loop, one after the other.
 
     Searches only compute, for a millisecond or so. At 32 connections, threads handled a third fewer
-    per second, because they contend for the interpreter lock. An encoder that waits would block all
-    requests here: use `in_threads` with one.
+    per second, because they contend for the interpreter lock. An encoder that waits for a service
+    would block all requests, so it needs `in_threads`.
     """
 
     async def run(*arguments: Any, **options: Any) -> SearchResponse:

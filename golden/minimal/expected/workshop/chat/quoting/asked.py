@@ -1,4 +1,4 @@
-"""Checks that an answer contains what its question asks for: a number, a time, a negation ..."""
+"""Checks that an answer contains what the question asks for: a number, a time, a negation ..."""
 
 import re
 

@@ -74,7 +74,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """The beginning of a tab, with a label such as `[Windows]`, or without one the end."""
+    """The beginning of a tab, with a label such as `[Windows]`; the end if the label is empty."""
 
     label: str
 
@@ -280,7 +280,7 @@ class _Reader:
 
 
 def _within_tab(blocks: list[Block]) -> list[Block]:
-    """Return the blocks of a quotation; those of a tab between the marks of its ends."""
+    """Put the blocks of a quotation that is a tab between a beginning and an end."""
     first = blocks[0] if blocks else None
     tab = _TAB.fullmatch(first.text) if isinstance(first, Paragraph) else None
     return [Tab(tab[1]), *blocks[1:], Tab("")] if tab else blocks

@@ -13,7 +13,7 @@ from ..text import keep_plain
 _CODE = r"(?<!`)(?P<code>`+)(?!`).{1,400}?(?<!`)(?P=code)(?!`)"
 _ENTITY_OR_SPACE = re.compile(rf"{_CODE}|&#?\w{{1,31}};|[^\S ]| {{2,}}")
 # Text that looks like a citation can be a footnote mark: `It stood.[1] So they say. [2] The wall`.
-# If there is one such mark, `the wall [3] is old` contains another.
+# If a line contains such a mark, the `[3]` of `the wall [3] is old` is a mark too.
 _MARKS = r"\[\d{1,3}\](?: ?\[\d{1,3}\])*"
 _SURE_NOTE = re.compile(rf"{_CODE}|(?<=[.,;:!?]){_MARKS}|(?<=[.!?]) {_MARKS}(?= [^\Wa-z\d_]|\Z)")
 _NOTE = re.compile(rf"{_CODE}|(?<=\w) {_MARKS}(?=[.,;:!?]| (?!(?:and|or|to)\b)|\Z)")
@@ -47,7 +47,7 @@ def _keep_code(found: re.Match[str]) -> str:
 
 
 def fence_code(text: str, info: str) -> str:
-    """Return a part of a file of code as Markdown, a block for each part between empty lines."""
+    """Return source code as Markdown, with a fenced block for each part between blank lines."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     parts = re.split(r"\n(?:[ \t]*\n)+", text.strip("\n"))
     return "\n\n".join(f"{fence}{info}\n{part}\n{fence}" for part in parts)

@@ -70,7 +70,7 @@ class _Quoting:
                 self._wanted.add(unit)
 
     def quote(self, unit: Unit, following: Sequence[Unit]) -> Quote:
-        """Return the quotation that includes a unit, and the one to which it refers back."""
+        """Return the quotation of a unit, together with the unit to which it refers back."""
         before = unit.before
         quote = self._quote(unit, following)
         if before is None or before in self.shown:
@@ -139,7 +139,7 @@ class _Quoting:
         yield from self._details(unit)
 
     def _details(self, item: Unit) -> Iterator[str]:
-        """Yield the sentences of an item that are wanted, with those before them, or a mark."""
+        """Yield the wanted sentences of an item, with those before them or a sign of omission."""
         skipped: list[Unit] = []
         above = item
         for unit in item.details:

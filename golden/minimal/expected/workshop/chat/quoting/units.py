@@ -100,7 +100,7 @@ class Unit:
 
 
 def read_units(text: str, asked_above: str = "") -> list[Unit]:
-    """Return the units of a passage, in order; `asked_above` is the heading, if a question."""
+    """Return the units of a passage, in order; its heading `asked_above` may be a question."""
     reader = _Reader(asked_above if _QUESTION.search(asked_above) else "")
     reader.read(read_blocks(text), None)
     return reader.units
