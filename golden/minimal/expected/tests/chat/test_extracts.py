@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from samples import sample_hit
 
 from workshop.chat.answer import PASSAGES_CHARACTERS, number_passages
 from workshop.chat.conversation import Conversation, Turn, heading_of
@@ -15,14 +16,10 @@ from workshop.index.tokens import Tokenizer
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.results import (
     Hit,
-    LaneRanks,
-    LaneScores,
     Match,
     SearchResponse,
     respond,
 )
-
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 INDEX: Any = SimpleNamespace(
     tokenizer=Tokenizer("english"),
@@ -34,24 +31,8 @@ INDEX: Any = SimpleNamespace(
 
 
 def hit(text: str, title: str = "Valves", score: float = 0.5) -> Hit:
-    return Hit(
-        id="c",
-        document_id="d",
-        title=title,
-        text=text,
-        section=[title, "Start", "Here"],
-        position={},
-        source="docs",
-        path="a.md",
-        url=None,
-        tags=[],
-        modified=None,
-        also_at=[],
-        score=score,
-        scores=LaneScores(**NOWHERE),
-        ranks=LaneRanks(**NOWHERE),
-        boosts={},
-    )
+    section = [title, "Start", "Here"]
+    return sample_hit(id="c", title=title, text=text, section=section, path="a.md", score=score)
 
 
 def test_passages_are_numbered_and_fit_the_budget() -> None:

@@ -1,35 +1,18 @@
 """Documents as returned, and their texts joined from chunks without repetitions."""
 
 import json
-from dataclasses import replace
 
 from pydantic import TypeAdapter
+from samples import sample_chunk
 
 from workshop.index.documents import DocumentAnswer, DocumentRecord, join_chunks
-from workshop.index.records import ChunkRecord
-
-CHUNK = ChunkRecord(
-    id="",
-    document_id="",
-    title="",
-    text="",
-    section=[],
-    position={},
-    source="",
-    path="",
-    url=None,
-    tags=[],
-    modified=None,
-    also_at=[],
-)
 
 
 def joined(*chunks: tuple[int, str, int]) -> str:
     """Return the joined text of chunks, each given by its offset, text and first line."""
     return "".join(
         join_chunks(
-            replace(
-                CHUNK,
+            sample_chunk(
                 text=text,
                 position={
                     "start": start,

@@ -6,22 +6,16 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from samples import sample_hit
 
 from workshop.errors import ConfigurationError
-from workshop.index.lines import make_record
-from workshop.index.records import ChunkRecord
 from workshop.retrieval.hooks import Caller, Hooks, SearchRequest, with_hooks
 from workshop.retrieval.journal import Journal
-from workshop.retrieval.results import Hit, LaneRanks, LaneScores, SearchResponse, respond
-
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
-BOOSTS: dict[str, Any] = {"boosts": {}}
+from workshop.retrieval.results import Hit, SearchResponse, respond
 
 
 def hit(name: str, score: Any) -> Hit:
-    chunk = ChunkRecord(name, "d", "Title", "Text", [], {}, "s", "p.md", None, [], None, [])
-    lanes = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE)}
-    return make_record(Hit, chunk.to_json(), score=score, **lanes, **BOOSTS)
+    return sample_hit(id=name, score=score)
 
 
 def search_giving(*scores: Any) -> Callable[..., SearchResponse]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import sample_hit
 
 from workshop.index.lines import make_record
 from workshop.index.records import ChunkRecord, Place
@@ -14,16 +15,12 @@ from workshop.retrieval.candidates import Candidates
 from workshop.retrieval.journal import Journal, Mode, Reason
 from workshop.retrieval.results import (
     Hit,
-    LaneRanks,
-    LaneScores,
     SearchResponse,
     merge_equal_texts,
     rank_hits,
     respond,
 )
 
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
-BOOSTS: dict[str, Any] = {"boosts": {}}
 COPY = Place("d9", "wiki", "p", None, "Copy")
 
 
@@ -111,8 +108,7 @@ def hits_of(*texts: str) -> Iterator[Hit]:
     """Hits `c0`, `c1` and so on with these texts, best first."""
     for number, text in enumerate(texts):
         values = {**stored(number), "text": text, "also_at": []}
-        lanes = {"scores": LaneScores(**NOWHERE), "ranks": LaneRanks(**NOWHERE)}
-        yield make_record(Hit, values, score=1 - number / 100, **lanes, **BOOSTS)
+        yield sample_hit(**values, score=1 - number / 100)
 
 
 @pytest.mark.parametrize(

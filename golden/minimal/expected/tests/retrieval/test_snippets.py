@@ -4,13 +4,12 @@ import time
 from collections.abc import Sequence
 
 import pytest
+from samples import sample_hit
 
 from workshop.index.tokens import Tokenizer
 from workshop.retrieval.journal import Journal
-from workshop.retrieval.results import Hit, LaneRanks, LaneScores, respond
+from workshop.retrieval.results import Hit, respond
 from workshop.retrieval.snippets import add_snippets
-
-NOWHERE: dict[str, None] = {"semantic": None, "keyword": None}
 
 ENGLISH = Tokenizer("english")
 LOREM = "Nothing of this is what anybody asked for, and it goes on for a while. "
@@ -32,26 +31,9 @@ def show(
     section: Sequence[str] = (),
     tokenizer: Tokenizer = ENGLISH,
 ) -> Hit:
-    hit = Hit(
-        id="c1",
-        document_id="d1",
-        title=title,
-        text=text,
-        section=list(section),
-        position={},
-        source="docs",
-        path=path,
-        url=None,
-        tags=[],
-        modified=None,
-        also_at=[],
-        score=1.0,
-        scores=LaneScores(**NOWHERE),
-        ranks=LaneRanks(**NOWHERE),
-        boosts={},
-    )
-    add_snippets(respond(Journal(query), iter([hit]), "strong"), tokenizer)
-    return hit
+    found = sample_hit(title=title, text=text, section=list(section), path=path)
+    add_snippets(respond(Journal(query), iter([found]), "strong"), tokenizer)
+    return found
 
 
 def snippet_of(shown: Hit) -> str:

@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 import pytest
+from samples import sample_chunk
 
 from workshop.errors import ConfigurationError
 from workshop.index.documents import DocumentRecord
-from workshop.index.records import ChunkRecord
 from workshop.web.citations import announce, document_url, public_url, record_path
 
 CITATIONS = "workshop.web.citations"
-CHUNK = ChunkRecord("a/b#~1", "a/b#", "Title", "Text", [], {}, "docs", "b.md", None, [], None, [])
+CHUNK = sample_chunk(id="a/b#~1", document_id="a/b#", path="b.md")
 DOCUMENT = DocumentRecord(
     *("a/b#", "Title", "docs", "b.md", None, "text/plain", "", 4, None, [], {}, "text", [], 1, 0)
 )

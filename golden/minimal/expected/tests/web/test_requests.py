@@ -31,7 +31,8 @@ def test_another_number_of_results_is_refused(sent: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "is_one"), [("x" * 2000, True), ("x" * 2001, False), (" \n", False), (3, False)]
+    ("query", "is_one"),
+    [("x" * 2000, True), *((wrong, False) for wrong in ("x" * 2001, " \n", 3, None, True, ["a"]))],
 )
 def test_a_query_is_a_text_of_at_most_2000_characters(query: Any, is_one: bool) -> None:
     try:
