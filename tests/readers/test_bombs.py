@@ -335,7 +335,8 @@ def test_hostile_markup_ends(content: str, path: str, sandbox: Sandbox) -> None:
 def test_text_formats_take_time_in_proportion_to_length(
     content: str, path: str, sandbox: Sandbox
 ) -> None:
-    assert isinstance(try_file(content.encode(), path, sandbox), Document | Skipped)
+    result = try_file(content.encode(), path, sandbox)
+    assert isinstance(result, Document) or "time" not in result.detail
 
 
 SAMPLES = (

@@ -1,5 +1,8 @@
 """A position in LaTeX tokens, and the arguments that follow."""
 
+import re
+from bisect import bisect_left
+
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.latex.tokens import Kind, Token, tokenize
 from foundry.readers.notes import leave_out
@@ -13,6 +16,7 @@ class Cursor:
     def __init__(self, source: str) -> None:
         self.tokens, self.pairs = tokenize(source)
         self.place = 0
+        self._ends: dict[str, list[int]] = {}
 
     def source(self) -> str:
         """Return the source of the next argument, without its braces."""
@@ -36,27 +40,39 @@ class Cursor:
 
     def option(self, begin: str = "[", end: str = "]") -> str:
         """Return the source of the next argument in brackets; "" if there is none."""
-        if not self.is_option(begin):
+        limit = self.place + MAX_OPTION_TOKENS
+        if not self.is_option(begin) or not self._may_end(end, limit):
             return ""
-        found, place, depth = "", self.place, 0
-        while place < len(self.tokens) and place < self.place + MAX_OPTION_TOKENS:
+        place, depth = self.place, 0
+        signs = re.compile(f"[{re.escape(begin + end)}]")
+        while place < min(limit, len(self.tokens)):
             token = self.tokens[place]
             if token.kind == Kind.OPEN and place in self.pairs:
-                closing = self.pairs[place]
-                found += "".join(map(written, self.tokens[place : closing + 1]))
-                place = closing + 1
+                place = self.pairs[place] + 1
                 continue
-            if token.kind == Kind.TEXT:
-                for number, sign in enumerate(token.text):
-                    depth += (sign == begin) - (sign == end)
-                    if not depth and sign == end:
-                        rest = token.text[number + 1 :]
-                        self.tokens[place] = Token(Kind.TEXT, rest)
-                        self.place = place if rest else place + 1
-                        return (found + token.text[:number]).strip().removeprefix(begin)
-            found += written(token)
+            for sign in signs.finditer(token.text) if token.kind == Kind.TEXT else ():
+                depth += 1 if sign[0] == begin else -1
+                if not depth:
+                    inside = "".join(map(written, self.tokens[self.place : place]))
+                    inside += token.text[: sign.start()]
+                    rest = token.text[sign.end() :]
+                    self.tokens[place] = Token(Kind.TEXT, rest)
+                    self.place = place if rest else place + 1
+                    return inside.strip().removeprefix(begin)
             place += 1
         return ""
+
+    def _may_end(self, end: str, limit: int) -> bool:
+        """Return whether a text before this token has the sign that ends an option."""
+        if end not in self._ends:
+            self._ends[end] = [
+                place
+                for place, token in enumerate(self.tokens)
+                if token.kind == Kind.TEXT and end in token.text
+            ]
+        ends = self._ends[end]
+        following = bisect_left(ends, self.place)
+        return following < len(ends) and ends[following] < limit
 
     def is_option(self, begin: str = "[") -> bool:
         """Return whether an argument in brackets follows."""
