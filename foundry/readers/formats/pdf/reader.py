@@ -24,6 +24,7 @@ from foundry.readers.formats.pdf.layout import Entry, Line, compose
 from foundry.readers.formats.pdf.ligatures import name_ligatures
 from foundry.readers.formats.pdf.page import PageReader
 from foundry.readers.formats.pdf.running import drop_running_lines
+from foundry.readers.formats.pdf.streams import find_damaged_streams
 from foundry.readers.notes import note_damage
 
 MAX_PAGES = 20_000
@@ -75,6 +76,8 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     if not any(_LETTER_OR_DIGIT.search(line.text) for page in pages for line in page.lines):
         seen = Reason.ILLEGIBLE if any(page.unsure for page in pages) else Reason.NO_TEXT
         raise UnreadableError(seen if ocr else Reason.NEEDS_OCR, f"{count} pages")
+    for name in find_damaged_streams(content):
+        note_damage(f"object {name}")
     details = document.get_metadata_dict()
     title = " ".join(normalise(details.get("Title", "")).split())
     reading = compose(
@@ -172,6 +175,6 @@ def _read_outline(document: Any) -> list[Entry]:
 
 
 READER = pictures.extend(
-    FileReader("pdf/8", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
+    FileReader("pdf/9", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
     partial(read, ocr=True),
 )

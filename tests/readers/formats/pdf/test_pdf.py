@@ -1,5 +1,8 @@
 """PDF: outline, layout, dates, and what cannot be read."""
 
+import base64
+import zlib
+
 import pytest
 from document_files import Text, assemble_pdf, pdf, read_document, reader_of, stream
 
@@ -212,6 +215,23 @@ def test_links_of_pages_are_links(sandbox: Sandbox) -> None:
     content = pdf([body(600, "See https://example.org/b here.")], objects={10: link})
     targets = [link.target for link in read_file(content, sandbox).reading.links]
     assert targets == ["https://example.org/b", "https://example.org/a"]
+
+
+@pytest.mark.parametrize("is_ascii", [False, True])
+def test_damaged_streams_are_told(is_ascii: bool, sandbox: Sandbox) -> None:
+    lines = (f"BT /F 10 Tf 72 {780 - n} Td (Line {n * n * 7919}) Tj ET" for n in range(0, 700, 14))
+    packed = zlib.compress("\n".join(lines).encode())
+
+    def page(data: bytes) -> bytes:
+        filters = "/ASCII85Decode/FlateDecode" if is_ascii else "/FlateDecode"
+        data = base64.a85encode(data) + b"~>" if is_ascii else data
+        head = f"<</Length {len(data)}/Filter[{filters}]>>stream\n".encode()
+        return pdf([[], body(600, "words")], objects={11: head + data + b"\nendstream"})
+
+    whole = read_file(page(packed[:-4] + b"0000"), sandbox).reading
+    assert whole.damaged == ()
+    assert whole.text.count("Line") == 50
+    assert read_file(page(packed[: len(packed) // 2]), sandbox).reading.damaged == ("object 11",)
 
 
 def test_what_has_no_text_needs_ocr(sandbox: Sandbox) -> None:
