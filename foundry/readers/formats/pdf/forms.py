@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
-from foundry.readers.notes import leave_out
+from foundry.readers.notes import leave_out, note_source
 
 BOXES = TICKED, NOT_TICKED = "[x]", "[ ]"
 MAX_ANNOTATIONS = 5_000
@@ -50,9 +50,9 @@ def find_filled(page: Any, number: int) -> Iterator[Filled]:
             text = _string(raw, annotation, _CONTENTS)
         else:
             text = ""
-            leave_out(Omission.COMMENT, _string(raw, annotation, _CONTENTS), f"page {number}")
+            _leave_out(Omission.COMMENT, _string(raw, annotation, _CONTENTS), number)
         if raw.FPDFAnnot_GetFlags(annotation) & raw.FPDF_ANNOT_FLAG_HIDDEN:
-            leave_out(Omission.HIDDEN, "" if text in BOXES else text, f"page {number}")
+            _leave_out(Omission.HIDDEN, "" if text in BOXES else text, number)
             text = ""
         box = raw.FS_RECTF()
         if text and raw.FPDFAnnot_GetRect(annotation, box):
@@ -80,9 +80,15 @@ def _value(raw: Any, form: Any, annotation: Any, number: int) -> str:
         return ""
     value = _read(raw.FPDFAnnot_GetFormFieldValue, form, annotation)
     if raw.FPDFAnnot_GetFormFieldFlags(form, annotation) & _PASSWORD:
-        leave_out(Omission.HIDDEN, value, f"page {number}")
+        _leave_out(Omission.HIDDEN, value, number)
         return ""
     return value
+
+
+def _leave_out(reason: Omission, text: str, number: int) -> None:
+    """Record a text of an annotation as left out; such texts are not part of the page's text."""
+    note_source(text)
+    leave_out(reason, text, f"page {number}")
 
 
 def _string(raw: Any, annotation: Any, key: bytes) -> str:

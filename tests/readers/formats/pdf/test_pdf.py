@@ -11,6 +11,7 @@ from foundry.building.report_text import format_report
 from foundry.chunking import chunk
 from foundry.config.file import ChunkingSection
 from foundry.documents import Document, RawDocument, Skipped
+from foundry.documents.left_out import Omission
 from foundry.readers.formats.pdf.reader import read_pdf_date
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
@@ -232,6 +233,23 @@ def test_damaged_streams_are_told(is_ascii: bool, sandbox: Sandbox) -> None:
     assert whole.damaged == ()
     assert whole.text.count("Line") == 50
     assert read_file(page(packed[: len(packed) // 2]), sandbox).reading.damaged == ("object 11",)
+
+
+def page_of(content: str, extra: str = "") -> bytes:
+    page = (
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 11 0 R"
+        f"/Resources<</Font<</F 3 0 R>>>>{extra}>>"
+    )
+    return pdf([[]], objects={10: page.encode(), 11: stream(content.encode())})
+
+
+def test_comments_on_a_page_are_counted(sandbox: Sandbox) -> None:
+    note = "<</Type/Annot/Subtype/Text/Rect[400 590 420 610]/Contents(Ask the landlord)>>"
+    drawn = "BT /F 10 Tf 72 600 Td (Rent is due monthly) Tj ET"
+    reading = read_file(page_of(drawn, f"/Annots[{note}]"), sandbox).reading
+    assert reading.text == "Rent is due monthly"
+    assert reading.words is not None
+    assert (reading.words.source, reading.words.left_out) == (7, {Omission.COMMENT: 3})
 
 
 def test_what_has_no_text_needs_ocr(sandbox: Sandbox) -> None:
