@@ -51,6 +51,16 @@ class Characters:
         """Yield for each character 0 if the font identifies it, and another number if not."""
         return map(function("FPDFText_HasUnicodeMapError"), *self._arguments(places))
 
+    def are_invisible(self, places: Sequence[int]) -> NDArray[np.bool_]:
+        """Return for each character whether it is drawn neither filled nor stroked."""
+        from pypdfium2 import raw
+
+        objects = map(function("FPDFText_GetTextObject"), *self._arguments(places))
+        modes = map(function("FPDFTextObj_GetTextRenderMode"), objects)
+        found = np.fromiter(modes, np.int64, len(places))
+        is_invisible: NDArray[np.bool_] = found == raw.FPDF_TEXTRENDERMODE_INVISIBLE
+        return is_invisible
+
     def is_hyphen(self, place: int) -> bool:
         """Return whether a word was hyphenated at this character."""
         (page,), (number,) = self._arguments([place])

@@ -3,7 +3,7 @@
 import ctypes
 import re
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress, pairwise
 from typing import Any
@@ -23,6 +23,7 @@ from foundry.readers.formats.pdf.ligatures import UNNAMED
 from foundry.readers.formats.pdf.raised import SMALLER, find_raised, write_raised
 from foundry.readers.formats.pdf.rows import Word, find_rows
 from foundry.readers.formats.pdf.tables import MAX_WORDS, MIN_WORDS, NO_RULES, find_tables
+from foundry.readers.formats.pdf.unseen import are_unseen
 from foundry.readers.notes import leave_out, note_source
 
 MAX_LINKS_OF_PAGE = 1_000
@@ -58,18 +59,16 @@ class PageReader:
         self._characters = Characters(page)
         self._text = self._read_text()
         self._raised = find_raised(self._text, range(len(self._text)), self._characters)
-        self._height = page.get_height() or 1.0
+        self.height = page.get_height() or 1.0
         self._is_normal = is_normalised(self._text.replace(_BREAK, "\n"))
         # Rotated text has no lines from left to right, or not where they are expected.
         self._is_upright = page.get_rotation() == 0
-        self._top = page.get_bbox()[3] if self._is_upright else self._height
+        self.top = page.get_bbox()[3] if self._is_upright else self.height
 
     def lines(self) -> list[Line]:
         """Return the page's lines; the lines of a table become one, with its rows."""
-        spans = [word.span() for word in _WORD.finditer(self._text)]
+        spans, begins, ends = self._find_words()
         starts = [start for start, _ in spans]
-        boxes = self._characters.boxes([*starts, *(stop - 1 for _, stop in spans)])
-        begins, ends = boxes.reshape(2, -1, 4)
         written = list(self._find_written())
         firsts = np.searchsorted(starts, [each.start for each in written])
         lasts = np.searchsorted(starts, [each.stop for each in written]) - 1
@@ -87,11 +86,27 @@ class PageReader:
         self._fill(lines, words)
         rows = find_rows(words)
         is_ruled = self._is_upright and len(lines) > 1 and MIN_WORDS <= len(words) <= MAX_WORDS
-        rules = find_rules(self._page, self._top) if is_ruled else NO_RULES
+        rules = find_rules(self._page, self.top) if is_ruled else NO_RULES
         tables = find_tables(words, rules, rows) if len(lines) > 1 else []
         self._characters.close()
         lines = put_in_tables(*split_lines(lines, words, rows, tables))
         return order(lines) if words else lines
+
+    def _find_words(self) -> tuple[list[tuple[int, int]], Boxes, Boxes]:
+        """Return the ranges of the words that the page shows, and the boxes of their ends."""
+        spans = [word.span() for word in _WORD.finditer(self._text)]
+        starts = [start for start, _ in spans]
+        boxes = self._characters.boxes([*starts, *(stop - 1 for _, stop in spans)])
+        begins, ends = boxes.reshape(2, -1, 4)
+        is_unseen = are_unseen(self._page, self._characters, starts, begins, ends)
+        if not is_unseen.any():
+            return spans, begins, ends
+        unseen = list(compress(spans, is_unseen.tolist()))
+        said = " ".join(self._text[start:stop] for start, stop in unseen)
+        leave_out(Omission.HIDDEN, normalise(said), f"page {self._number}")
+        self._text = _blank(self._text, unseen)
+        is_seen = ~is_unseen
+        return list(compress(spans, is_seen.tolist())), begins[is_seen], ends[is_seen]
 
     def _find_written(self) -> Iterator[range]:
         """Yield the character positions of each line, without surrounding white space."""
@@ -124,12 +139,10 @@ class PageReader:
         ]
         if 2 * len(illegible) < len(words):
             illegible = [word for word in illegible if len(word[0]) >= ILLEGIBLE_CHARS]
-        signs = list(text)
         for word in illegible:
             leave_out(Omission.ILLEGIBLE, word[0], f"page {self._number}")
-            signs[slice(*word.span())] = " " * len(word[0])
         self._illegible = len(illegible)
-        return "".join(signs)
+        return _blank(text, [word.span() for word in illegible])
 
     def _mark_unnamed(self, found: re.Match[str]) -> str:
         if found[0] == JOINT:
@@ -145,11 +158,11 @@ class PageReader:
         covered = 0.0
         for left, bottom, right, top in find_pictures(self._page):
             covered += (right - left) * (top - bottom)
-        return bool(covered > PICTURE_SHARE * self._page.get_width() * self._height)
+        return bool(covered > PICTURE_SHARE * self._page.get_width() * self.height)
 
     def render(self) -> Any:
         """Render the page as a picture: an array of (height, width, 3), in blue, green and red."""
-        points = max(self._page.get_width(), self._height, 1.0)
+        points = max(self._page.get_width(), self.height, 1.0)
         scale = min(pictures.MAX_SIDE / points, DPI / 72)
         return self._page.render(scale=scale, rev_byteorder=False).to_numpy()[:, :, :3]
 
@@ -177,7 +190,7 @@ class PageReader:
         """
         # PDFium joins hyphenated words, so one line of its text may span two lines of the page.
         sides = np.stack([begins[:, 1], ends[:, 3]])
-        tops, bottoms = np.clip(1 - sides / self._height, 0.0, 1.0).tolist()
+        tops, bottoms = np.clip(1 - sides / self.height, 0.0, 1.0).tolist()
         types = self._characters.types([stretches[0].start for stretches in joined])
         # Sizes are rounded to half points, so that sizes that were meant to be equal are equal.
         return [
@@ -226,7 +239,7 @@ class PageReader:
         left, top, _, bottom = begins.T
         right = ends[:, 2]
         lines = np.searchsorted(firsts, np.arange(len(spans)), "right") - 1
-        places = (left, right, self._top - top, self._top - bottom, lines)
+        places = (left, right, self.top - top, self.top - bottom, lines)
         found = map(Word, texts, *(each.tolist() for each in places))
         is_drawn = (left <= right) & (bottom < top)
         words = [word for word in compress(found, is_drawn.tolist()) if word.text]
@@ -235,17 +248,17 @@ class PageReader:
 
     def _fill(self, lines: list[Line], words: list[Word]) -> None:
         """Insert the values of the page's fields next to their labels."""
-        shift = self._top - self._height
+        shift = self.top - self.height
         for filled in find_filled(self._page, self._number):
             note_source(filled.text)
-            top, bottom = self._top - filled.top, self._top - filled.bottom
+            top, bottom = self.top - filled.top, self.top - filled.bottom
             middle = (top + bottom) / 2
             beside = [word for word in words if word.top < middle < word.bottom]
             near = min(beside, key=lambda word: _distance(word, filled), default=None)
             if near is None:
                 words.append(Word(filled.text, filled.left, filled.right, top, bottom, len(lines)))
                 size = lines[-1].size if lines else bottom - top
-                top, bottom = ((each - shift) / self._height for each in (top, bottom))
+                top, bottom = ((each - shift) / self.height for each in (top, bottom))
                 lines.append(Line(filled.text, size, max(top, 0.0), min(bottom, 1.0)))
                 continue
             if filled.is_box and 0 <= near.left - filled.right < near.bottom - near.top:
@@ -258,6 +271,14 @@ class PageReader:
             members = sorted((w for w in words if w.line == near.line), key=lambda w: w.left)
             text = " ".join(member.text for member in members)
             lines[near.line] = replace(lines[near.line], text=text)
+
+
+def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """Return a text with spaces in these ranges."""
+    signs = list(text)
+    for start, stop in spans:
+        signs[start:stop] = " " * (stop - start)
+    return "".join(signs)
 
 
 def _go_on(before: Boxes, after: Boxes) -> NDArray[np.bool_]:

@@ -252,6 +252,38 @@ def test_comments_on_a_page_are_counted(sandbox: Sandbox) -> None:
     assert (reading.words.source, reading.words.left_out) == (7, {Omission.COMMENT: 3})
 
 
+def test_text_that_no_viewer_shows_is_left_out(sandbox: Sandbox) -> None:
+    drawn = (
+        "BT /F 10 Tf 72 600 Td (Shown words) Tj ET BT /F 10 Tf 72 750 Td (cropped away) Tj ET"
+        " BT /F 10 Tf 72 580 Td (Partly ) Tj 3 Tr (drawn invisibly) Tj ET"
+    )
+    reading = read_file(page_of(drawn, "/CropBox[0 500 600 700]"), sandbox).reading
+    assert reading.text == "Shown words\nPartly"
+    assert [(each.reason, each.text) for each in reading.left_out] == [
+        (Omission.HIDDEN, "cropped away drawn invisibly")
+    ]
+    assert reading.words is not None
+    assert (reading.words.left_out, reading.words.unaccounted) == ({Omission.HIDDEN: 4}, 0)
+
+
+def test_invisible_text_of_a_scan_is_read(sandbox: Sandbox) -> None:
+    picture = "/XObject<</I 20 0 R>>"
+    image = (
+        b"<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8"
+        b"/Length 1>>stream\n\x80\nendstream"
+    )
+    page = (
+        "<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 11 0 R"
+        f"/Resources<</Font<</F 3 0 R>>{picture}>>>>"
+    )
+    drawn = (
+        "BT /F 10 Tf 72 40 Td (Stamped by the archive) Tj ET q 600 0 0 700 0 100 cm /I Do Q"
+        " BT 3 Tr /F 10 Tf 72 600 Td (recognised words of a letter) Tj ET"
+    )
+    objects = {10: page.encode(), 11: stream(drawn.encode()), 20: image}
+    assert "recognised words" in read_file(pdf([[]], objects=objects), sandbox).reading.text
+
+
 def test_what_has_no_text_needs_ocr(sandbox: Sandbox) -> None:
     assert reason(pdf([[], []]), sandbox) == "no text layer, needs OCR"
 
