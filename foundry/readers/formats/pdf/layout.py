@@ -29,6 +29,7 @@ _NUMBERING = re.compile(
 )
 _SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
 _DIVIDED_END = re.compile(rf"[^\W\d_][{JOINT}\-\u00ad\u2010]")
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _REST = re.compile(r"([^\W\d_]+\S*)\s*")
 
 
@@ -159,7 +160,7 @@ def compose(
                 composer.text(divided.join("\n".join(paragraph)))
                 paragraph = []
             if level:
-                composer.heading(level, divided.join(line.text))
+                composer.heading(level, divided.join(_LINK.sub(r"\1", line.text)))
             elif line.rows:
                 composer.table([[divided.join(cell) for cell in row] for row in line.rows])
             else:
@@ -265,4 +266,4 @@ def _begins_paragraph(previous: Line, line: Line) -> bool:
 
 
 def _title_key(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text).lower()
+    return re.sub(r"[\W_]+", "", _LINK.sub(r"\1", text)).lower()

@@ -1,6 +1,5 @@
 """A page of a PDF, read with PDFium: lines with size and position, tables, links, a picture."""
 
-import ctypes
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -20,14 +19,13 @@ from foundry.readers.formats.pdf.drawings import find_pictures, find_rules
 from foundry.readers.formats.pdf.forms import Filled, find_filled
 from foundry.readers.formats.pdf.layout import Line, order, put_in_tables, split_lines
 from foundry.readers.formats.pdf.ligatures import UNNAMED
+from foundry.readers.formats.pdf.links import find_links, write_links
 from foundry.readers.formats.pdf.raised import SMALLER, find_raised, write_raised
 from foundry.readers.formats.pdf.rows import Word, find_rows
 from foundry.readers.formats.pdf.tables import MAX_WORDS, MIN_WORDS, NO_RULES, find_tables
 from foundry.readers.formats.pdf.unseen import are_unseen
 from foundry.readers.notes import leave_out, note_source
 
-MAX_LINKS_OF_PAGE = 1_000
-MAX_URL_BYTES = 2_000
 STAMP_CHARS = 60
 PICTURE_SHARE = 0.3
 """Minimum share of a page that its pictures cover together if it is read with OCR."""
@@ -50,11 +48,15 @@ _FIRST = re.compile(r"\n *\S")
 
 
 class PageReader:
-    """Reads one page; its text is closed once its lines have been read."""
+    """Reads one page; its text is closed once its lines have been read.
+
+    `links` are its links to addresses outside the document; `top` and `height` are in points.
+    """
 
     def __init__(self, page: Any, number: int) -> None:
         self._page = page
         self._number = number
+        self.links = list(find_links(page))
         self._illegible = 0
         self._characters = Characters(page)
         self._text = self._read_text()
@@ -84,6 +86,7 @@ class PageReader:
         lines = self._lines(joined, apart, begins[firsts], ends[lasts])
         words = self._words(spans, begins, ends, firsts) if self._is_upright else []
         self._fill(lines, words)
+        write_links(lines, words, self.links, self.top)
         rows = find_rows(words)
         is_ruled = self._is_upright and len(lines) > 1 and MIN_WORDS <= len(words) <= MAX_WORDS
         rules = find_rules(self._page, self.top) if is_ruled else NO_RULES
@@ -165,21 +168,6 @@ class PageReader:
         points = max(self._page.get_width(), self.height, 1.0)
         scale = min(pictures.MAX_SIDE / points, DPI / 72)
         return self._page.render(scale=scale, rev_byteorder=False).to_numpy()[:, :, :3]
-
-    def links(self, document: Any) -> Iterator[str]:
-        """Yield the targets of the page's links that are outside the document."""
-        from pypdfium2 import raw
-
-        position, link = ctypes.c_int(0), raw.FPDF_LINK()
-        for _ in range(MAX_LINKS_OF_PAGE):
-            if not raw.FPDFLink_Enumerate(self._page, position, link):
-                return
-            action = raw.FPDFLink_GetAction(link)
-            size = raw.FPDFAction_GetURIPath(document, action, None, 0)
-            if 1 < size <= MAX_URL_BYTES:
-                buffer = ctypes.create_string_buffer(size)
-                raw.FPDFAction_GetURIPath(document, action, buffer, size)
-                yield normalise(buffer.value.decode("utf-8", "replace"))
 
     def _lines(
         self, joined: Sequence[Sequence[range]], apart: Collection[int], begins: Boxes, ends: Boxes

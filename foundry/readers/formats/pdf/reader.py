@@ -88,11 +88,12 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     )
     names = ", ".join(_read_attachments(document))
     attached = f"\n\nAttachments: {names}" if names else ""
-    links = [Link(target, target, "inline") for page in pages for target in page.links]
+    written = {link.target for link in reading.links}
+    others = dict.fromkeys(url for page in pages for url in page.links if url not in written)
     return replace(
         reading,
         text=reading.text + attached,
-        links=tuple(dict.fromkeys((*reading.links, *links))),
+        links=(*reading.links, *(Link(url, url, "inline") for url in others)),
         page_labels=_read_labels(document, count),
         seen=tuple(number for number, page in enumerate(pages, 1) if page.is_seen),
         unsure=sum(page.unsure for page in pages),
@@ -138,7 +139,8 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
         return _Page()
     try:
         reader = PageReader(page, number + 1)
-        lines, links = mend_brackets(reader.lines()), list(reader.links(document))
+        lines = mend_brackets(reader.lines())
+        links = [link.url for link in reader.links]
         if not reader.is_picture(lines):
             return _Page(lines, links)
         if not current_allowance().take() or not ocr:

@@ -284,6 +284,34 @@ def test_invisible_text_of_a_scan_is_read(sandbox: Sandbox) -> None:
     assert "recognised words" in read_file(pdf([[]], objects=objects), sandbox).reading.text
 
 
+def test_links_are_written_around_their_words(sandbox: Sandbox) -> None:
+    places = {
+        "https://example.org/manual": "72 698 130 712",
+        "https://example.org/shown": "72 678 300 692",
+        "https://example.org/two": "150 658 400 672",
+        "https://example.org/two?": "72 638 110 652",
+    }
+    links = "".join(
+        f"<</Type/Annot/Subtype/Link/Rect[{box}]/A<</S/URI/URI({url.rstrip('?')})>>>>"
+        for url, box in places.items()
+    )
+    page = (
+        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 11 0 R/Annots[{links}]"
+        "/Resources<</Font<</F 3 0 R>>>>>>"
+    )
+    shown = [
+        Text(10, 700, "\\(The manual\\). It explains everything."),
+        Text(10, 680, "https://example.org/shown"),
+        Text(10, 660, "It goes on with a link of two"),
+        Text(10, 640, "long lines, and ends."),
+    ]
+    reading = read_file(pdf([shown], objects={10: page.encode()}), sandbox).reading
+    assert "([The manual](https://example.org/manual)). It explains" in reading.text
+    assert "\nhttps://example.org/shown" in reading.text
+    assert "link of two\n[long lines](https://example.org/two), and ends." in reading.text
+    assert len(reading.links) == 3
+
+
 def test_what_has_no_text_needs_ocr(sandbox: Sandbox) -> None:
     assert reason(pdf([[], []]), sandbox) == "no text layer, needs OCR"
 
