@@ -30,6 +30,8 @@ _NUMBERING = re.compile(
 _SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
 _DIVIDED_END = re.compile(rf"[^\W\d_][{JOINT}\-\u00ad\u2010]")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
+# Titles of bookmarks that say nothing about the text.
+_NO_HEADING = re.compile(r"(?:\W|\d|page|slide|sheet|seite|folie|blatt|página|diapositive)*", re.I)
 _REST = re.compile(r"([^\W\d_]+\S*)\s*")
 
 
@@ -51,11 +53,15 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of the outline: its level from 1, and the page that it leads to, from 0."""
+    """An entry of the outline: its level from 1, and the page that it leads to, from 0.
+
+    `top` is where on the page, as in a Line.
+    """
 
     level: int
     title: str
     page: int
+    top: float = 0.0
 
 
 def put_in_tables(lines: Sequence[Line], tables: Sequence[Table]) -> list[Line]:
@@ -144,10 +150,10 @@ def compose(
     modified: str | None,
 ) -> Reading:
     """Return the reading of a document with these pages; its text keeps the line breaks."""
-    pages = join_divided(pages)
-    sizes = _heading_sizes(pages)
-    pages = [_join_headings(lines, sizes) for lines in pages]
-    levels = _levels_by_outline(pages, outline) or _levels_by_size(pages, sizes)
+    joined = join_divided(pages)
+    sizes = _heading_sizes(joined)
+    joined = [_join_headings(lines, sizes) for lines in joined]
+    pages, levels = _find_headings(joined, outline, sizes)
     divided = DividedWords(line.text for line in chain.from_iterable(pages))
     composer = Composer()
     for number, lines in enumerate(pages):
@@ -212,11 +218,51 @@ def _join_headings(lines: Sequence[Line], sizes: Sequence[float]) -> list[Line]:
     return joined
 
 
-def _levels_by_outline(
+def _find_headings(
+    pages: list[list[Line]], outline: Sequence[Entry], sizes: Sequence[float]
+) -> tuple[list[list[Line]], dict[tuple[int, int], int]]:
+    """Return the pages, and the levels of headings by page and line.
+
+    Entries of the outline become lines on pages that have no heading and not their title.
+    """
+    found, missing = _find_entries(pages, outline)
+    is_complete = found and 2 * len(found) >= len(outline)
+    levels = found if is_complete else _levels_by_size(pages, sizes) or found
+    with_heading = {page for page, _ in levels}
+    added: dict[int, list[Entry]] = {}
+    for entry in missing:
+        if entry.page not in with_heading and not _NO_HEADING.fullmatch(entry.title):
+            added.setdefault(entry.page, []).append(entry)
+    for number, entries in added.items():
+        text = _title_key(" ".join(line.text for line in pages[number]))
+        own = [entry for entry in entries if _title_key(entry.title) not in text]
+        pages[number], new = _insert(pages[number], own)
+        levels |= {(number, place): level for place, level in new.items()}
+    return pages, levels
+
+
+def _insert(lines: Sequence[Line], entries: Iterable[Entry]) -> tuple[list[Line], dict[int, int]]:
+    """Return lines with the titles of entries above the text that they lead to, and their levels.
+
+    A destination is at the top of a line, or somewhat above it.
+    """
+    whole = list(lines)
+    levels: dict[int, int] = {}
+    for entry in sorted(entries, key=lambda each: each.top):
+        below = (n for n, line in enumerate(whole) if (line.top + line.bottom) / 2 > entry.top)
+        place = max(next(below, len(whole)), max(levels, default=-1) + 1)
+        top = whole[place].top if place < len(whole) else 1.0
+        whole.insert(place, Line(entry.title, 0.0, top, top))
+        levels[place] = entry.level
+    return whole, levels
+
+
+def _find_entries(
     pages: Sequence[Sequence[Line]], outline: Sequence[Entry]
-) -> dict[tuple[int, int], int]:
-    """Return heading levels by page and line; empty if less than half of the outline is found."""
+) -> tuple[dict[tuple[int, int], int], list[Entry]]:
+    """Return heading levels by page and line, and the entries that are not found on their page."""
     levels: dict[tuple[int, int], int] = {}
+    missing: list[Entry] = []
     wanted: dict[int, list[Entry]] = {}
     for entry in outline:
         wanted.setdefault(entry.page, []).append(entry)
@@ -237,7 +283,9 @@ def _levels_by_outline(
                 # A running header may repeat a heading in smaller type.
                 best = max(free, key=lambda place: (pages[page][place].size, -place))
                 levels[page, best] = entry.level
-    return levels if 2 * len(levels) >= len(outline) else {}
+            else:
+                missing.append(entry)
+    return levels, missing
 
 
 def _levels_by_size(

@@ -1,7 +1,7 @@
 """Reads PDF with PDFium: the lines of its pages, and the structure inferred from them.
 
 Headings are the outline's entries that are found on their pages; without an outline, they are lines
-in larger type than most of the text.
+in larger type than most of the text. An entry for which its page has no line stands above the text.
 """
 
 import re
@@ -49,6 +49,8 @@ class _Page:
     links: Sequence[str] = ()
     is_seen: bool = False
     unsure: int = 0
+    top: float = 0.0
+    height: float = 1.0
 
 
 def read(content: bytes, *, ocr: bool = False) -> Reading:
@@ -82,7 +84,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     title = " ".join(normalise(details.get("Title", "")).split())
     reading = compose(
         drop_running_lines(name_ligatures([page.lines for page in pages])),
-        _read_outline(document),
+        _read_outline(document, pages),
         title=title if _LETTER.search(title) and not _NO_TITLE.match(title) else None,
         modified=read_pdf_date(details.get("ModDate") or details.get("CreationDate") or ""),
     )
@@ -141,12 +143,13 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
         reader = PageReader(page, number + 1)
         lines = mend_brackets(reader.lines())
         links = [link.url for link in reader.links]
-        if not reader.is_picture(lines):
-            return _Page(lines, links)
-        if not current_allowance().take() or not ocr:
-            return _Page(lines, links)
+        read = _Page(lines, links, top=reader.top, height=reader.height)
+        if not reader.is_picture(lines) or not current_allowance().take() or not ocr:
+            return read
         seen = pictures.see(reader.render())
-        return _Page(seen.lines or lines, links, is_seen=bool(seen.lines), unsure=seen.unsure)
+        return replace(
+            read, lines=seen.lines or lines, is_seen=bool(seen.lines), unsure=seen.unsure
+        )
     finally:
         page.close()
 
@@ -160,7 +163,7 @@ def _read_labels(document: Any, count: int) -> tuple[str, ...]:
     return tuple(printed) if any(printed) else ()
 
 
-def _read_outline(document: Any) -> list[Entry]:
+def _read_outline(document: Any, pages: Sequence[_Page]) -> list[Entry]:
     import pypdfium2
 
     entries = []
@@ -169,11 +172,24 @@ def _read_outline(document: Any) -> list[Entry]:
             destination = bookmark.get_dest()
             page = destination.get_index() if destination else None
             title = " ".join(normalise(bookmark.get_title()).split())
-            if title and page is not None:
-                entries.append(Entry(bookmark.level + 1, title, page))
+            if title and destination and page is not None and 0 <= page < len(pages):
+                place = _place_on(pages[page], *destination.get_view())
+                entries.append(Entry(bookmark.level + 1, title, page, place))
     except pypdfium2.PdfiumError:
         pass
     return entries
+
+
+def _place_on(page: _Page, mode: int, numbers: Sequence[float]) -> float:
+    """Return how far down a page a destination is, as a share of its height; 0 if it is not told.
+
+    `numbers` of the first mode are left, top and zoom, and of the second the top.
+    """
+    from pypdfium2 import raw
+
+    known = {raw.PDFDEST_VIEW_XYZ: 1, raw.PDFDEST_VIEW_FITH: 0}
+    number = known.get(mode, len(numbers))
+    return (page.top - numbers[number]) / page.height if number < len(numbers) else 0.0
 
 
 READER = pictures.extend(

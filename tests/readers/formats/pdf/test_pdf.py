@@ -218,21 +218,32 @@ def test_links_of_pages_are_links(sandbox: Sandbox) -> None:
     assert targets == ["https://example.org/b", "https://example.org/a"]
 
 
-@pytest.mark.parametrize("is_ascii", [False, True])
-def test_damaged_streams_are_told(is_ascii: bool, sandbox: Sandbox) -> None:
-    lines = (f"BT /F 10 Tf 72 {780 - n} Td (Line {n * n * 7919}) Tj ET" for n in range(0, 700, 14))
-    packed = zlib.compress("\n".join(lines).encode())
-
-    def page(data: bytes) -> bytes:
-        filters = "/ASCII85Decode/FlateDecode" if is_ascii else "/FlateDecode"
-        data = base64.a85encode(data) + b"~>" if is_ascii else data
-        head = f"<</Length {len(data)}/Filter[{filters}]>>stream\n".encode()
-        return pdf([[], body(600, "words")], objects={11: head + data + b"\nendstream"})
-
-    whole = read_file(page(packed[:-4] + b"0000"), sandbox).reading
-    assert whole.damaged == ()
-    assert whole.text.count("Line") == 50
-    assert read_file(page(packed[: len(packed) // 2]), sandbox).reading.damaged == ("object 11",)
+def test_links_are_written_around_their_words(sandbox: Sandbox) -> None:
+    places = {
+        "https://example.org/manual": "72 698 130 712",
+        "https://example.org/shown": "72 678 300 692",
+        "https://example.org/two": "150 658 400 672",
+        "https://example.org/two?": "72 638 110 652",
+    }
+    links = "".join(
+        f"<</Type/Annot/Subtype/Link/Rect[{box}]/A<</S/URI/URI({url.rstrip('?')})>>>>"
+        for url, box in places.items()
+    )
+    page = (
+        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 11 0 R/Annots[{links}]"
+        "/Resources<</Font<</F 3 0 R>>>>>>"
+    )
+    shown = [
+        Text(10, 700, "\\(The manual\\). It explains everything."),
+        Text(10, 680, "https://example.org/shown"),
+        Text(10, 660, "It goes on with a link of two"),
+        Text(10, 640, "long lines, and ends."),
+    ]
+    reading = read_file(pdf([shown], objects={10: page.encode()}), sandbox).reading
+    assert "([The manual](https://example.org/manual)). It explains" in reading.text
+    assert "\nhttps://example.org/shown" in reading.text
+    assert "link of two\n[long lines](https://example.org/two), and ends." in reading.text
+    assert len(reading.links) == 3
 
 
 def page_of(content: str, extra: str = "") -> bytes:
@@ -241,15 +252,6 @@ def page_of(content: str, extra: str = "") -> bytes:
         f"/Resources<</Font<</F 3 0 R>>>>{extra}>>"
     )
     return pdf([[]], objects={10: page.encode(), 11: stream(content.encode())})
-
-
-def test_comments_on_a_page_are_counted(sandbox: Sandbox) -> None:
-    note = "<</Type/Annot/Subtype/Text/Rect[400 590 420 610]/Contents(Ask the landlord)>>"
-    drawn = "BT /F 10 Tf 72 600 Td (Rent is due monthly) Tj ET"
-    reading = read_file(page_of(drawn, f"/Annots[{note}]"), sandbox).reading
-    assert reading.text == "Rent is due monthly"
-    assert reading.words is not None
-    assert (reading.words.source, reading.words.left_out) == (7, {Omission.COMMENT: 3})
 
 
 def test_text_that_no_viewer_shows_is_left_out(sandbox: Sandbox) -> None:
@@ -284,32 +286,48 @@ def test_invisible_text_of_a_scan_is_read(sandbox: Sandbox) -> None:
     assert "recognised words" in read_file(pdf([[]], objects=objects), sandbox).reading.text
 
 
-def test_links_are_written_around_their_words(sandbox: Sandbox) -> None:
-    places = {
-        "https://example.org/manual": "72 698 130 712",
-        "https://example.org/shown": "72 678 300 692",
-        "https://example.org/two": "150 658 400 672",
-        "https://example.org/two?": "72 638 110 652",
-    }
-    links = "".join(
-        f"<</Type/Annot/Subtype/Link/Rect[{box}]/A<</S/URI/URI({url.rstrip('?')})>>>>"
-        for url, box in places.items()
-    )
-    page = (
-        f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 11 0 R/Annots[{links}]"
-        "/Resources<</Font<</F 3 0 R>>>>>>"
-    )
-    shown = [
-        Text(10, 700, "\\(The manual\\). It explains everything."),
-        Text(10, 680, "https://example.org/shown"),
-        Text(10, 660, "It goes on with a link of two"),
-        Text(10, 640, "long lines, and ends."),
+def test_comments_on_a_page_are_counted(sandbox: Sandbox) -> None:
+    note = "<</Type/Annot/Subtype/Text/Rect[400 590 420 610]/Contents(Ask the landlord)>>"
+    drawn = "BT /F 10 Tf 72 600 Td (Rent is due monthly) Tj ET"
+    reading = read_file(page_of(drawn, f"/Annots[{note}]"), sandbox).reading
+    assert reading.text == "Rent is due monthly"
+    assert reading.words is not None
+    assert (reading.words.source, reading.words.left_out) == (7, {Omission.COMMENT: 3})
+
+
+def test_bookmarks_are_headings_of_pages_that_show_none(sandbox: Sandbox) -> None:
+    pages = [
+        body(700, "Apples are picked first.", "Pears are picked later."),
+        body(700, "Plums are dried here."),
+        body(700, "See the prices."),
+        body(700, "1 Prices", "Plums cost two pennies."),
     ]
-    reading = read_file(pdf([shown], objects={10: page.encode()}), sandbox).reading
-    assert "([The manual](https://example.org/manual)). It explains" in reading.text
-    assert "\nhttps://example.org/shown" in reading.text
-    assert "link of two\n[long lines](https://example.org/two), and ends." in reading.text
-    assert len(reading.links) == 3
+    # The second entry leads to the second line of its page.
+    drying = b"<</Title(Drying)/Parent 5 0 R/Dest[10 0 R/XYZ 0 699 0]/Next 20 0 R>>"
+    outline = [("Picking", 0), ("Drying", 0), ("Page 3", 2), ("Prices", 3)]
+    content = pdf(pages, outline=outline, objects={19: drying})
+    reading = read_file(content, sandbox).reading
+    assert reading.text == (
+        "# Picking\n\nApples are picked first.\n\n# Drying\n\nPears are picked later.\n\n"
+        "Plums are dried here.\n\nSee the prices.\n\n# 1 Prices\n\nPlums cost two pennies."
+    )
+
+
+@pytest.mark.parametrize("is_ascii", [False, True])
+def test_damaged_streams_are_told(is_ascii: bool, sandbox: Sandbox) -> None:
+    lines = (f"BT /F 10 Tf 72 {780 - n} Td (Line {n * n * 7919}) Tj ET" for n in range(0, 700, 14))
+    packed = zlib.compress("\n".join(lines).encode())
+
+    def page(data: bytes) -> bytes:
+        filters = "/ASCII85Decode/FlateDecode" if is_ascii else "/FlateDecode"
+        data = base64.a85encode(data) + b"~>" if is_ascii else data
+        head = f"<</Length {len(data)}/Filter[{filters}]>>stream\n".encode()
+        return pdf([[], body(600, "words")], objects={11: head + data + b"\nendstream"})
+
+    whole = read_file(page(packed[:-4] + b"0000"), sandbox).reading
+    assert whole.damaged == ()
+    assert whole.text.count("Line") == 50
+    assert read_file(page(packed[: len(packed) // 2]), sandbox).reading.damaged == ("object 11",)
 
 
 def test_what_has_no_text_needs_ocr(sandbox: Sandbox) -> None:
@@ -334,7 +352,7 @@ def test_loops_end(sandbox: Sandbox) -> None:
         13: b"<</Title(B)/Parent 5 0 R/Dest[10 0 R/Fit]/Next 12 0 R>>",
     }
     content = pdf(page, outline=[("A", 0), ("B", 0)], objects=loop)
-    assert read_file(content, sandbox).reading.text == "some words"
+    assert read_file(content, sandbox).reading.text == "# A\n\n# B\n\nsome words"
     own_kid = {2: b"<</Type/Pages/Kids[2 0 R 10 0 R]/Count 2>>"}
     result = read_apart(RawDocument("s", "a", "a", pdf(page, objects=own_kid)), sandbox)
     assert isinstance(result, Document | Skipped)
