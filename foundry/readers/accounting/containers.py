@@ -46,7 +46,7 @@ def html_texts(source: str) -> list[str]:
 def xml_texts(content: bytes, skipped: Callable[[str], bool] | None = None) -> list[str]:
     """Return the character data of XML, without elements for which `skipped` is true.
 
-    For XML that is not well-formed, this is the text before the error.
+    XML that is not well-formed is examined like a page or, with `skipped`, up to the error.
     """
     parts: list[str] = []
     depth = 0
@@ -72,8 +72,11 @@ def xml_texts(content: bytes, skipped: Callable[[str], bool] | None = None) -> l
     parser.CharacterDataHandler = data
     # Entities and external resources are never opened.
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-    with suppress(expat.ExpatError, ValueError, LookupError):
+    try:
         parser.Parse(content[:MAX_BYTES], True)
+    except (expat.ExpatError, ValueError, LookupError):
+        if skipped is None:
+            return html_texts(decode(content[:MAX_BYTES])[0])
     text = "".join(parts)
     # Feeds contain pages in HTML.
     return html_texts(text) if "<" in text else [text]

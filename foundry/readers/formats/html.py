@@ -12,6 +12,7 @@ from foundry.documents.reasons import Reason
 from foundry.readers.accounting.containers import html_texts
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.dates import normalise_date
+from foundry.readers.formats.pages import confluence
 from foundry.readers.formats.pages.content import Content
 from foundry.readers.formats.pages.markdown import Sections, write
 
@@ -129,6 +130,8 @@ def _content_of(page: LexborHTMLParser, selector: str) -> str | None:
 
 def _content_markup(text: str) -> str:
     """Return a page's markup in a form that an HTML parser understands."""
+    if confluence.IS_STORAGE.search(text):
+        text = confluence.to_page(text)
     text = _OPTION.sub(" ", text)
     if "shadowroot" in text:
         text = _SHADOW.sub(r"<div>\1</div>", text)
@@ -165,5 +168,5 @@ def nesting_depth(page: str) -> int:
 
 
 READER = Reader(
-    "html/8", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
+    "html/9", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
 )

@@ -12,8 +12,10 @@ from foundry.documents.left_out import Omission
 from foundry.readers.accounting.containers import xml_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
+from foundry.readers.decoding import decode
 from foundry.readers.formats import html, wikitext
 from foundry.readers.formats.packed import bare_tag, parse_xml
+from foundry.readers.formats.pages import confluence
 from foundry.readers.formats.xml.prose import is_prose, to_html
 from foundry.readers.notes import leave_out
 
@@ -39,6 +41,8 @@ def read(content: bytes) -> Reading:
     wikitext. Raises UnreadableError for a DTD with declarations, and for XML that is not
     well-formed.
     """
+    if b"<ac:" in content and confluence.IS_STORAGE.search(text := decode(content)[0]):
+        return html.read(text)
     root = parse_xml(_without_doctype(content))
     if bare_tag(root) == "mediawiki":
         return wikitext.read_dump(root)
@@ -161,4 +165,4 @@ _TYPES = {
     ".fb2": "application/x-fictionbook+xml",
     ".opml": "text/x-opml",
 }
-READER = FileReader("xml/9", {}, _TYPES, read, texts=xml_texts)
+READER = FileReader("xml/10", {}, _TYPES, read, texts=xml_texts)
