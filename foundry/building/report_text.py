@@ -7,7 +7,7 @@ from typing import Any
 
 from foundry.building.report import Group, Kind
 from foundry.config.project import Config
-from foundry.documents.reasons import Reason, extras_of
+from foundry.documents.reasons import REMEDIES, Reason, extras_of
 from foundry.errors import EmptyBuildError, LostWordsError, StrictBuildError, install_command
 from foundry.files import CONFIG_NAME
 from foundry.sources.names import INCLUDING_SECRETS
@@ -110,6 +110,8 @@ def describe_skipped(report: Mapping[str, Any]) -> Iterator[str]:
     for reason, entries in sorted(by_reason.items(), key=lambda item: -len(item[1])):
         yield f"  {len(entries):>6,}  {reason}"
         yield from (f"        {line}" for line in list_briefly(entries, NAMED).splitlines())
+        if remedy := REMEDIES.get(reason):
+            yield f"        to read them: {remedy}"
 
 
 def describe_words(report: Mapping[str, Any]) -> Iterator[str]:

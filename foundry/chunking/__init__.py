@@ -14,7 +14,7 @@ from foundry.chunking.packing import CountTokens, Packer, limit_tokens
 from foundry.chunking.repeating import Origins
 from foundry.chunking.sections import InnerPaths
 from foundry.config.file import ChunkingSection
-from foundry.documents import Chunk, Document, Piece, Reading, Span, is_code
+from foundry.documents import Chunk, Document, Piece, Reading, Span, is_code, is_data
 
 _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
     "headings": strategies.split_headings,
@@ -39,11 +39,11 @@ def chunk(
 ) -> list[Chunk]:
     """Split a document into chunks of at most `max_chars` characters, in order.
 
-    White space at both ends is stripped, except the indentation of code, and pieces without a
-    letter or digit are dropped. An id is derived from the document's id, the heading path and the
-    chunk's number below that path; the same input gives the same ids in every process. The strategy
-    "none" limits only the number of tokens, which `count_tokens` counts, and "headings" keeps
-    records of up to RECORD_FACTOR times `max_chars` whole.
+    White space at both ends is stripped, except the indentation of code, data and plain text, and
+    pieces without a letter or digit are dropped. An id is derived from the document's id, the
+    heading path and the chunk's number below that path; the same input gives the same ids in every
+    process. The strategy "none" limits only the number of tokens, which `count_tokens` counts, and
+    "headings" keeps records of up to RECORD_FACTOR times `max_chars` whole.
     """
     text = document.reading.text
     is_markdown = document.reader.partition("/")[0] in _MARKDOWN_READERS
@@ -88,7 +88,9 @@ def _wholes(reading: Reading) -> list[Span]:
 
 
 def _trim(pieces: Iterator[Piece], document: Document) -> Iterator[Piece]:
-    text, is_source = document.reading.text, is_code(document)
+    text = document.reading.text
+    keeps_indent = document.reader.partition("/")[0] == "text" or is_code(document)
+    keeps_indent = keeps_indent or is_data(document)
     code = [block for block in document.reading.blocks if is_indented_code(text, block.start)]
     starts = [block.start for block in code]
     for piece in pieces:
@@ -97,7 +99,7 @@ def _trim(pieces: Iterator[Piece], document: Document) -> Iterator[Piece]:
         end = piece.end - (len(raw) - len(raw.rstrip()))
         if _WORD.search(text, start, max(end, start)):
             place = bisect_right(starts, start) - 1
-            if is_source or (place >= 0 and start < code[place].end):
+            if keeps_indent or (place >= 0 and start < code[place].end):
                 start = _line_start(text, piece.start, start)
             yield Piece(start, end, piece.heading_path, piece.parent)
 

@@ -4,7 +4,7 @@ Decisions compare members. Reports and caches contain the texts, which are the v
 changing them causes a rebuild, like any change of this code.
 """
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from enum import StrEnum
 from typing import NewType
 
@@ -51,6 +51,7 @@ class Reason(StrEnum):
     # Documents that are read.
     CANNOT_BE_CONVERTED = "HTML cannot be converted"
     CANNOT_BE_PREPARED = "cannot be prepared"
+    DATABASE = "a database"
     DAMAGED = "damaged"
     ELEMENTS_TOO_DEEP = "elements are nested too deeply"
     ENCRYPTED = "encrypted"
@@ -127,6 +128,18 @@ class Reason(StrEnum):
     UNKNOWN_ENCODING = "unknown content encoding"
     UNREACHABLE = "cannot be reached"
 
+
+REMEDIES: Mapping[str, str] = {
+    Reason.DATABASE: (
+        "sqlite3 FILE -header -csv 'SELECT * FROM TABLE' > TABLE.csv writes a table of SQLite,"
+        ' which [[sources]] with type = "records" reads'
+    ),
+    Reason.OLD_OFFICE: "save it in a newer format, such as .docx",
+    Reason.OLD_POWERPOINT: "soffice --convert-to pptx FILE converts it",
+    Reason.OLD_WORD: "soffice --convert-to docx FILE converts it",
+    Reason.POSTSCRIPT: "ps2pdf FILE converts it to PDF",
+}
+"""How to make inputs readable that were skipped for a reason."""
 
 Completed = NewType("Completed", str)
 """The text of a reason with a detail in it, such as a status; no code depends on its value."""

@@ -146,6 +146,8 @@ def _refuse(raw: RawDocument) -> Skipped | None:
         return _skip(raw, Reason.NOT_AS_NAMED, kind)
     if document:
         return _skip(raw, unsupported(document))
+    if kind == "SQLite database":
+        return _skip(raw, Reason.DATABASE, kind)
     return _skip(raw, Reason.PICTURE if kind in PICTURES else Reason.NOT_TEXT, kind)
 
 

@@ -148,6 +148,15 @@ def test_recursive_strategy_fills_chunks_with_whole_sections() -> None:
     assert [c.heading_path for c in chunks][:2] == [("H0",), ("H3",)]
 
 
+@pytest.mark.parametrize("name", ["notes.txt", "values.yaml", "table.unknown"])
+def test_plain_text_and_data_keep_the_indent_of_a_first_line(name: str) -> None:
+    lines = [f"    key{n}:\n      words: of the entry number {n}\n" for n in range(60)]
+    content = "top:\n" * name.endswith("yaml") + "".join(lines)
+    chunks = chunk(make_document(content, name), chunking("headings", 300))
+    assert len(chunks) > 5
+    assert all(each.text.startswith(("    key", "      words", "top:")) for each in chunks)
+
+
 def test_strategy_none_keeps_the_document_whole() -> None:
     (only,) = split("---\na: b\n---\n\n# A\n\n" + "word " * 5_000, "none", 100)
     assert len(only.text) > 20_000

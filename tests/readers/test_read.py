@@ -112,6 +112,7 @@ def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
         ),
         (zip_of("word/header.xml"), "a.docx", ("damaged", "the package has no main part")),
         (zip_of("xl/workbook.xml"), "a.bin", ("damaged", "the package has no workbook")),
+        (b"SQLite format 3\0" + bytes(99), "a.db", ("a database", "SQLite database")),
         (zip_of("a.txt"), "a.zip", ("not a text format", "zip archive")),
         (gzip.compress(b"words", mtime=0), "a.gz", ("not a text format", "gzip archive")),
         (b"\x89PNG\r\n\x1a\nIHDR", "a.png", ("a picture", "PNG image")),

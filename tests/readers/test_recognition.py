@@ -17,6 +17,7 @@ from foundry.building.report import BuildReport, Group, Kind, Remarks
 from foundry.building.report_text import format_report
 from foundry.config.sources import FolderSource, find_problems
 from foundry.documents import OCR_PAGES, Document, RawDocument, Skipped
+from foundry.documents.reasons import Reason
 from foundry.readers import allowance, contract, read
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pictures import SeenLine, lay_out
@@ -114,6 +115,20 @@ def test_a_report_says_how_to_read_scans_and_what_is_unsure() -> None:
     assert "ocr = true in [[sources]] of a project, which foundry init writes, and" in adopted
     assert "s: b.pdf: pages that are pictures, not read, 3 times" in said
     assert "s: b.pdf: lines of a picture that may be misread, 2 times" in said
+
+
+@pytest.mark.parametrize(
+    ("reason", "remedy"),
+    [
+        (Reason.DATABASE, "to read them: sqlite3 FILE -header -csv"),
+        (Reason.OLD_WORD, "to read them: soffice --convert-to docx FILE"),
+        (Reason.POSTSCRIPT, "to read them: ps2pdf FILE"),
+    ],
+)
+def test_a_report_says_how_to_convert_what_has_no_reader(reason: Reason, remedy: str) -> None:
+    report = BuildReport(["s"])
+    report.skip(Skipped("s", "a.bin", reason))
+    assert remedy in format_report(report.to_json(), {}, "report.json")
 
 
 def seen(text: str, left: float, top: float, confidence: float = 0.99) -> SeenLine:
