@@ -133,7 +133,11 @@ class _Code(_Lenient):
             lines = argument.split("\n") if self.content else [argument]
             return [_literal("\n".join([*lines, *self.content]), "")]
         language, _, label = argument.partition(" ")
-        found = self.shown_options()
+        whole = nodes.container()
+        self.add_name(whole)
+        if caption := str(self.options.pop("caption", "")):
+            whole += nodes.caption(caption, "", *self.inline(" ".join(caption.split())))
+        found = [whole, *self.shown_options()]
         is_command = self.kind in {"prompt", "exec", "asciinema"} or "\n" in argument
         if label or is_command or (argument and not self.content):
             language, label = (
@@ -147,7 +151,10 @@ class _Code(_Lenient):
         if self.kind == "code-tab":
             title = self.inline(label or language)
             return [panel("", nodes.title("", "", *title), _literal(code, language), sign=TAB)]
-        return [*found, _literal(code, language)]
+        # References to code show its caption.
+        found.append(_literal(code, language))
+        whole.extend(found[1:])
+        return [whole]
 
 
 def _literal(code: str, language: str) -> nodes.literal_block:

@@ -67,7 +67,7 @@ def _know_sphinx() -> None:
 
 
 READER = FileReader(
-    "rst/6",
+    "rst/7",
     {},
     {".rst": "text/x-rst", ".rest": "text/x-rst"},
     read,

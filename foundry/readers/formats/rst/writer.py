@@ -47,6 +47,7 @@ _CODE_CLASSES = frozenset(("code", "literal-block"))
 _NUMBERING = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}
 _NAME = re.compile(r"(?:(?:async|class|exception|static|final|abstract|property)\s+)*([\w.]+)")
 _TAG = re.compile(r"<[^<>]+>")
+_NUMBER = re.compile(r"%s|\{number\}")
 _FIELDS = {"return": "returns", "rtype": "return type", "raise": "raises"}
 
 
@@ -56,9 +57,17 @@ def write(document: nodes.document) -> Reading:
     add_to(composer, writer.blocks(document))
     for target, text in writer.labels:
         composer.link(Link(target, text, "wikilink"))
-    reading = composer.finish()
+    reading = replace(composer.finish(), aliases=_labels_in(document))
     first = reading.headings[0].text if reading.headings else None
     return replace(reading, title=reading.title or first)
+
+
+def _labels_in(document: nodes.document) -> tuple[str, ...]:
+    """Return the labels by which other files refer to places in a document."""
+    named = (str(name) for name, is_explicit in document.nametypes.items() if is_explicit)
+    places = ((name, document.ids.get(document.nameids.get(name) or "")) for name in named)
+    others = (nodes.target, nodes.footnote, nodes.citation, type(None))
+    return tuple(name for name, place in places if not isinstance(place, others))
 
 
 class _Writer:
@@ -397,20 +406,46 @@ class _Writer:
             return inner if inner.strip() == target else link(inner, target)
         if isinstance(node, nodes.reference) and (title := _section_of(node)):
             return link(inner, f"#{title}")
-        if (label := node.get("label")) and not node["titled"] and (title := _titled(node)):
-            return link(title, f"#{anchor_of(title)}")
-        if label:
-            self.labels[label, " ".join(inner.split())] = None
+        if label := node.get("label"):
+            return self._reference(node, inner, label)
         return inner
 
+    def _reference(self, node: nodes.Element, inner: str, label: str) -> str:
+        """Return a reference to a label as shown: its title, or that of what it refers to."""
+        title, anchor = _title_of(node)
+        named = inner
+        if node.get("numbered") and (title or _NUMBER.search(inner)):
+            # Figures are numbered across a project, which is not known here.
+            named = " ".join(_NUMBER.sub("", inner).replace("{name}", title).split())
+            leave_out(Omission.MACRO, inner)
+            named = named if node["titled"] else ""
+            if title and title not in named:
+                named = f"{named} ({title})" if named else title
+        elif title and not node["titled"]:
+            named = title
+        if anchor:
+            return link(named, f"#{anchor}")
+        if not title:
+            self.labels[label, " ".join(named.split())] = None
+        return named
 
-def _titled(reference: nodes.Element) -> str:
-    """Return the title of the section below a reference's label; "" if there is none."""
+
+def _title_of(reference: nodes.Element) -> tuple[str, str]:
+    """Return the title or caption of what a reference's label stands above, and its anchor.
+
+    Both are "" if there is none in the same file; only sections have anchors.
+    """
     document = reference.document
     name = "" if document is None else document.nameids.get(reference["label"].lower())
     place = document.ids.get(name) if document is not None and name else None
-    title = place.next_node(nodes.title) if isinstance(place, nodes.section) else None
-    return " ".join(title.astext().split()) if title is not None else ""
+    if isinstance(place, nodes.image):
+        place = place.parent
+    kinds = (nodes.title, nodes.caption)
+    if not isinstance(place, (nodes.section, nodes.figure, nodes.table, nodes.container)):
+        return "", ""
+    title = next((each for each in place.children if isinstance(each, kinds)), None)
+    said = "" if title is None else " ".join(title.astext().split())
+    return said, anchor_of(said) if isinstance(place, nodes.section) else ""
 
 
 def _section_of(reference: nodes.reference) -> str:

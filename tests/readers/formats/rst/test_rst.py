@@ -101,7 +101,7 @@ def test_text_within_lines(written: str, said: str) -> None:
 
 def test_labels_of_the_document_are_shown_as_titles() -> None:
     text = ".. _use:\n\nThe *use*\n---------\n\nSee :ref:`use`, :ref:`it <use>`, :ref:`other`."
-    assert body(text).endswith("See [The use](#the-use), it, other.")
+    assert body(text).endswith("See [The use](#the-use), [it](#the-use), other.")
 
 
 def test_references_to_labels_are_links() -> None:
@@ -267,3 +267,25 @@ def test_files_that_a_page_includes_are_named_where_they_are_included() -> None:
     assert body(text + table).split("\n\n") == [
         *("Picking", "src/plum.py", "a/note.inc", "Prices *now*", "prices.csv")
     ]
+
+
+def test_references_to_figures_tables_and_code_show_their_captions() -> None:
+    things = (
+        ".. _fig:\n\n.. figure:: a.png\n\n   A quince\n\n"
+        ".. _tab:\n\n.. table:: Prices\n\n   == ==\n   1  2\n   == ==\n\n"
+        ".. _code:\n\n.. code-block:: python\n   :caption: pick.py\n\n   pick()\n\n"
+        ".. figure:: b.png\n   :name: own\n\n   A plum\n"
+    )
+    said = ":ref:`fig`, :ref:`tab`, :ref:`code`, :ref:`own`"
+    numbers = ":numref:`fig`, :numref:`Figure %s <fig>`, :numref:`See {name} <tab>`"
+    elsewhere = ":numref:`Table %s <far>`, :numref:`far`"
+    first = body(f"{said}; {numbers}; {elsewhere}\n\n{things}").split("\n")[0]
+    assert first == (
+        "A quince, Prices, pick.py, A plum; A quince, Figure (A quince), See Prices; Table, far"
+    )
+
+
+def test_labels_are_names_by_which_other_files_refer_to_a_page() -> None:
+    assert read(".. _the-label:\n\nTitle\n=====\n\n.. _e: https://e.org\n").aliases == (
+        "the-label",
+    )
