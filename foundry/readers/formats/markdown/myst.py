@@ -12,6 +12,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
 from foundry.readers.formats.markdown.included import link_to_file
 from foundry.readers.formats.markdown.roles import write_roles
+from foundry.readers.formats.markdown.rst_blocks import rewrite_rst
 from foundry.readers.formats.markdown.tables.rows import CODE, TableRows
 from foundry.readers.formats.pages.blocks import anchor_of, picture
 from foundry.readers.formats.rst.names import OBJECTS
@@ -248,6 +249,7 @@ def open_myst(text: str) -> str:
     """Convert MyST syntax to Markdown; other text is unchanged."""
     if not any(sign in text for sign in _SIGNS) or not _IS_MYST.search(text):
         return text
+    text = rewrite_rst(text)
     opener = _Opener(text)
     for line in text.split("\n"):
         opener.take(line)

@@ -3,6 +3,9 @@
 import pytest
 from document_files import read_whole
 
+from foundry.documents import Document, RawDocument
+from foundry.readers import read
+
 
 def text_of(source: str) -> str:
     return read_whole(source, "a.md").reading.text
@@ -145,3 +148,22 @@ def test_captions_of_navigation_are_left_out() -> None:
 def test_included_files_are_linked() -> None:
     source = "```{include} ../a_b.md\n```\n\n```{literalinclude} c.py\n:lines: 2\n```\n"
     assert text_of(source).rstrip() == "[../a_b.md](../a_b.md)\n\n\n[c.py](c.py)"
+
+
+def test_restructured_text_in_a_block_is_read_as_myst() -> None:
+    source = (
+        "# T\n\n```{eval-rst}\n.. _place:\n\n.. warning:: Hot\n\n   Never touch it.\n\n"
+        "   .. code-block:: python\n\n      def f():\n          return 1\n\n"
+        ".. autofunction:: a.pick\n\nSee :ref:`the place <place>` and `Docs <https://e.org>`_::\n\n"
+        "    plain\n      code\n\n.. A comment\n   of two lines.\n\n.. list-table::\n\n"
+        "   * - Fruit\n     - Kg\n   * - Plum\n     - 17\n```\n\nAfter.\n"
+    )
+    document = read(RawDocument("s", "a.md", "a.md", source.encode()))
+    assert isinstance(document, Document) and document.reading.unaccounted == ()
+    text = document.reading.text
+    assert "> Warning: Hot" in text and "> Never touch it." in text
+    assert "> ```python\n> def f():\n>     return 1\n> ```" in text
+    assert "**a.pick**" in text
+    assert "See the place and [Docs](https://e.org):\n```\nplain\n  code\n```" in text
+    assert "| Fruit | Kg |\n| --- | --- |\n| Plum | 17 |" in text
+    assert "comment" not in text and ".." not in text
