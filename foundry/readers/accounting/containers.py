@@ -224,6 +224,9 @@ def notebook_texts(source: str) -> Iterator[str]:
                     yield _TERMINAL.sub("", "\n".join(output.get("traceback", ())))
                     said = output.get("text") or data.get("text/plain") or ()
                     yield _TERMINAL.sub("", "".join(said))
+                    if not said:
+                        yield "".join(data.get("text/markdown", ()))
+                        yield from html_texts("".join(data.get("text/html", ())))
 
 
 def own_text(source: str) -> Iterable[str]:

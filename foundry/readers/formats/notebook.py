@@ -13,6 +13,7 @@ from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.decoding import normalise, remove_terminal_codes
 from foundry.readers.formats import front_matter, html
+from foundry.readers.formats.charts import chart_titles
 from foundry.readers.formats.markdown import reader as markdown
 from foundry.readers.formats.pages.blocks import picture
 from foundry.readers.notes import leave_out
@@ -99,6 +100,7 @@ def _add_output(composer: Composer, output: Mapping[str, Any], name: str) -> Non
         _add_shown(composer, "", _joined(output.get("text", "")))
         return
     data = output.get("data") or _old_data(output)
+    composer.text("\n\n".join(title for kind in data for title in chart_titles(kind, data[kind])))
     forms = [(kind, _form(kind, data[kind])) for kind in _SHOWN if data.get(kind)]
     for place, (kind, text) in enumerate(forms):
         is_placeholder = kind == "text/plain" and _PLACEHOLDER.match(text) and len(data) > 1
@@ -188,4 +190,4 @@ def _joined(written: str | Sequence[str]) -> str:
     return written if isinstance(written, str) else "".join(written)
 
 
-READER = Reader("notebook/6", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)
+READER = Reader("notebook/7", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)

@@ -22,7 +22,8 @@ def code(*outputs: dict[str, Any]) -> dict[str, Any]:
 def shown(**data: Any) -> dict[str, Any]:
     kinds = {"plain": "text/plain", "html": "text/html", "md": "text/markdown"}
     kinds |= {"svg": "image/svg+xml", "latex": "text/latex", "png": "image/png"}
-    kinds["jpeg"] = "image/jpeg"
+    kinds |= {"jpeg": "image/jpeg", "plotly": "application/vnd.plotly.v1+json"}
+    kinds["vega"] = "application/vnd.vegalite.v5+json"
     return {"output_type": "display_data", "data": {kinds[key]: data[key] for key in data}}
 
 
@@ -118,3 +119,32 @@ def test_notebooks_of_format_3() -> None:
     document = read(RawDocument("s", "a.ipynb", "a.ipynb", content))
     assert isinstance(document, Document)
     assert document.reading.text == "## Old\n\n```\n1\n```\n\n```\n2\n```"
+
+
+def test_charts_are_read_by_their_titles() -> None:
+    plotly = {
+        "data": [{"name": "Quinces", "y": [1, 2]}, {"name": "Medlars"}],
+        "layout": {
+            "title": {"text": "Harvest<br>of 2024"},
+            "xaxis": {"title": "Week"},
+            "template": {"layout": {"title": {"text": "no title"}}},
+        },
+    }
+    vega = {
+        "title": ["Prices", "in May"],
+        "datasets": {"a": [{"title": "a value"}]},
+        "encoding": {"x": {"field": "d", "title": "Day"}, "y": {"axis": {"title": "Euro"}}},
+    }
+    text = outputs_of(
+        shown(plotly=plotly, html="<div></div>"),
+        shown(vega=vega, plain="alt.Chart(...)"),
+    )
+    assert text.split("\n\n")[-7:] == [
+        *("Harvest of 2024", "Week", "Quinces", "Medlars", "Prices in May", "Day", "Euro"),
+    ]
+
+
+def test_the_words_of_outputs_without_a_plain_form_are_counted() -> None:
+    document = read_notebook(code(shown(html="<p>Medlar <b>rows</b></p>")))
+    assert document.reading.words is not None
+    assert document.reading.words.source == 3
