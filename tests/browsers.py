@@ -99,7 +99,7 @@ class Visit:
         playwright.expect(self.page.locator(selector)).to_have_value(value)
 
     def violations(self) -> list[tuple[str, list[str]]]:
-        """Return the rules of accessibility that axe finds violated, each with the elements."""
+        """Return the accessibility rules that axe finds violated, each with its elements."""
         axe = node_modules("axe-core") / "axe-core" / "axe.min.js"
         self.page.evaluate(axe.read_text(encoding="utf-8"))
         # Without this option, axe would describe every element that satisfies a rule.
@@ -122,7 +122,7 @@ def browser() -> Iterator[Any]:
 
 
 def start(chromium: Any) -> Any:
-    """Start the first one that works. Raises AssertionError with the output of each one tried."""
+    """Start the first Chromium that works; fails with the output of each one if none does."""
     refusals = []
     try:
         for found in find_chromiums(chromium.executable_path):

@@ -51,7 +51,7 @@ An index has about 25. About ten connections to engines that stopped responding 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project on disk, used like a user would."""
+    """A project on disk, used as a user would use it."""
 
     root: Path
 
@@ -103,7 +103,7 @@ MakeProject = Callable[..., Project]
 def write_project(
     root: Path, files: Mapping[str, str | bytes], config: str = CONFIG, *, built: bool = False
 ) -> Project:
-    """Write a project's files, those without a slash in their name to `sources/`; build it."""
+    """Write a project's files, and build it if `built`; names without a slash are in `sources/`."""
     (root / "sources").mkdir(parents=True)
     (root / "foundry.toml").write_text(config, encoding="utf-8")
     for file, content in files.items():
@@ -165,7 +165,7 @@ def no_folders_left(
 
 @pytest.fixture(scope="module")
 def formatted_once() -> Iterator[None]:
-    """Format each server once a run, since formatting takes most of the time of an export."""
+    """Format each server once per run; see `sharing.formatted_once`."""
     with sharing.formatted_once():
         yield
 

@@ -50,7 +50,7 @@ EXAMPLES = list(find_examples())
 
 
 def of(*languages: str, without: tuple[str, ...] = ()) -> pytest.MarkDecorator:
-    """Return a decorator that runs the examples in these languages, except on some pages."""
+    """Return a mark that runs a test with each example in these languages, except on some pages."""
     chosen = [each for each in EXAMPLES if each.language in languages and each.page not in without]
     assert chosen
     return pytest.mark.parametrize("example", chosen, ids=str)

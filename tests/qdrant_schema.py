@@ -28,7 +28,7 @@ def _is_integer(_checker: object, value: object) -> bool:
 
 
 def _shape(value: Any) -> object:
-    """Return what is equal for values that the schema is taken to judge alike."""
+    """Return a key that is equal for values of the same types, signs and field names."""
     if isinstance(value, dict):
         return tuple((key, _shape(each)) for key, each in value.items())
     if isinstance(value, list):
@@ -37,7 +37,7 @@ def _shape(value: Any) -> object:
 
 
 def _items(validator: Any, schema: Any, value: Any, _whole: Any) -> Iterator[ValidationError]:
-    # Otherwise checking the hundreds of numbers of each vector would take most of the time.
+    # One item of each shape is checked; all the numbers of a vector would take most of the time.
     if isinstance(value, list):
         places = {_shape(each): place for place, each in reversed([*enumerate(value)])}
         for place in places.values():

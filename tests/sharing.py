@@ -60,7 +60,7 @@ def in_folder(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def formatted_once() -> Iterator[None]:
-    """Format each server once a run, since formatting takes most of the time of an export.
+    """Format each server once per run, since formatting takes most of the time of an export.
 
     Servers with the same options have the same Python files, and others have many in common.
     """
@@ -108,7 +108,7 @@ def _asked_for(name: str) -> Iterator[pytest.MonkeyPatch]:
 
 
 def start_for_all() -> list[tuple[tuple[str, ...], list[str]]]:
-    """Start the processes from which servers, readers and commands are forked, once a run."""
+    """Start, once per run, the processes from which servers, readers and commands are forked."""
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda libraries: warm_python.command(*libraries), EVERYTHING))
     return [*warm_python.STARTED.items()]

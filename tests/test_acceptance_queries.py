@@ -54,8 +54,8 @@ def test_acceptance(composition: str, index: Path, tmp_path: Path) -> None:
             if "top" in question:
                 assert right == [True] * question["top"], question["query"]
             else:
-                # Ranks ignore how high the scores of a lane are, so with fusion by ranks the right
-                # document need not be the first.
+                # Fusion by rank ignores the scores of a lane, so the right document
+                # need not be first.
                 fuses_ranks = response.mode == "hybrid" and composition.startswith("rrf")
                 assert any(right[: 3 if fuses_ranks else 1]), question["query"]
             assert response.mode == question.get("mode", response.mode)

@@ -46,7 +46,7 @@ ALPHABET = [
     "`", "$(id)", "é", "\U0001f600", " ", "", "None", '__import__("os")',
 ]
 # fmt: on
-# Groups of all texts of one or two entries of ALPHABET; each group has one first entry.
+# All texts of one or two entries of ALPHABET, grouped by their first entry.
 BEGINNINGS = [[one, *(one + two for two in ALPHABET)] for one in ALPHABET]
 STRINGS = [text for texts in BEGINNINGS for text in texts]
 OPENINGS = [

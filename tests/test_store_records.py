@@ -141,7 +141,7 @@ def test_versions_share_equal_records_and_read_their_own(
 
 
 def test_a_changed_record_changes_the_code_of_its_rows(place: Place, tmp_path: Path) -> None:
-    """That of a chunk changes the chunk's code; that of a document, its first chunk's."""
+    """A chunk's record changes the chunk's code; a document's, the code of its first chunk."""
     notes = make_notes(count=3)
     documents = [make_document(number, note) for number, note in enumerate(notes)]
     index = write_documents(tmp_path / "index", documents, options=OPTIONS)

@@ -1,4 +1,4 @@
-"""Publishing in steps: shared and sent rows, kills, and filters in PostgreSQL."""
+"""Versions share unchanged rows, killed publications are continued, and filters are right."""
 
 import os
 import random

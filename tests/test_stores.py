@@ -297,7 +297,7 @@ def test_versions_coexist_until_the_old_one_is_dropped(
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
-    """The clock of publications to Qdrant, which a test sets."""
+    """A fake clock for publishing to Qdrant; tests set `now`."""
     from foundry.stores.qdrant import publishing as qdrant
 
     own = SimpleNamespace(now=1_000.0, monotonic=time.monotonic, sleep=time.sleep)
@@ -432,7 +432,7 @@ def test_an_engine_that_never_responds_is_an_error(
 
 
 def client_of(stored: ModuleType) -> TestClient:
-    """A client of the server's application, which checks its engine often."""
+    """Return a test client of a server that probes its engine every 50 ms."""
     importlib.import_module(f"{stored.__name__}.store.store").PROBE_SECONDS = 0.05
     app = importlib.import_module(f"{stored.__name__}.app").create_app()
     return TestClient(app, base_url="http://127.0.0.1:8000")

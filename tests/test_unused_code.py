@@ -77,7 +77,7 @@ def unused_in(modules: Mapping[str, ast.Module], composed: str = "") -> set[str]
 
 
 def functions_in(modules: Mapping[str, ast.Module]) -> Iterator[tuple[str, Definition]]:
-    """Yield each function and method of the modules, after the name of its class, or ""."""
+    """Yield each function and method of the modules with its class name, "" for functions."""
     for tree in modules.values():
         for node in (tree, *(each for each in tree.body if isinstance(each, ast.ClassDef))):
             owner = node.name if isinstance(node, ast.ClassDef) else ""
@@ -87,7 +87,7 @@ def functions_in(modules: Mapping[str, ast.Module]) -> Iterator[tuple[str, Defin
 
 
 def never_passed(function: Definition, owner: str, calls: list[ast.Call]) -> Iterator[str]:
-    """Return the parameters with a default that no call passes."""
+    """Yield the parameters with a default that no call passes."""
     arguments = function.args
     own = bool(owner) and "staticmethod" not in map(name_of, function.decorator_list)
     places = [*arguments.posonlyargs, *arguments.args][own:]

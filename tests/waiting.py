@@ -14,9 +14,9 @@ def wait_until(condition: Callable[[], bool], seconds: float = SECONDS) -> None:
     """Wait until a condition is true; fail after `seconds`."""
     end, pause = time.monotonic() + seconds, 0.005
     while not condition():
-        assert time.monotonic() < end, "it never came to be"
+        assert time.monotonic() < end, "the condition did not become true"
         time.sleep(pause)
-        # Looking may cost as much as what is waited for.
+        # Conditions may be expensive to check.
         pause = min(1.2 * pause, 0.1)
 
 

@@ -251,7 +251,7 @@ class Canary:
 
 @contextmanager
 def canary() -> Iterator[Canary]:
-    """A canary on every address of this machine, IPv4 and, where it has it, IPv6."""
+    """A canary on every address of this machine, IPv4 and, if available, IPv6."""
     listener = Canary()
     try:
         yield listener

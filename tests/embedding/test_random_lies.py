@@ -54,7 +54,7 @@ ROUNDS = int(os.environ.get("ROUNDS", "3"))
 
 
 class Whims:
-    """Chooses failures by the texts of a call alone, independently of the order of calls."""
+    """Chooses failures by the texts of a call, whatever the order of calls."""
 
     def __init__(self, seed: int, lies: list[Lie], share: float) -> None:
         self._seed, self._lies, self._share = seed, lies, share

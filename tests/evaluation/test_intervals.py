@@ -1,4 +1,4 @@
-"""Confidence intervals: deterministic, equal to another implementation's, and of right coverage."""
+"""Confidence intervals are deterministic, equal scipy's, and have the right coverage."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Any conversation yields a query, a legend is read back, and languages have their own words."""
+"""Follow-ups: conversations yield queries, legends are parsed, and each language has its words."""
 
 import pytest
 from hypothesis import given

@@ -49,7 +49,7 @@ def test_equal_texts_with_equal_titles_are_merged(found: list[tuple[str, str]], 
     firsts = list(dict.fromkeys(keys))
     assert [("".join(one.text.split()), one.title) for one in shown] == firsts
     assert [one.score for one in shown] == [hits[keys.index(key)].score for key in firsts]
-    # The hits read before the first is yielded: up to the first one beyond `count`.
+    # Hits are read up to the first one beyond `count`; later equal texts are not merged.
     read = keys[: keys.index(firsts[count])] if len(firsts) > count else keys
     for one, key in zip(shown, firsts, strict=True):
         others = [number for number, other in enumerate(read) if other == key][1:]

@@ -28,7 +28,7 @@ def test_file_without_questions_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="contains no questions"):
         read_questions(write(tmp_path / "q.jsonl", "\n"))
     (tmp_path / "q.jsonl").write_text(f'{{"query": "{"a" * 999}"}}', encoding="utf-16")
-    # The error message, not the whole file, which the exception contains.
+    # The message must not quote the file, which the exception contains.
     with pytest.raises(ConfigurationError, match=r"q\.jsonl.{,150}$"):
         read_questions(tmp_path / "q.jsonl")
 

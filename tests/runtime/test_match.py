@@ -134,7 +134,7 @@ def test_a_character_pair_across_two_known_words_is_not_a_missing_word(tmp_path:
     # 何安 is in no chunk, but 如何 and 安装 are.
     weights = term_weights(index, ["如何", "何安", "安装"])
     assert weights == {"如何": weights["安装"], "何安": 0.0, "安装": weights["安装"]}
-    # 卸载 is in none either, so all that it is a part of stays missing.
+    # 卸载 is in no chunk either, so 何卸 does not cross two known words: 卸载 keeps its weight.
     missing = term_weights(index, ["如何", "何卸", "卸载"])
     assert missing["如何"] < missing["卸载"]
     assert missing["卸载"] > 0

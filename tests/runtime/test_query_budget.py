@@ -57,7 +57,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
 
 
 class Reading:
-    """Counts what searches read: postings, for terms and operators, and texts, for phrases."""
+    """Counts what searches read: postings (for terms and operators) and texts (for phrases)."""
 
     def __init__(self, server: ModuleType, patch: pytest.MonkeyPatch, units: int) -> None:
         self.journals: list[Any] = []

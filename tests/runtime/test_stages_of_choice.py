@@ -1,4 +1,4 @@
-"""Caps and near-duplicates among whole responses."""
+"""Caps and near-duplicates in whole responses."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

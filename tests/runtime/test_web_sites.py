@@ -1,4 +1,4 @@
-"""What pages of other sites get from a server, and which requests go on to the other checks."""
+"""Requests from pages of other sites: those for the search box get its token, if allowed."""
 
 import asyncio
 import json

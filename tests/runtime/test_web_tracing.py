@@ -1,4 +1,4 @@
-"""Traces: spans with an SDK, none without. Providers are global, so each test is a process."""
+"""Spans are recorded if an SDK is installed. Providers are global, so each test is a process."""
 
 import json
 import subprocess

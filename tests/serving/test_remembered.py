@@ -62,7 +62,7 @@ finally:
 
 
 def test_a_second_query_loads_only_what_it_needs(asked: Project) -> None:
-    """Imports take most of its time."""
+    """Imports take most of a query's time."""
     command = [sys.executable, "-c", LOADING, "query", str(asked.root), "seal"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "Replace the seal yearly" in done.stdout

@@ -1,4 +1,4 @@
-"""Sitemaps, valid and hostile: the listed pages, and a counted reason for every limit."""
+"""Sitemaps: valid ones give their pages, and hostile ones end at a limit, which is reported."""
 
 import gzip
 from collections.abc import Iterator

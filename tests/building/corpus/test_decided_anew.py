@@ -1,4 +1,4 @@
-"""Decisions about a document that has not changed itself, after other documents changed."""
+"""Decisions about unchanged documents are made again when other documents change."""
 
 import json
 import random
@@ -36,7 +36,7 @@ class Corpus:
         self.project = project
 
     def write(self, files: Mapping[str, str | None]) -> None:
-        """Write files, those in `sources/` if they have no folder; None removes one."""
+        """Write files; names without a folder are in `sources/`, and None removes a file."""
         for name, content in files.items():
             path = self.project.root / (name if "/" in name else f"sources/{name}")
             path.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Unchanged lines of a table are not parsed again, and builds produce the same index."""
+"""Unchanged lines of a table are not parsed again, and the index equals that of a fresh build."""
 
 import json
 import shutil

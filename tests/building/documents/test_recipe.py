@@ -1,4 +1,4 @@
-"""Cached documents are invalidated when code changes on which their content may depend."""
+"""Cached documents become invalid when code changes that their content may depend on."""
 
 import ast
 import json
@@ -86,7 +86,6 @@ def test_a_changed_reader_invalidates_only_its_formats(
 def test_a_changed_assignment_of_formats_invalidates_all_documents(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A document may be assigned to another reader later."""
     before = dict(reader_hashes())
     media_types = plain.READER.media_types
     monkeypatch.setitem(media_types, ".of-nobody-else", "text/plain")
@@ -109,7 +108,6 @@ def test_other_correction_words_change_the_index_but_no_document(
 
 
 def test_every_reader_has_a_hash_over_its_own_module() -> None:
-    """Each hash covers a module below `readers/`."""
     files = programs._installed().files
     for reader in every_reader():
         assert len(reader_hashes()[reader.version]) == 64

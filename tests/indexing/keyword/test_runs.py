@@ -1,6 +1,6 @@
 """Postings from sorted runs, copied postings, growing arrays and blocks of vectors.
 
-Each gives the same as what is computed or written at once.
+Each equals what is computed or written at once.
 """
 
 import math
