@@ -53,6 +53,41 @@ def test_headings_lists_and_levels() -> None:
     assert document.reading.text.endswith("Text 10^6\n\n3. third\n   - point\n\nAfter")
 
 
+LISTS = (
+    r"{\*\listtable{\list{\listlevel\levelnfc0\levelstartat3{\leveltext\'02\'00.;}{\levelnumbers\'01;}}"
+    r"{\listlevel\levelnfc4\levelstartat1{\leveltext\'04\'00.\'01);}}{\listname ;}\listid7}"
+    r"{\list{\listlevel\levelnfc23{\leveltext\'01\u8226 ?;}}\listid8}}"
+    r"{\*\listoverridetable{\listoverride\listid7\listoverridecount0\ls1}"
+    r"{\listoverride\listid8\listoverridecount0\ls2}}"
+)
+
+
+def test_items_are_numbered_by_their_list_where_no_number_is_stored() -> None:
+    items = (
+        r"\pard\ls1\ilvl0 third\par fourth\par\pard\ls1\ilvl1 inside\par also inside\par"
+        r"\pard\ls1 fifth\par\pard Between\par\pard\ls2 point\par\pard\ls1 sixth\par"
+    )
+    assert text_of(LISTS + items) == (
+        "3. third\n4. fourth\n   4.a) inside\n   4.b) also inside\n5. fifth\n\nBetween\n\n"
+        "- point\n6. sixth"
+    )
+
+
+def test_old_lists_are_numbered() -> None:
+    number = r"\pard{\*\pn\pnlvlbody\pndec\pnstart1{\pntxtb (}{\pntxta )}}"
+    bullet = r"\pard{\*\pn\pnlvlblt{\pntxtb\'b7}}"
+    items = (
+        rf"{number}one\par two\par{number}three\par\pard And\par{number}new\par{bullet}point\par"
+    )
+    assert text_of(items) == "(1) one\n(2) two\n(3) three\n\nAnd\n\n(1) new\n- point"
+
+
+def test_each_item_in_a_cell_has_its_number() -> None:
+    cells = r"\trowd\cellx1000\cellx2000\pard\intbl A\cell B\cell\row\trowd\cellx1000\cellx2000"
+    items = r"{\listtext 1.\tab}sow\par{\listtext 2.\tab}reap\cell x\cell\row\pard After\par"
+    assert "| 1. sow 2. reap | x |" in text_of(cells + r"\pard\intbl" + items)
+
+
 def test_tables_have_a_grid() -> None:
     rows = (
         r"\trowd\cellx1000\cellx2000\cellx3000\pard\intbl A\cell B\cell C\cell\row"

@@ -36,14 +36,20 @@ class Layout:
         """Keep a note or box until its paragraph ends."""
         self._current.append(_joined(text))
 
-    def set_label(self, label: str) -> None:
-        """Set the paragraph's label, which is a bullet if it has no letter or digit."""
-        label = _joined(label)
-        self._label = label if any(map(str.isalnum, label)) else "-" if label else ""
+    def set_label(self, label: str, level: int) -> None:
+        """Set the paragraph's label and the depth of its list, unless the label is set already.
 
-    def set_level(self, level: int) -> None:
-        """Set the depth of the paragraph's list."""
+        A label without a letter or digit is a bullet.
+        """
+        label = _joined(label)
+        if not self._label:
+            self._label = label if any(map(str.isalnum, label)) else "-" if label else ""
         self._level = min(max(level, 0), 8)
+
+    def take_label(self) -> str:
+        """Return the paragraph's label, and forget it."""
+        label, self._label = self._label, ""
+        return label
 
     def end_paragraph(self, heading: int) -> None:
         """End a paragraph outside tables; at level 0, it is not a heading."""

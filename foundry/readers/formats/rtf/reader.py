@@ -5,6 +5,7 @@ all charsets but the first.
 """
 
 import re
+from dataclasses import replace
 
 from foundry.documents import Reading
 from foundry.documents.left_out import Omission
@@ -20,6 +21,7 @@ from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.rtf.charsets import without_utf_8
 from foundry.readers.formats.rtf.groups import Groups
 from foundry.readers.formats.rtf.layout import Layout
+from foundry.readers.formats.rtf.numbering import LISTS, OLD_LISTS, Level, Numbering
 from foundry.readers.formats.rtf.state import Field, State
 from foundry.readers.formats.rtf.tables import CellShape
 from foundry.readers.formats.rtf.words import (
@@ -58,6 +60,7 @@ class _Interpreter(Groups):
         self._property = ""
         self._title: str | None = None
         self._dates: dict[str, dict[str, int]] = {}
+        self._numbering = Numbering()
         self.words |= {
             **dict.fromkeys(SIGNS, lambda word, _: self.put(SIGNS[word])),
             **dict.fromkeys(PASSED_OVER, self._pass_over),
@@ -77,9 +80,16 @@ class _Interpreter(Groups):
             "s": lambda _, n: self.set(style=n or 0),
             "sbasedon": lambda _, n: self.set(parent=n),
             "outlinelevel": lambda _, n: self.set(outline=n),
-            "ilvl": lambda _, n: self._layout.set_level(n or 0),
+            "ilvl": lambda _, n: self.set(list_level=n or 0),
+            "ls": self._name_list,
+            "listid": lambda _, n: self._numbering.name_list(n or 0),
+            **dict.fromkeys(LISTS, self._numbering.define),
+            **dict.fromkeys(OLD_LISTS, self._numbering.define_old),
+            "pn": self._open_old_list,
+            **dict.fromkeys("listtable listoverridetable leveltext".split(), self._open_part),
+            **dict.fromkeys(("pntxtb", "pntxta"), self._open_part),
             "intbl": lambda _, __: self.set(is_in_table=True),
-            "pard": lambda _, __: self.set(is_in_table=False, style=0, outline=None),
+            "pard": lambda _, __: self._reset_paragraph(),
             "picprop": lambda _, __: self.set(target=self.states[-3:][0].target),
             "footnote": self._open_note,
             "chftn": lambda _, __: self._mark(),
@@ -118,7 +128,17 @@ class _Interpreter(Groups):
         elif name == "annotation":
             leave_out(Omission.COMMENT, text)
         elif name in {"listtext", "pntext"}:
-            self._layout.set_label(text.strip())
+            self._layout.set_label(text.strip(), self.states[-1].list_level)
+            if self.states[-1].is_in_table:
+                self.put(f"{self._layout.take_label()} ")
+        elif name == "leveltext":
+            self._numbering.define_text(text)
+        elif name in {"pntxtb", "pntxta"}:
+            old = self._numbering.old
+            shown = text + old.text if name == "pntxtb" else old.text + text
+            self._numbering.old = replace(old, text=shown)
+        elif name == "pn":
+            self.set(old_list=self._numbering.old)
         elif name == "title":
             self._title = text.strip() or None
         elif name == "style":
@@ -151,6 +171,27 @@ class _Interpreter(Groups):
             inner = "".join(state.target.parts[state.math_start :]).strip()
             shown = inner if inner.isalnum() or len(inner) == 1 else f"({inner})"
             state.target.parts[state.math_start :] = [f"{MATH[name]}{shown}" if inner else ""]
+
+    def _name_list(self, _: str, number: int | None) -> None:
+        if any(state.closes == "listoverridetable" for state in self.states[-3:]):
+            self._numbering.name_override(number or 0)
+        else:
+            self.set(list_number=number or 0)
+
+    def _open_old_list(self, word: str, _: int | None) -> None:
+        self._numbering.old = Level(text="\0")
+        self._open_part(word, None)
+
+    def _reset_paragraph(self) -> None:
+        self.set(is_in_table=False, style=0, outline=None)
+        self.set(list_number=0, list_level=0, old_list=None)
+
+    def _label(self, state: State) -> None:
+        """Number the paragraph, if it belongs to a list."""
+        if str(self._layout.line).strip():
+            old = self._numbering.label_old(state.old_list)
+            label = self._numbering.label(state.list_number, state.list_level)
+            self._layout.set_label(label or old, state.list_level)
 
     def _open(self, name: str, target: ScriptedText | None) -> None:
         if self.states[-1].target is not None:
@@ -269,12 +310,15 @@ class _Interpreter(Groups):
         heading = self._headings.get(state.style, 0)
         if state.outline is not None:
             heading = state.outline + 1 if state.outline < 9 else 0
+        self._label(state)
         self._layout.end_paragraph(heading)
         self._retarget()
 
     def _end_cell(self) -> None:
         if self.states[-1].target is self._layout.line:
             self._tell_dropped()
+            if "\n" not in str(self._layout.line):
+                self._label(self.states[-1])
             self._layout.end_cell()
             self._retarget()
 
@@ -296,5 +340,5 @@ def _instruction(field: Field) -> tuple[str, str]:
 
 
 READER = FileReader(
-    "rtf/5", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
+    "rtf/6", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
 )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.rtf.numbering import Level
 
 
 @dataclass(slots=True)
@@ -39,6 +40,9 @@ class State:
     outline: int | None = None
     parent: int | None = None
     is_in_table: bool = False
+    list_number: int = 0
+    list_level: int = 0
+    old_list: Level | None = None
     closes: str = ""
     field: Field | None = None
     label: str = ""

@@ -21,8 +21,8 @@ SIGNS = {
 SYMBOLS = {"~": "\u00a0", "_": "-", "{": "{", "}": "}", "\\": "\\"}
 # Destinations without document text.
 PASSED_OVER = frozenset(
-    "colortbl pict themedata colorschememapping latentstyles datastore generator listtable"
-    " listoverridetable rsidtbl xmlnstbl mmathPr filetbl revtbl pgptbl objdata nonshppict shprslt"
+    "colortbl pict themedata colorschememapping latentstyles datastore generator"
+    " rsidtbl xmlnstbl mmathPr filetbl revtbl pgptbl objdata nonshppict shprslt"
     " bkmkstart bkmkend atnid atnauthor atndate atntime atnicn atnref atrfstart atrfend xe tc rxe"
     " ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn panose falt fontemb keycode"
     " pnseclvl template background wgrffmtfilter oldcprops oldpprops oldtprops"
