@@ -20,7 +20,7 @@ class Omission(StrEnum):
     NAVIGATION = "navigation"
     RUNNING_LINE = "running line"  # headers and footers of pages
     SCRIPT = "script"
-    TOO_LONG = "too long"  # beyond the limit for an output of a notebook
+    TOO_LONG = "too long"  # beyond a limit of its reader
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 
 from foundry.documents import Document, RawDocument, Reading, Skipped
 from foundry.documents.left_out import LeftOut, Omission
@@ -70,7 +70,8 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
                 source = reader.texts(text)
             else:
                 reading = _parse(reader, raw.content, is_worker=is_worker)
-                source = notes.source if reader.texts is None else reader.texts(raw.content)
+                texts = () if reader.texts is None else reader.texts(raw.content)
+                source = chain(notes.source, texts)
         hidden, guessed = tuple(notes.hidden.values()), tuple(sorted(notes.guessed))
         front = reading.text[: reading.body_start]
         left_out = (*notes.left_out, *([LeftOut(Omission.METADATA, front)] if front else ()))

@@ -45,8 +45,8 @@ class FileReader:
     then. `media_types` is as in a Reader, for formats that look like text. `read` imports its
     libraries itself, so that only workers load them, and may raise anything. `needs` are modules
     that Foundry does not require; `extra` installs them. `with_ocr` is a variant that also reads
-    text in pictures. `texts` returns the text for people, extracted independently of `read`;
-    without it, `read` calls `note_source`.
+    text in pictures. `texts` returns the text for people, extracted independently of `read`,
+    which calls `note_source` for any other text.
     """
 
     version: str

@@ -1,22 +1,27 @@
 """Adds what a drawing embeds: charts, diagrams, and Office files (OLE objects)."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
 from foundry.documents import Reading
+from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
-from foundry.readers.contract import UnreadableError
+from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.alternatives import EMBEDDED
 from foundry.readers.formats.office.charts import add_chart
 from foundry.readers.formats.office.diagrams import diagram_lines
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, Relation
-from foundry.readers.notes import note_damage
+from foundry.readers.notes import leave_out, note_damage, note_source
 from foundry.readers.sniffing import document_kind
 
 OBJECT = "{urn:schemas-microsoft-com:office:office}OLEObject"
 _OBJECTS = {OBJECT, "{http://schemas.openxmlformats.org/presentationml/2006/main}oleObj"}
+MAX_DEPTH = 3
+"""Maximum depth of files embedded in embedded files."""
+_DEPTH: ContextVar[int] = ContextVar("depth", default=0)
 _FILES = frozenset(("package", "oleObject"))
 _PICTURE = re.compile(r"!\[([^\[\]]*)\]\([^()\s]+\)")
 
@@ -55,31 +60,39 @@ def add_object(composer: Composer, parts: Parts, relation: Relation) -> None:
     description.
     """
     content = parts.read(relation.target)
-    read = None if content is None else _reader_of(document_kind(content))
-    if read is None or content is None:
+    reader = None if content is None else _reader_of(document_kind(content))
+    if reader is None or content is None or reader.texts is None:
         return
+    texts = list(reader.texts(content))
+    for text in texts:
+        note_source(text)
+    depth = _DEPTH.get()
+    if depth >= MAX_DEPTH:
+        leave_out(Omission.TOO_LONG, "\n".join(texts), relation.target)
+        return
+    token = _DEPTH.set(depth + 1)
     try:
-        reading = read(content)
+        composer.include(_without_outline(reader.read(content)))
     except UnreadableError:
         note_damage(relation.target)
-        return
-    composer.include(_without_outline(reading))
+    finally:
+        _DEPTH.reset(token)
 
 
-def _reader_of(kind: str | None) -> Callable[[bytes], Reading] | None:
+def _reader_of(kind: str | None) -> FileReader | None:
     # Imported when needed: the readers of these formats import this module.
     if kind == "Excel":
         from foundry.readers.formats.sheets import workbook
 
-        return workbook.read
+        return workbook.READER
     if kind == "Word":
         from foundry.readers.formats.word import reader as word
 
-        return word.read
+        return word.READER
     if kind == "PowerPoint":
         from foundry.readers.formats.slides import reader as slides
 
-        return slides.read
+        return slides.READER
     return None
 
 
