@@ -87,6 +87,7 @@ class Composer:
         title: str | None = None,
         modified: str | None = None,
         language: str | None = None,
+        tags: tuple[str, ...] = (),
     ) -> Reading:
         """Return the reading; without a title, the first level 1 heading becomes the title."""
         text = "\n\n".join(self._parts)
@@ -101,6 +102,7 @@ class Composer:
             modified=modified,
             pages=tuple(min(offset, len(text)) for offset in self._pages),
             language=language,
+            tags=tags,
         )
 
     def _forget_ends(self, level: int) -> None:

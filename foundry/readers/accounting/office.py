@@ -17,23 +17,28 @@ from foundry.readers.decoding import decode
 Start = Callable[[str, Mapping[str, str]], None]
 
 _WORD = re.compile(
-    r"word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments|charts/chart\d*"
-    r"|diagrams/data\d*)\.xml"
+    r"(?:word/(?:document|header\d*|footer\d*|footnotes|endnotes|comments|charts/chart\d*"
+    r"|diagrams/data\d*)|docProps/core)\.xml"
 )
 _SLIDES = re.compile(
-    r"ppt/(?:slides/slide\d+|notesSlides/notesSlide\d+|comments/[^/]+|charts/chart\d*"
-    r"|diagrams/data\d*)\.xml"
+    r"(?:ppt/(?:slides/slide\d+|notesSlides/notesSlide\d+|comments/[^/]+|charts/chart\d*"
+    r"|diagrams/data\d*)|docProps/core)\.xml"
 )
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 _BESIDE_SHEETS = re.compile(
-    r"xl/(?:comments\d*|comments/[^/]+|threadedComments/[^/]+|drawings/drawing\d+|charts/chart\d+"
-    r"|diagrams/data\d*)\.xml"
+    r"(?:xl/(?:comments\d*|comments/[^/]+|threadedComments/[^/]+|drawings/drawing\d+"
+    r"|charts/chart\d+|diagrams/data\d*)|docProps/core)\.xml"
 )
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
 _CHAPTER = re.compile(r".*\.x?html?", re.IGNORECASE)
 
-_TEXTS = frozenset(("t", "delText"))
-_GAPS = frozenset(("p", "tab", "br", "cr", "tc", "pt", "si"))
+_PROPERTIES = frozenset(("subject", "description", "category", "keywords", "keyword"))
+_TEXTS = frozenset(("t", "delText", *_PROPERTIES))
+_GAPS = frozenset(("p", "tab", "br", "cr", "tc", "pt", "si", *_PROPERTIES))
+_OPTIONS = {"listItem": "displayText", "listEntry": "val"}
+"""Options of the controls of a Word document, with the attribute that has their text."""
+_SAID = ("promptTitle", "prompt", "errorTitle", "error", "tooltip")
+"""Attributes of a sheet's validations and links that have text."""
 
 
 def _members(content: bytes, wanted: re.Pattern[str]) -> Iterator[bytes]:
@@ -70,9 +75,13 @@ def _runs(content: bytes) -> str:
     parts: list[str] = []
     inside = strings = 0
 
-    def start(name: str, _: Mapping[str, str]) -> None:
+    def start(name: str, given: Mapping[str, str]) -> None:
         nonlocal inside, strings
         inside = name in _TEXTS or (name == "v" and bool(strings))
+        if name in _OPTIONS:
+            attribute = _OPTIONS[name]
+            said = (text for key, text in given.items() if key.endswith(f":{attribute}"))
+            parts.append(f"\n{next(said, '')}\n")
         strings += name == "strCache"
         if name in _GAPS or name == "v":
             parts.append("\n")
@@ -93,7 +102,7 @@ def _runs(content: bytes) -> str:
 
 
 def word_texts(content: bytes) -> Iterator[str]:
-    """Yield the texts of a Word document: body, headers, footers, notes, comments, charts."""
+    """Yield the texts of a Word document: body, headers, notes, comments, charts, properties."""
     return map(_runs, _members(content, _WORD))
 
 
@@ -144,7 +153,10 @@ def _shared_strings(content: bytes) -> list[str]:
 
 
 def _cells(content: bytes, shared: list[str]) -> list[str]:
-    """Return the text of each cell: a shared or inline string, or a formula's; "" for numbers."""
+    """Return the text of each cell: a shared or inline string, or a formula's; "" for numbers.
+
+    Prompts, messages and options of validations follow, and descriptions of links.
+    """
     found: list[str] = []
     kind, inside = "", False
 
@@ -153,8 +165,14 @@ def _cells(content: bytes, shared: list[str]) -> list[str]:
         if name == "c":
             kind = given.get("t", "")
             found.append("")
+        if name in {"dataValidation", "hyperlink", "formula1"}:
+            kind = ""
+            found.extend(_ESCAPE.sub(_character, given.get(each, "")) for each in _SAID)
+            found.append("")
         inside = bool(found) and (
-            (name == "v" and kind in {"s", "str"}) or (name == "t" and kind == "inlineStr")
+            (name == "v" and kind in {"s", "str"})
+            or (name == "t" and kind == "inlineStr")
+            or name == "formula1"
         )
 
     def end(name: str) -> None:
@@ -164,7 +182,9 @@ def _cells(content: bytes, shared: list[str]) -> list[str]:
             number = int(found[-1]) if found[-1].isdecimal() else len(shared)
             found[-1] = shared[number] if number < len(shared) else ""
         if name == "c":
-            found[-1] = _ESCAPE.sub(lambda code: chr(int(code[1], 16)), found[-1])
+            found[-1] = _ESCAPE.sub(_character, found[-1])
+        if name == "formula1" and not found[-1].startswith('"'):
+            found[-1] = ""
 
     def data(text: str) -> None:
         if inside:
@@ -172,6 +192,10 @@ def _cells(content: bytes, shared: list[str]) -> list[str]:
 
     _parse(content, start, end, data)
     return found
+
+
+def _character(code: re.Match[str]) -> str:
+    return chr(int(code[1], 16))
 
 
 _RUNNING = frozenset(
@@ -191,6 +215,7 @@ def opendocument_texts(content: bytes) -> Iterator[str]:
         yield _paragraphs(member, everywhere=True)
     for member in _members(content, re.compile(r"styles\.xml")):
         yield _paragraphs(member, everywhere=False)
+    yield from map(_runs, _members(content, re.compile(r"meta\.xml")))
 
 
 def _paragraphs(content: bytes, *, everywhere: bool) -> str:

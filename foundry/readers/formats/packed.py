@@ -10,9 +10,12 @@ from typing import Any
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from foundry.documents.left_out import Omission
 from foundry.documents.reasons import Reason
 from foundry.readers.contract import UnreadableError
 from foundry.readers.dates import normalise_date
+from foundry.readers.formats.front_matter import find_tags
+from foundry.readers.notes import leave_out
 
 MAX_MEMBERS = 10_000
 MAX_UNPACKED_BYTES = 1_000_000_000
@@ -22,6 +25,7 @@ SMALL_BYTES = 10_000_000
 
 _STEP_BYTES = 1 << 20
 _DIRECTORY_ENTRY = b"PK\1\2"
+_LEFT_OUT = frozenset(("subject", "description", "category"))
 _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 
 
@@ -83,6 +87,19 @@ def bare_tag(element: Element) -> str:
     """Return an element's tag without its namespace; "" for a comment or an instruction."""
     # Comments and processing instructions have a function as their tag.
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def describe_file(root: Element | None) -> dict[str, Any]:
+    """Return title, language, date and keywords from the properties of an office file.
+
+    The other texts of the properties are recorded as left out.
+    """
+    named = [] if root is None else [(bare_tag(each), each.text or "") for each in root.iter()]
+    for name, text in named:
+        if name in _LEFT_OUT:
+            leave_out(Omission.METADATA, text, "properties")
+    keywords = (text for name, text in named if name in {"keywords", "keyword"})
+    return {**describe(root), "tags": find_tags({"keywords": ",".join(keywords)})}
 
 
 def describe(root: Element | None) -> dict[str, Any]:

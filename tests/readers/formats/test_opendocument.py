@@ -14,6 +14,7 @@ SPACES = " ".join(
     }.items()
 )
 NAMES = f'{SPACES} xmlns:xlink="http://www.w3.org/1999/xlink"'
+META = f'xmlns:meta="{URN}:meta:1.0" xmlns:dc="http://purl.org/dc/elements/1.1/"'
 KIND = "application/vnd.oasis.opendocument"
 
 
@@ -244,11 +245,28 @@ def test_values_without_a_text_are_shown() -> None:
 
 def test_old_values_and_prompts_of_a_sheet_are_told() -> None:
     body = f"<table:tracked-changes><table:previous>{p('old')}</table:previous>"
-    body += f"</table:tracked-changes><table:content-validations>{p('Pick one')}"
-    body += f"</table:content-validations><table:table>{row(p('A'), p('B'))}</table:table>"
-    document = read_whole(odf("spreadsheet", body), "a.ods")
+    body += "</table:tracked-changes><table:content-validations>"
+    body += '<table:content-validation table:name="v1" table:condition="of:cell-content-is-in-list'
+    body += '(&quot;Open&quot;;&quot;Closed&quot;)"><table:help-message table:title="State">'
+    body += f"{p('Pick one')}</table:help-message><table:error-message>{p('No such state')}"
+    body += "</table:error-message></table:content-validation></table:content-validations>"
+    asked = '<table:table-cell table:content-validation-name="v1"><text:p>Open</text:p>'
+    body += f'<table:table table:name="Bills">{row(p("State"), p("No"))}<table:table-row>{asked}'
+    body += f"</table:table-cell><table:table-cell>{p('7')}</table:table-cell></table:table-row>"
+    body += f"</table:table><table:table>{row(p('A'), p('B'))}</table:table>"
+    properties = "<office:meta><dc:subject>Orchard</dc:subject><meta:keyword>plum</meta:keyword>"
+    meta = f"<office:document-meta {NAMES} {META}>{properties}</office:meta></office:document-meta>"
+    document = read_whole(odf("spreadsheet", body, **{"meta.xml": meta}), "a.ods")
+    text = document.reading.text
+    assert "| Open | 7 |\n\nState: Pick one (Open, Closed)" in text
+    assert text.count("Pick one") == 1
     told = {each.reason: each.text for each in document.reading.left_out}
-    assert told == {Omission.HIDDEN: "old", Omission.FORM: "Pick one"}
+    assert told == {
+        Omission.HIDDEN: "old",
+        Omission.FORM: "No such state",
+        Omission.METADATA: "Orchard",
+    }
+    assert document.tags == ("plum",)
 
 
 def test_sheets_say_what_they_show() -> None:

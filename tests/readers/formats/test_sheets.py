@@ -9,7 +9,7 @@ from typing import Any
 import openpyxl
 import pytest
 import xlsxwriter
-from document_files import pack, read_document
+from document_files import pack, read_document, read_whole
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
 from openpyxl.chart import BarChart, Reference
@@ -399,6 +399,36 @@ def test_prompts_beside_cells_are_read() -> None:
         sheet.add_data_validation(asked)
 
     assert text_of(book(fill)).endswith("\n\nFruit: As written on the crate")
+
+
+def test_texts_beside_cells_are_read_or_told() -> None:
+    def fill(sheet: Any) -> None:
+        sheet["A1"], sheet["B1"] = "State", "Bill"
+        sheet["A2"], sheet["B2"] = "Open", "Invoice"
+        asked = DataValidation("list", formula1='"Open,Closed"', prompt="Of the bill")
+        asked.error, asked.errorTitle = "No such state", "Wrong"
+        asked.add("A2")
+        sheet.add_data_validation(asked)
+        other = DataValidation("whole", formula1="4", formula2="5")
+        other.add("A3")
+        sheet.add_data_validation(other)
+        sheet["B2"].hyperlink = "https://example.org/bill"
+        sheet["B2"].hyperlink.tooltip = "Shows the scan"
+        sheet.parent.properties.subject = "Orchard"
+        sheet.parent.properties.keywords = "quince; medlar"
+
+    document = read_whole(book(fill), "a.xlsx")
+    assert document.reading.text.endswith("\n\nOf the bill (Open, Closed)")
+    told = {each.reason: each.text for each in document.reading.left_out}
+    assert told == {
+        Omission.FORM: "Wrong\nNo such state",
+        Omission.ATTRIBUTE: "Shows the scan",
+        Omission.METADATA: "Orchard",
+    }
+    assert document.tags == ("medlar", "quince")
+    assert document.reading.words is not None
+    left_out = document.reading.words.left_out
+    assert left_out == {Omission.FORM: 4, Omission.ATTRIBUTE: 3, Omission.METADATA: 1}
 
 
 def test_descriptions_of_charts_and_pictures_in_cells_are_read() -> None:

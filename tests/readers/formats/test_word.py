@@ -123,7 +123,7 @@ def test_forms_show_what_was_chosen(sandbox: Sandbox) -> None:
     date = f"<w:sdt><w:sdtPr><w:date/></w:sdtPr><w:sdtContent>{run('3 May')}</w:sdtContent></w:sdt>"
     document = read_file(docx(line(ticked, run(" "), chosen, prompt, "</w:sdt>", date)), sandbox)
     assert document.reading.text == "☒ fig3 May"
-    assert left_out(document)[Omission.FORM] == "Click"
+    assert left_out(document)[Omission.FORM] == "Click plum\nfig"
 
 
 def test_words_stay_whole_and_numbers_the_numbers_that_they_were(sandbox: Sandbox) -> None:
@@ -445,6 +445,60 @@ def test_a_blank_bullet_is_none(sandbox: Sandbox) -> None:
     nums += '<w:lvlText w:val=" "/></w:lvl></w:abstractNum>'
     nums += '<w:num w:numId="2"><w:abstractNumId w:val="8"/></w:num>'
     assert text_of(numbered(body, ("decimal", "%1."), nums=nums), sandbox) == "1. one\n\nstill one"
+
+
+def test_options_of_controls_and_properties_are_told(sandbox: Sandbox) -> None:
+    options = '<w:listItem w:displayText="Crimson" w:value="1"/><w:listItem w:displayText="Ochre"/>'
+    control = (
+        f"<w:p><w:sdt><w:sdtPr><w:dropDownList>{options}</w:dropDownList></w:sdtPr><w:sdtContent>"
+        f"{run('Crimson')}</w:sdtContent></w:sdt></w:p>"
+    )
+    core = (
+        '<cp:coreProperties xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:cp="http://schemas.'
+        'openxmlformats.org/package/2006/metadata/core-properties"><dc:subject>Orchard</dc:subject>'
+        "<cp:keywords>quince, medlar</cp:keywords></cp:coreProperties>"
+    )
+    document = read_file(docx(control, **{"docProps/core.xml": core}), sandbox)
+    assert document.reading.text == "Crimson"
+    assert document.tags == ("medlar", "quince")
+    assert left_out(document) == {Omission.FORM: "Crimson\nOchre", Omission.METADATA: "Orchard"}
+    words = document.reading.words
+    assert words is not None
+    assert (words.left_out, words.unaccounted) == ({Omission.FORM: 2, Omission.METADATA: 1}, 0)
+
+
+def test_pictures_have_a_title_and_a_description(sandbox: Sandbox) -> None:
+    drawing = (
+        '<w:p><w:r><w:drawing xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/'
+        'wordprocessingDrawing"><wp:inline><wp:docPr id="1" name="P" title="Harvest"{}/>'
+        "</wp:inline></w:drawing></w:r></w:p>"
+    )
+    body = drawing.format(' descr="Two men in a tree"') + drawing.format("")
+    assert text_of(docx(paragraph("Words") + body), sandbox) == (
+        "Words\n\n![Harvest Two men in a tree]()\n\n![Harvest]()"
+    )
+
+
+def holding(inner: bytes, text: str) -> bytes:
+    """Return a document with this text and this document embedded."""
+    names = 'xmlns:o="urn:schemas-microsoft-com:office:office"'
+    body = f'{paragraph(text)}<w:p {names} {R}><w:r><w:object><o:OLEObject r:id="x"/>'
+    body += "</w:object></w:r></w:p>"
+    target = "embeddings/inner.docx"
+    return docx(body, **relations("package", target), **{f"word/{target}": inner})
+
+
+def test_embedded_files_have_a_limit_of_depth_and_count(sandbox: Sandbox) -> None:
+    content = docx(paragraph("level0 words"))
+    for level in range(1, 7):
+        content = holding(content, f"level{level} words")
+    reading = read_file(content, sandbox).reading
+    assert reading.text == "\n\n".join(f"level{level} words" for level in (6, 5, 4, 3))
+    assert [(each.reason, each.text.strip()) for each in reading.left_out] == [
+        (Omission.TOO_LONG, "level2 words")
+    ]
+    assert reading.words is not None
+    assert (reading.words.source, reading.words.read) == (10, 8)
 
 
 def test_embedded_workbooks_and_descriptions_of_tables_and_boxes_are_read(

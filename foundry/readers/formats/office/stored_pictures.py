@@ -35,6 +35,12 @@ def write_pictures(description: str, files: Iterable[str | None]) -> str:
     return " ".join(filter(None, written))
 
 
+def describe(shape: Element, attribute: str = "descr") -> str:
+    """Return the title and the description of a shape, on separate lines."""
+    texts = (shape.get(name, "").strip() for name in ("title", attribute))
+    return "\n".join(dict.fromkeys(filter(None, texts)))
+
+
 def picture_files(drawing: Element, relations: Mapping[str, Relation]) -> Iterator[str]:
     """Yield the names of the package parts that contain the pictures of a drawing."""
     for each in drawing.iter():

@@ -31,7 +31,7 @@ from foundry.readers.formats.opendocument.repeated import (
     class_of,
 )
 from foundry.readers.formats.opendocument.styles import BULLET, Counter, Styles
-from foundry.readers.formats.opendocument.tables import add_sheet, read_table
+from foundry.readers.formats.opendocument.tables import CELL, add_sheet, read_prompts, read_table
 from foundry.readers.notes import leave_out
 
 
@@ -262,6 +262,7 @@ class Blocks:
         for element in body:
             if element.tag in LEFT_OUT:
                 leave_out(LEFT_OUT[element.tag], texts_of(element))
+        prompts = read_prompts(body)
         ranges = [
             each.get(f"{TABLE}target-range-address", "")
             for each in body.iterfind(f"{TABLE}database-ranges/{TABLE}database-range")
@@ -274,6 +275,10 @@ class Blocks:
                 continue
             own = [each for each in ranges if _sheet_of(each) == name]
             add_sheet(composer, table, name, self._cells.read, own)
+            used = (cell.get(f"{TABLE}content-validation-name", "") for cell in table.iter(CELL))
+            composer.text(
+                "\n".join(prompts[each] for each in dict.fromkeys(used) if prompts.get(each))
+            )
             self._add_referred(composer, self._inline.take())
             for shapes in table.iter(f"{TABLE}shapes"):
                 self.add(composer, shapes)

@@ -162,7 +162,6 @@ LEFT_OUT = {
     f"{TEXT}table-index": Omission.DUPLICATE,
     f"{TEXT}alphabetical-index": Omission.DUPLICATE,
     f"{TABLE}tracked-changes": Omission.HIDDEN,
-    f"{TABLE}content-validations": Omission.FORM,
     f"{TEXT}sequence-decls": Omission.MACRO,
     f"{TEXT}variable-decls": Omission.MACRO,
     f"{TEXT}user-field-decls": Omission.MACRO,

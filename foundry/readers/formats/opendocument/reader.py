@@ -15,7 +15,7 @@ from foundry.readers.formats.opendocument.blocks import Blocks
 from foundry.readers.formats.opendocument.controls import place_controls
 from foundry.readers.formats.opendocument.names import OFFICE, STYLE, TEXT
 from foundry.readers.formats.opendocument.styles import Styles
-from foundry.readers.formats.packed import Package, describe, parse_xml
+from foundry.readers.formats.packed import Package, describe_file, parse_xml
 from foundry.readers.notes import leave_out
 
 _TYPE = "application/vnd.oasis.opendocument"
@@ -79,7 +79,7 @@ def _read(
         composer.text(running)
         for part in body:
             blocks.add(composer, part)
-    return drop_lone_pictures(composer.finish(**describe(meta)))
+    return drop_lone_pictures(composer.finish(**describe_file(meta)))
 
 
 def _running_lines(root: Element) -> str:
@@ -111,14 +111,14 @@ _KINDS = {
     "OpenDocument": f"{_TYPE}.text",
 }
 READER = FileReader(
-    "opendocument/7",
+    "opendocument/8",
     _KINDS,
     {f".{suffix}": f"{_TYPE}.{kind}" for suffix, kind in _SUFFIXES.items()},
     read,
     texts=opendocument_texts,
 )
 FLAT_READER = FileReader(
-    "opendocument-flat/6",
+    "opendocument-flat/7",
     {},
     {f".{suffix}": f"{_TYPE}.{kind}-flat-xml" for suffix, kind in _FLAT.items()},
     read_flat,

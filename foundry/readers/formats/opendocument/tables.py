@@ -21,8 +21,10 @@ from foundry.readers.notes import leave_out
 MAX_CELLS = 5_000_000
 MAX_REPEATED_COLUMNS = 1_000
 MAX_REPEATED_ROWS = 1_000
+_OPTION = re.compile(r'"([^"]*)"')
 _DURATION = re.compile(r"PT(\d{1,6})H(\d{1,2})M(\d{1,2})(?:[.,]\d+)?S$")
-CELLS = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
+CELL = f"{TABLE}table-cell"
+CELLS = frozenset({CELL, f"{TABLE}covered-table-cell"})
 
 
 @dataclass(slots=True)
@@ -80,6 +82,27 @@ def add_sheet(
         composer.heading(2, name)
         declared = [one for each in ranges if (one := _declared(each, cells.numbers))]
         add_grid(composer, Grid(cells.rows, cells.merged, declared))
+
+
+def read_prompts(body: Element) -> dict[str, str]:
+    """Return the prompts and options of validated cells by the name of the validation.
+
+    The messages for wrong values are recorded as left out.
+    """
+    prompts: dict[str, str] = {}
+    for each in body.iter(f"{TABLE}content-validation"):
+        for message in each.iterfind(f"{TABLE}error-message"):
+            leave_out(Omission.FORM, texts_of(message))
+        said = ""
+        for message in each.iterfind(f"{TABLE}help-message"):
+            said = ": ".join(filter(None, (message.get(f"{TABLE}title"), texts_of(message))))
+        condition = each.get(f"{TABLE}condition", "")
+        options = _OPTION.findall(condition) if "is-in-list" in condition else []
+        if options:
+            listed = ", ".join(options)
+            said = f"{said} ({listed})" if said else listed
+        prompts[each.get(f"{TABLE}name", "")] = said
+    return prompts
 
 
 def _declared(area: str, numbers: list[int]) -> DeclaredTable | None:

@@ -18,7 +18,7 @@ MAX_CELLS = 5_000_000
 MAX_KNOWN = 100_000
 """Size of the cache of formatted numbers."""
 _HEADERS = frozenset("oddHeader oddFooter evenHeader evenFooter firstHeader firstFooter".split())
-_TEXTS = frozenset({"v", "t", "f", *_HEADERS})
+_TEXTS = frozenset({"v", "t", "f", "formula1", *_HEADERS})
 _SCRIPTED = frozenset({"vertAlign", "strike"})
 # Excel's form of characters that XML cannot contain or would change, such as `_x000D_`.
 _ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
@@ -120,9 +120,12 @@ class _Handler:
         elif name == "dataValidation":
             said = filter(None, (attributes.get(key) for key in ("promptTitle", "prompt")))
             self.sheet.prompts.append(_unescaped(": ".join(said)))
+            errors = (attributes.get(key, "") for key in ("errorTitle", "error"))
+            leave_out(Omission.FORM, _unescaped("\n".join(errors)), self._place)
         elif name == "hyperlink":
             target = next((value for key, value in attributes.items() if key.endswith(":id")), "")
             self.sheet.links[attributes.get("ref", "")] = target
+            leave_out(Omission.ATTRIBUTE, _unescaped(attributes.get("tooltip", "")), self._place)
 
     def _begin_cell(self, attributes: dict[str, str]) -> None:
         reference = attributes.get("r", "")
@@ -152,6 +155,8 @@ class _Handler:
                 leave_out(Omission.RUNNING_LINE, _CODES.sub(" ", text), self._place)
             elif name == "f":
                 self._formula = text
+            elif name == "formula1":
+                self._add_options(text)
             elif name == "t":
                 # Formatted text consists of several runs.
                 self._runs.put(text, self._script)
@@ -170,6 +175,13 @@ class _Handler:
             self._end_row()
         elif name == "rPh":
             self._in_phonetic = False
+
+    def _add_options(self, formula: str) -> None:
+        """Add the options of a validated cell if they are written out: `"Open,Closed"`."""
+        if formula.startswith('"') and self.sheet.prompts:
+            options = ", ".join(map(str.strip, _unescaped(formula.strip('"')).split(",")))
+            prompt = self.sheet.prompts[-1]
+            self.sheet.prompts[-1] = f"{prompt} ({options})" if prompt else options
 
     def _add_value(self, text: str) -> None:
         """Add a value; keep the formula if the value is not its result."""

@@ -17,8 +17,8 @@ from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.number_formats import BUILT_IN
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
-from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
-from foundry.readers.formats.packed import Package, describe
+from foundry.readers.formats.office.stored_pictures import describe, picture_files, write_pictures
+from foundry.readers.formats.packed import Package, describe_file
 from foundry.readers.formats.sheets.cells import MAX_CELLS, Formats, read_sheet, script_of
 from foundry.readers.formats.sheets.rich_values import rich_texts
 from foundry.readers.formats.sheets.rows import Sheet
@@ -69,7 +69,7 @@ def read(content: bytes) -> Reading:
             leave_out(Omission.HIDDEN, "\n".join(" ".join(row) for row in sheet.rows), name)
             continue
         _add_sheet(composer, parts, relation.target, name, sheet)
-    return composer.finish(**describe(package.xml("docProps/core.xml")))
+    return composer.finish(**describe_file(package.xml("docProps/core.xml")))
 
 
 def _add_sheet(composer: Composer, parts: Parts, part: str, name: str, sheet: Sheet) -> None:
@@ -116,7 +116,7 @@ def _add_drawing(composer: Composer, parts: Parts, part: str) -> None:
             "".join(t.text or "" for t in p.iter(f"{_A}t")) for p in anchor.iter(f"{_A}p")
         )
         composer.text("\n".join(filter(str.strip, paragraphs)))
-        described = (each.get("descr", "") for each in anchor.iter(f"{_XDR}cNvPr"))
+        described = map(describe, anchor.iter(f"{_XDR}cNvPr"))
         files = picture_files(anchor, relations) if anchor.find(f"{_XDR}pic") is not None else ()
         composer.text(write_pictures("\n".join(filter(None, described)), files))
         add_embedded(composer, anchor, parts, relations)
@@ -183,7 +183,7 @@ def _number(written: str | None) -> int:
 
 
 READER = FileReader(
-    "sheets/5",
+    "sheets/6",
     {"Excel": _XLSX},
     dict.fromkeys((".xlsx", ".xlsm", ".xltx", ".xltm"), _XLSX),
     read,

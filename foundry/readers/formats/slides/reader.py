@@ -14,8 +14,12 @@ from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
-from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
-from foundry.readers.formats.packed import Package, describe
+from foundry.readers.formats.office.stored_pictures import (
+    describe,
+    picture_files,
+    write_pictures,
+)
+from foundry.readers.formats.packed import Package, describe_file
 from foundry.readers.formats.pictures import extend, read_pictures
 from foundry.readers.formats.slides.layout import Layouts, P, in_reading_order, placeholder_kind
 from foundry.readers.formats.slides.texts import A, lines_of, table_rows
@@ -44,7 +48,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     for each in root.iter(f"{P}sldId"):
         relation = relations.get(each.get(f"{RELATIONSHIPS}id", ""))
         slides.add(relation.target if relation else "")
-    reading = slides.composer.finish(**describe(package.xml("docProps/core.xml")))
+    reading = slides.composer.finish(**describe_file(package.xml("docProps/core.xml")))
     return replace(reading, seen=tuple(slides.seen), unsure=slides.unsure)
 
 
@@ -94,7 +98,7 @@ class _Slides:
         if properties is not None and properties.get("hidden") in {"1", "true"}:
             leave_out(Omission.HIDDEN, texts_of(shape), f"slide {self._number}")
             return
-        described = "" if properties is None else properties.get("descr") or ""
+        described = "" if properties is None else describe(properties)
         if shape.tag == f"{P}graphicFrame":
             self.composer.text(write_pictures(described, ()))
             self._add_graphic(shape, part)

@@ -8,7 +8,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.alternatives import DESCRIBED, EMBEDDED, choose
 from foundry.readers.formats.office.embedded import OBJECT
 from foundry.readers.formats.office.parts import ALTERNATIVES, Relation
-from foundry.readers.formats.office.stored_pictures import picture_files, write_pictures
+from foundry.readers.formats.office.stored_pictures import describe, picture_files, write_pictures
 from foundry.readers.formats.word.names import BOX, VAL, W, is_on
 
 _SHAPE = "{urn:schemas-microsoft-com:vml}shape"
@@ -54,11 +54,10 @@ def write_drawing(
 
     Boxes are read separately, with the pictures in them.
     """
-    described = (each.get("descr") for each in drawing.iter(DESCRIBED))
-    shapes = (each.get("alt") for each in drawing.iter(_SHAPE))
+    described, shapes = drawing.iter(DESCRIBED), drawing.iter(_SHAPE)
     if has_boxes:
-        described = (each.get("descr") for each in drawing.iterfind(f"*/{DESCRIBED}"))
-        shapes = (each.get("alt") for each in drawing.iterfind(_SHAPE))
+        described, shapes = drawing.iterfind(f"*/{DESCRIBED}"), drawing.iterfind(_SHAPE)
         relations = {}
-    description = next(filter(None, (*described, *shapes)), "")
+    texts = (*map(describe, described), *(describe(each, "alt") for each in shapes))
+    description = next(filter(None, texts), "")
     return write_pictures(description, picture_files(drawing, relations))

@@ -18,11 +18,11 @@ from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
 from foundry.readers.formats.office.running import RunningLines
 from foundry.readers.formats.office.stored_pictures import drop_lone_pictures
-from foundry.readers.formats.packed import Package, describe
+from foundry.readers.formats.packed import Package, describe_file
 from foundry.readers.formats.pictures import PICTURE_SUFFIXES, extend, read_pictures
 from foundry.readers.formats.word.blocks import Blocks
 from foundry.readers.formats.word.inline import Inline
-from foundry.readers.formats.word.names import PARAGRAPH, W
+from foundry.readers.formats.word.names import PARAGRAPH, VAL, W
 from foundry.readers.formats.word.numbering import Numbering
 from foundry.readers.formats.word.styles import Styles
 from foundry.readers.notes import leave_out
@@ -51,12 +51,13 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     numbering = Numbering(parts.related_xml(parts.main, "numbering"))
     Blocks(parts, parts.main, styles, numbering).add(composer, body)
     _tell_comments(parts)
+    _tell_options(body, parts.main)
     reading = drop_lone_pictures(composer.finish())
     if ocr and not _WORDS.search(reading.text):
         media = (name for name in package.names if "/media/" in name)
         found = (name for name in media if name.lower().endswith(PICTURE_SUFFIXES))
         reading = read_pictures(package.read(name) or b"" for name in found)
-    stated = describe(package.xml("docProps/core.xml"))
+    stated = describe_file(package.xml("docProps/core.xml"))
     stated["title"] = stated["title"] or reading.title
     return replace(reading, **stated)
 
@@ -107,8 +108,16 @@ def _tell_comments(parts: Parts) -> None:
         leave_out(Omission.COMMENT, texts_of(comment), name or "")
 
 
+def _tell_options(body: Element, part: str) -> None:
+    """Record the options of drop-down lists as left out; the chosen ones are read."""
+    for tag, attribute in ((f"{W}listItem", f"{W}displayText"), (f"{W}listEntry", VAL)):
+        leave_out(
+            Omission.FORM, "\n".join(each.get(attribute, "") for each in body.iter(tag)), part
+        )
+
+
 _SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
 READER = extend(
-    FileReader("docx/7", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=word_texts),
+    FileReader("docx/8", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=word_texts),
     partial(read, ocr=True),
 )
