@@ -3,8 +3,8 @@
 A generated corpus (see `synthetic`) is built, or taken from `--folder` if it is there. For each
 attack, its export runs as a separate process with one worker and the default limits, over loopback.
 During an attack, another client requests /healthz and /search in turn, each time over a new
-connection. Memory is memory that belongs to no file: the maximum during the attack, and the memory
-after all attackers have left, both minus the memory after a few hundred ordinary searches. The exit
+connection. The memory counted belongs to no file: its maximum during the attack, and its size after
+all attackers have left, both minus its size after a few hundred ordinary searches. The exit
 code is 1 if a bound is exceeded.
 """
 

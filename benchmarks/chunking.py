@@ -4,16 +4,16 @@ FOLDER contains the data of "Evaluating Chunking Strategies for Retrieval" (Smit
 Chroma 2024): `raw/corpora/*.md`, and `raw/questions_df.csv`, whose questions name the spans of
 their corpus that answer them. Each strategy is built as a project and searched through its server.
 The five best chunks are compared with the spans, character by character. Recall is the share of the
-spans that is in a chunk, precision the share of the chunks that is in a span, and IoU the share of
-what is in both in what is in either; repeated text in chunks counts repeatedly. The figures are
+spans that is in a chunk, precision the share of the chunks that is in a span, and IoU the size of
+their intersection divided by that of their union; repeated text in chunks counts repeatedly. The figures are
 means over questions.
 
 Windows are the same texts, cut at white space after a fixed number of characters. The strategy
 "parent" finds pieces of a third of the size; its parents, which have at most the full size, are
 compared.
 
-With `--names FOLDER`, a folder of source code, the functions and methods of its Python files are
-searched for by name. A name counts if the first result contains its definition. Rows are
+With `--names FOLDER`, the functions and methods in the Python files of a folder are searched for by
+name. A name counts if the first result contains its definition. Rows are
 strategies, and splitting as plain text.
 """
 

@@ -4,7 +4,7 @@ DATA contains docs_srd51, docs_cpp and docs_fastmcp. Each is built completely wi
 configuration, and searched through a rendered server. Queries are only names:
 
 - monsters: the names of the files in Monsters, without brackets at the end;
-- functions of the C runtime library: all that the first headings of its reference list;
+- functions of the C runtime library: those named in the first headings of its reference;
 - options of the compiler and the linker: the beginnings of first headings in build/reference;
 - classes and functions of FastMCP: the headings of the third level in its reference;
 - section numbers: the beginnings of headings of the OpenMP specification and of code-quality.

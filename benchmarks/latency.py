@@ -72,7 +72,10 @@ def ask_again(ask: Ask, queries: list[str], passes: int) -> Percentiles:
 
 
 def ask_in_threads(ask: Ask, queries: list[str], count: int) -> Percentiles:
-    """Return wall times if `count` threads ask at once, each all queries."""
+    """Return figures if `count` threads each send all queries at the same time.
+
+    Percentiles are of wall time; `cpu` is the processor time per query, `rate` answers per second.
+    """
     times: list[float] = []
 
     def work() -> None:

@@ -81,7 +81,7 @@ class Watch:
         return wrapped
 
     def executor(self, name: str) -> type[ThreadPoolExecutor]:
-        """Return executors whose work counts to the submitting pass, or else to the named one."""
+        """Return executors whose work counts towards the submitting pass, or else the named one."""
         watch = self
 
         class Executor(ThreadPoolExecutor):

@@ -3,7 +3,7 @@
 Each line of the file is a sentence like those of a language model, with its passages: `{"id",
 "question", "passages": [{"title", "path", "text"}], "sentence", "supported", "kind"}`. Its author
 should not know the check. All passages of the file are indexed. The exported server's own check
-judges each sentence without a citation, so against all of its passages.
+judges each sentence without a citation, that is, against all of its passages.
 """
 
 import argparse

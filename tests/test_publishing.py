@@ -143,7 +143,7 @@ def test_damaged_index_is_refused(built: Project, asked: list[Any]) -> None:
     (built.index / "chunks.jsonl").write_bytes(b"")
     with pytest.raises(IndexUnusableError, match=r"damaged: chunks\.jsonl") as caught:
         publish_index(config, Reporter(), PublishOptions(stale=True))
-    assert caught.value.hint == f"foundry build {built.root}"
+    assert caught.value.hint == f"build it again: foundry build {built.root}"
     assert asked == []
     assert intact_index(config) is None
 

@@ -1,8 +1,8 @@
 """Do exports depend on the versions of black and ruff? `python tools/check_formatters.py`.
 
 This installs Foundry into a separate environment, exports the golden projects there with several
-versions of both, and compares every byte. The exit code is 1 if any differ. Run it with the
-versions at the ends of the bounds in pyproject.toml whenever a bound changes.
+versions of both, and compares every byte. The exit code is 1 if any differ. When a
+bound in pyproject.toml changes, run it with the lowest and the highest allowed versions.
 """
 
 import argparse

@@ -86,7 +86,7 @@ class CloudRun(Target):
 
 
 class Systemd(Target):
-    """A sandboxed unit of systemd."""
+    """A sandboxed systemd unit."""
 
     name = "systemd"
     runs_image = False

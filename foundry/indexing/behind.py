@@ -9,8 +9,8 @@ from pathlib import Path
 COPIED_BYTES = 1 << 20
 """Bytes written or copied at a time.
 
-Files are copied in blocks, since mapping a file would add all of its pages that were read to this
-process's memory.
+Files are copied in blocks, since pages read from a mapped file would count as this process's
+memory.
 """
 
 HANDED_OVER = 16

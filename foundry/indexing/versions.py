@@ -119,7 +119,7 @@ def check_index(index: BuiltIndex, project: Path) -> None:
     if findings := IndexFiles(IndexLayout(index.folder), index.manifest).verify():
         raise IndexUnusableError(
             f"{index.folder}: damaged: {'; '.join(findings)}",
-            hint=f"foundry build {quote(str(project))}",
+            hint=f"build it again: foundry build {quote(str(project))}",
         )
 
 

@@ -262,7 +262,7 @@ def _set_aside(state: Path) -> Path:
 
 
 def _take_over(aside: Path, state: Path) -> list[str]:
-    """Move data files; return the names of those that are readable and not links."""
+    """Move the data files that are not links to `state`; return the names of readable ones."""
     from foundry.state.key_value import adopt_file  # Not needed for queries, like `FileLock`.
 
     taken = []

@@ -136,8 +136,8 @@ def rarity(frequency: NDArray[np.float64], texts: int) -> Matrix:
 def partly_whiten(rows: Matrix, short: "sparse.csr_matrix", long: "sparse.csr_matrix") -> Matrix:
     """Scale the directions of rows (V, d) so that none dominates texts (Su et al. 2021).
 
-    Directions that most texts share say little about any of them. Each is scaled by its mean square
-    over short and long texts to the power of -`WHITENING_POWER`; -0.5 would make all of them equal.
+    Directions that most texts share say little about any of them. Each is divided by its mean
+    square over short and long texts, to the power of WHITENING_POWER; 0.5 would make all equal.
     """
     vectors = unit_rows(sparse.vstack([long, short]) @ rows)
     moments = (vectors.T @ vectors).astype(np.float64) / len(vectors)

@@ -152,7 +152,7 @@ class Heuristics(Stage):
     """[search.heuristics]: boosts results whose names, source or tags the query mentions."""
 
     name = "heuristics"
-    summary = "favours results with the names, or of the kind, that the query mentions"
+    summary = "favours results whose names, source or tags the query mentions"
     description = (
         "among the best `hits`, results that contain the query's identifiers and capitalised"
         " names score up to `1 + entities_gain` times as much, depending on how rare these are;"

@@ -44,7 +44,7 @@ CACHED_ROWS = 256
 
 DEFAULT_BACKGROUND, MAX_BACKGROUND = 0.5, 0.9
 LEAST_SPREAD = 0.03
-"""With a smaller spread, texts are so similar that small differences would be exaggerated."""
+"""Minimum spread; with a smaller one, small differences of similar texts would be exaggerated."""
 
 SPREAD_CHUNKS = 50
 """With fewer vectors, the centre is not representative of the corpus."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from foundry.indexing.keyword.vocabulary import Vocabulary
 
 RUN_POSTINGS = 2**21
-"""Postings of a run, and of a merged range, unless a single term has more."""
+"""A run ends once it has this many postings; a merged range has at most as many, or one term."""
 
 RANGE_POSTINGS = 2**18
 """Postings of a range in small indexes, chosen to fit into a processor's cache."""

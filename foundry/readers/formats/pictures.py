@@ -36,7 +36,7 @@ FOUND_SIDE = 1_280
 SECONDS = 120
 """Processor time per picture."""
 UNSURE = 0.8
-"""Lines with less confidence are counted."""
+"""Lines with less confidence are reported as uncertain."""
 ILLEGIBLE = 0.5
 """Lines with less confidence are left out."""
 POINTS = 1_000

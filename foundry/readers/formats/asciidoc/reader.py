@@ -298,7 +298,7 @@ class _Writer:
         self._held.append("")
 
     def _title_above(self) -> str:
-        """Return the title directly above, as written."""
+        """Return the title directly above, with its markup; "" if there is none."""
         is_above = self._title is not None and self._held[-1:] == [self._title]
         return (self._title or "") if is_above else ""
 

@@ -19,7 +19,7 @@ MAX_HEAD, MAX_LINES = 20, 2_000
 
 
 def rewrite_columns(text: str) -> str:
-    """Return a text with such tables, except in code, as pipe tables. No line is added."""
+    """Convert tables, except in code, to pipe tables; the number of lines stays the same."""
     if "--- " not in text:
         return text
     lines, fence, number = text.split("\n"), "", 0

@@ -13,7 +13,7 @@ _PAD = "\0"
 
 
 def rewrite_grids(text: str) -> str:
-    """Return a text with its grid tables, except in code, as pipe tables. No line is added."""
+    """Convert grid tables, except in code, to pipe tables; the number of lines stays the same."""
     if "--+" not in text and "==+" not in text:
         return text
     lines, fence, number = text.split("\n"), "", 0
