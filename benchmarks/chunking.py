@@ -5,8 +5,8 @@ Chroma 2024): `raw/corpora/*.md`, and `raw/questions_df.csv`, whose questions na
 their corpus that answer them. Each strategy is built as a project and searched through its server.
 The five best chunks are compared with the spans, character by character. Recall is the share of the
 spans that is in a chunk, precision the share of the chunks that is in a span, and IoU the size of
-their intersection divided by that of their union; repeated text in chunks counts repeatedly. The figures are
-means over questions.
+their intersection divided by that of their union; repeated text in chunks counts repeatedly. The
+figures are means over questions.
 
 Windows are the same texts, cut at white space after a fixed number of characters. The strategy
 "parent" finds pieces of a third of the size; its parents, which have at most the full size, are

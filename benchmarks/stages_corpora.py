@@ -62,7 +62,7 @@ def make_codes(random: Random) -> Made:
 
 
 def make_versions(random: Random) -> Made:
-    """Return each subject in four versions with different dates and details; the newest is relevant."""
+    """Return four versions of each subject, with other dates and details; the newest is right."""
     rows, questions = [], []
     for number, (part, action) in enumerate((p, a) for p in _PARTS for a in _ACTIONS[:3]):
         versions = list(_VERSIONS)

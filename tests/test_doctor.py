@@ -89,7 +89,7 @@ def test_index_is_checked(make_project: MakeProject) -> None:
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     found = examine(project, code=1)["index"]
     assert "chunks.jsonl" in found["said"]
-    assert found["hint"].startswith("build it again: foundry build")
+    assert found["hint"].startswith("foundry build")
 
 
 def test_unreadable_project_is_a_finding(make_project: MakeProject) -> None:

@@ -46,7 +46,7 @@ class Step:
 
 
 def try_all(trial: Trial) -> list[Step]:
-    """Run all steps, then clean up; only a failure of one of the first NEEDED steps ends the trial."""
+    """Run all steps, then clean up; only a failure among the first NEEDED steps ends the trial."""
     done: list[Step] = []
     try:
         for name, act in trial.steps:

@@ -25,7 +25,7 @@ class Group(StrEnum):
 
 
 class Kind(StrEnum):
-    """Kinds of findings, except kinds that are named after what was found."""
+    """Kinds of findings; other kinds are named after what was found."""
 
     REPLACED = "replaced characters"
     UNSEEN = "pages that are pictures, not read"

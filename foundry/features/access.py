@@ -80,7 +80,7 @@ def find_problems(
 ) -> Iterator[str]:
     """Yield problems of the access rules, with key paths."""
     if not rules:
-        yield "server.access_rules: nobody can see anything without rules; add one"
+        yield "server.access_rules: is empty, so no token has a rule; add one"
     names = [rule.name for rule in rules]
     for number, rule in enumerate(rules):
         key = f"server.access_rules[{number}]"
@@ -102,7 +102,7 @@ def find_problems(
             " its copies would reveal where they are"
         )
     if not is_embedded:
-        yield "store.engine: server.access needs the embedded index; remove the table"
+        yield "store.engine: server.access needs the embedded index; remove the table [store]"
     for stage in stages:
         if stage.tells_of_corpus:
             yield (

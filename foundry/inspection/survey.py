@@ -16,9 +16,9 @@ FORMATS_SHOWN = 12
 class Format:
     """Files with one extension.
 
-    `extra` is the extra of Foundry that is needed to read them; if they are `is_readable` without
-    it, it finds more in them. `is_plain` is whether they are read as plain text because no reader
-    knows the extension.
+    `extra` is the extra of Foundry that is needed to read them; if they are `is_readable`
+    anyway, it finds more in them. `is_plain` is whether they are read as plain text because no
+    reader knows the extension.
     """
 
     ending: str

@@ -31,7 +31,7 @@ FILES_READ = 40
 """Maximum number of files that are read as samples."""
 
 FILES_PARSED = 4
-"""How many of them may need a parser, if there are fewer others; a PDF may take a second."""
+"""Maximum number of samples that need a parser, such as PDFs, if there are fewer others."""
 
 UNNAMED_OPENED = 1_000
 """Number of files with unknown extensions whose first bytes are checked for text."""
@@ -118,7 +118,7 @@ def _count_formats(paths: Iterable[str], root: Path) -> list[Format]:
     found: Counter[tuple[str, bool, str, bool, bool]] = Counter()
     opened = 0
     for path in paths:
-        ending = PurePosixPath(path).suffix.lower() or "without an ending"
+        ending = PurePosixPath(path).suffix.lower() or "without an extension"
         named = find_by_name(path)
         if named is None:
             begun = _read(root, path, SNIFFED_BYTES) if opened < UNNAMED_OPENED else None

@@ -104,7 +104,7 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 def is_formatted(test: bytes, package: str) -> bool:
     """Return whether a copied test still has black's format with another name of the package.
 
-    It has if only imports and statements of one line contain the name, and these lines are not too
+    This is so if only imports and one-line statements contain the name, and these lines are not too
     long.
     """
     naming = re.compile(rb"\b%s\b" % package.encode())

@@ -29,12 +29,12 @@ _ENDINGS = (
     *("_dsa", "_ecdsa", "_ed25519", "_rsa", "accesskeys.csv"),
 )
 _BEGINNINGS = ("credentials.", "kubeconfig-", "kubeconfig.", "secrets.", "secring.")
-"""Beginnings of secret names, except in prose, such as a `credentials.html` about them."""
+"""Beginnings of secret names; prose with such a name, like `credentials.html`, is about secrets."""
 _BEGINNINGS_OF_DATA = (
     *("credential.", "credentials", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "passwords."),
     "secret.",
 )
-"""Beginnings of secret names, except in prose and code, such as `CredentialsProvider.java`."""
+"""The same, but not for code either, such as `CredentialsProvider.java`."""
 _BEGINNINGS_OF_JSON = (
     *("client-secret", "client_secret", "gcp-key", "gcp_key", "service-account", "service_account"),
     "serviceaccount",

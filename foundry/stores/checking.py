@@ -164,8 +164,8 @@ def _filter(content: Content, random: np.random.Generator, question: int) -> Res
 def random_filters(content: Content, random: np.random.Generator, kind: int) -> Filters:
     """Return a filter; the number `kind` selects the field.
 
-    Values of source, path (its beginning), tag and date are those of a random chunk; for other
-    columns, it is the first known value.
+    The values of source, path (its beginning), tag and date are those of a random chunk; of other
+    columns, the first known value is used.
     """
     chunk = content.index.chunk(int(random.integers(len(content.scales))))
     found: list[tuple[str, str]] = [("source", chunk.source)]

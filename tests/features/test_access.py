@@ -47,7 +47,7 @@ REFUSED = {
     "qdrant": (KEEP + ACCESS.format("") + '[store]\nengine = "qdrant"\n', "store.engine"),
     "no_rules": (
         KEEP + "[server]\naccess = true\n",
-        "server.access_rules: nobody can see anything without rules",
+        "server.access_rules: is empty, so no token has a rule",
     ),
     "same_name": (
         KEEP + ACCESS.format("") + '[[server.access_rules]]\nname = "a"\nfilters = {}\n',

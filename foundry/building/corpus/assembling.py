@@ -206,7 +206,7 @@ class _Assembler:
         return entry
 
     def _entry(self, number: int) -> tuple[IndexEntry, Figures]:
-        """Return a document's entry, without boilerplate and with its copies, and its figures."""
+        """Return a document's entry, with its copies and without boilerplate, and its figures."""
         stored = self._load(number)
         assert isinstance(stored, StoredDocument)
         entry, facts = stored.entry, stored.facts

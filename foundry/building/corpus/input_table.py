@@ -126,7 +126,7 @@ class InputTable:
     def remarkable(self, inputs: Span[InputNumber]) -> list[InputNumber]:
         """Return the inputs in a span that the report has remarks on.
 
-        The previous build must have the same span of inputs without gaps.
+        In the previous build, these inputs must follow each other without gaps.
         """
         first, last = inputs
         place = int(self.places[first])

@@ -121,8 +121,8 @@ class RerankService(Stage):
     summary = "reorders the best results with Cohere, Jina or a TEI server"
     description = (
         "a service scores each of the best `hits` for the query, and they are reordered by this"
-        " score, which replaces their previous score. All other results stay below. `service` is"
-        ' `"cohere"`, `"jina"` or `"tei"` (Text Embeddings Inference or a compatible'
+        " score, which replaces their previous score. All other results stay below them. `service`"
+        ' is `"cohere"`, `"jina"` or `"tei"` (Text Embeddings Inference or a compatible'
         " server). `tei` needs `base_url`, the others `model`; the key is in `RERANK_API_KEY`"
     )
     waits = True

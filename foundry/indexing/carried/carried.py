@@ -39,7 +39,7 @@ class _Before(NamedTuple):
 
     @classmethod
     def open(cls, folder: Path, state: str, index: Path) -> Self | None:
-        """Open the data; None if there is none for this state, or if a file is missing or changed."""
+        """Open the data; None if there is none for this state, or a file is missing or changed."""
         layout = IndexLayout(index)
         manifest = Manifest.read(layout.manifest)
         try:
@@ -122,7 +122,7 @@ class Carried:
 
     @cached_property
     def vectors(self) -> tuple[NDArray[np.int8], NDArray[np.float32]] | None:
-        """The stored vectors of the previous index; None unless the built-in table computed them."""
+        """The stored vectors of the previous index; None unless they are of the built-in table."""
         dense = self.manifest.dense
         if dense is None or dense["provider"] != "static":
             return None

@@ -58,7 +58,7 @@ class FetchedRepository:
         return len(self.files)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
-        """Deliver the files, those that are not read as Skipped.
+        """Deliver the files; those that are not read are delivered as Skipped.
 
         First come files that are skipped for their size, then the others of each version in path
         order, then those that the source's options leave out.

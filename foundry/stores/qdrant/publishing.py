@@ -57,7 +57,7 @@ INDEXING_SECONDS = 3600.0
 POLL_SECONDS = 1.0
 
 GREEN_POLLS = 3
-"""Number of successive green polls that show that a graph is finished; indexing begins late."""
+"""Successive green polls after which a graph counts as finished, since indexing starts late."""
 
 GRAPH_LINKS = 32
 GRAPH_DEPTH = 256

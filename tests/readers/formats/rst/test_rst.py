@@ -1,4 +1,4 @@
-"""reStructuredText as Sphinx supports it: unknown or invalid markup keeps its text."""
+"""reStructuredText with Sphinx's directives and roles; unknown or invalid markup keeps its text."""
 
 import pytest
 
