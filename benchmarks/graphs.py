@@ -33,7 +33,7 @@ from psycopg import sql
 from synthetic import QUERIES, SEED, generated_project, queries_of
 
 from foundry.embedding.many_texts import encode_all
-from foundry.embedding.static import MODEL_FOLDER
+from foundry.files import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import PieceEncoder
 from foundry.runtime.retrieval.quantising import quantise
 from foundry.runtime.store.pgvector.queries import (

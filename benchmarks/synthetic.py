@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from timed_build import timed_build
 
 from foundry.embedding.many_texts import encode_all
-from foundry.embedding.static import MODEL_FOLDER
+from foundry.files import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
 SEED = 20261121

@@ -1,6 +1,6 @@
 """Durable files: hashed, synced to disk, replaced atomically, with fixed modes.
 
-Also finds Foundry's templates, and TOML tables next to Python modules.
+Also finds Foundry's templates and built-in models, and TOML tables next to Python modules.
 """
 
 import hashlib
@@ -14,6 +14,12 @@ _CHECKED_OUT_TEMPLATES = Path(__file__).parents[1] / "templates"
 
 CONFIG_NAME = "foundry.toml"
 """The file that makes a folder a project."""
+
+MODEL_FOLDER = Path(__file__).with_name("models") / "static-en"
+"""The built-in encoder."""
+
+ENGLISH_STEMS = MODEL_FOLDER.with_name("english-words") / "stems.npy"
+"""Sorted hashes of the stems of common English words."""
 
 FILE_MODE = 0o644
 FOLDER_MODE = 0o755
@@ -36,6 +42,11 @@ def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file's content, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def english_pieces() -> list[str]:
+    """Return the word pieces of the built-in encoder, most frequent first."""
+    return (MODEL_FOLDER / "pieces.txt").read_text(encoding="utf-8").split("\n")[:-1]
 
 
 def sync_tree(root: Path) -> None:

@@ -11,13 +11,12 @@ from pathlib import Path
 
 import numpy as np
 
-import foundry
+from foundry.files import ENGLISH_STEMS
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.stages.nearest_words import hash_word
 
 SIZES = (10, 20, 35, 40, 50)
 SPELLINGS = ("english", "american", "british")
-OUT = Path(foundry.__file__).parent / "models" / "english-words" / "stems.npy"
 
 # Contractions without apostrophes, as many people type them.
 CONTRACTIONS = (
@@ -35,7 +34,7 @@ def main(folder: Path) -> None:
     tokenizer = Tokenizer("english")
     words = {word for word in words if word.isalpha()}.union(CONTRACTIONS)
     stems = {stem for word in words for stem in tokenizer.terms(word)}
-    np.save(OUT, np.unique([hash_word(stem) for stem in stems]).astype(np.uint32))
+    np.save(ENGLISH_STEMS, np.unique([hash_word(stem) for stem in stems]).astype(np.uint32))
 
 
 if __name__ == "__main__":

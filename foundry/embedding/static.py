@@ -9,12 +9,10 @@ these weights.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-import foundry
 from foundry.documents.prepared import ChunkVectors, pack, unpack
 from foundry.embedding.embedder import (
     Contract,
@@ -26,13 +24,11 @@ from foundry.embedding.embedder import (
 )
 from foundry.embedding.encoder_files import rarity_factors, write_encoder
 from foundry.embedding.many_texts import encode_all, encode_texts
+from foundry.files import MODEL_FOLDER
 from foundry.progress import tell_nobody
 from foundry.runtime.index.records import ChunkRecord
-from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter, PieceEncoder
+from foundry.runtime.retrieval.encoder import PieceCutter, PieceEncoder
 from foundry.runtime.retrieval.quantising import quantise
-
-MODEL = "static-en"
-MODEL_FOLDER = Path(foundry.__file__).parent / "models" / MODEL
 
 REMEMBERED_WORDS = 65_536
 
@@ -60,7 +56,7 @@ class StaticEmbedder(Embedder):
     def contract(self) -> Contract:
         """The contract for the manifest."""
         description = self._encoder.description
-        return Contract("static", MODEL, description.sha256, description.dimensions)
+        return Contract("static", MODEL_FOLDER.name, description.sha256, description.dimensions)
 
     @property
     def embedded(self) -> int:
@@ -139,8 +135,3 @@ def _open_encoder(language: str) -> PieceEncoder:
         description=replace(encoder.description, language=language),
         pieces=PieceCutter([*encoder.pieces.numbers], language, REMEMBERED_WORDS),
     )
-
-
-def general_pieces() -> list[str]:
-    """Return the vocabulary of the built-in encoder."""
-    return EncoderLayout(MODEL_FOLDER).pieces.read_text(encoding="utf-8").split("\n")[:-1]

@@ -19,7 +19,7 @@ from foundry.config.extras import EXTRAS, of_build, of_server
 from foundry.config.project import Config, load_config
 from foundry.errors import DISTRIBUTION, FoundryError, install_command
 from foundry.features.providers import PROVIDERS
-from foundry.files import CONFIG_NAME, templates_folder
+from foundry.files import CONFIG_NAME, MODEL_FOLDER, templates_folder
 from foundry.indexing.versions import built_index, index_folder, open_index
 from foundry.runtime.errors import ServerError
 from foundry.runtime.retrieval.encoder import PieceEncoder
@@ -167,10 +167,9 @@ def _check_requirement(requirement: Requirement) -> Finding:
 
 def _encoder() -> Iterator[Finding]:
     """Yield the check of the built-in encoder: its files load, and it embeds a word."""
-    folder = Path(foundry.__file__).parent / "models" / "static-en"
     hint = f"install Foundry again: pip install --force-reinstall {DISTRIBUTION}"
     try:
-        vector = PieceEncoder.open(folder).encode("seal")
+        vector = PieceEncoder.open(MODEL_FOLDER).encode("seal")
     except (ServerError, OSError, ValueError) as error:
         yield Finding("built-in encoder", f"unusable: {error}", is_problem=True, hint=hint)
         return

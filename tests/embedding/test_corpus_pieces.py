@@ -3,7 +3,7 @@ from distillation_corpora import CHINESE, RUSSIAN, make_chunk, make_corpus
 
 from foundry.embedding.distil import corpus_pieces
 from foundry.embedding.distil.corpus_pieces import WordCounts, own_pieces
-from foundry.embedding.static import general_pieces
+from foundry.files import english_pieces
 from foundry.runtime.retrieval.encoder import CONTINUATION, PieceCutter
 
 GENERAL = ["a", "##a", "b", "##b", "pump", "##s", "valve"]
@@ -31,7 +31,7 @@ def test_uncovered_characters_come_first() -> None:
 
 @pytest.mark.parametrize(("language", "end"), [(RUSSIAN, ". "), (CHINESE, "。")])
 def test_texts_in_other_scripts_are_covered(language: list[str] | str, end: str) -> None:
-    general = general_pieces()
+    general = english_pieces()
     chunks = make_corpus(language, end=end)
     pieces = [*general, *own_pieces(general, WordCounts(chunks))]
     assert len(set(pieces)) == len(pieces)
@@ -42,7 +42,7 @@ def test_texts_in_other_scripts_are_covered(language: list[str] | str, end: str)
 
 
 def test_text_without_spaces_is_cut_into_words() -> None:
-    general = general_pieces()
+    general = english_pieces()
     pieces = [*general, *own_pieces(general, count("关闭水泵 打开水泵 检查水泵"))]
     rows = PieceCutter(pieces).cut("关闭水泵")[0].rows
     assert [pieces[row] for row in rows][-1] in {CONTINUATION + "水泵", CONTINUATION + "闭水泵"}

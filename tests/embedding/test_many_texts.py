@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from foundry.embedding.many_texts import BATCH_TEXTS, encode_all, encode_texts
-from foundry.embedding.static import MODEL_FOLDER
+from foundry.files import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import PieceEncoder
 
 TEXTS = [

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import foundry
+from foundry.files import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import (
     CONTINUATION,
     PieceCutter,
@@ -21,13 +21,12 @@ from foundry.runtime.retrieval.encoder import (
     split_words,
 )
 
-STATIC_ENGLISH = Path(foundry.__file__).parent / "models" / "static-en"
 PIECES = ("a", "un", "##able", "##a", "able", "12", "##3")
 
 
 @pytest.fixture(scope="module")
 def english() -> PieceEncoder:
-    return PieceEncoder.open(STATIC_ENGLISH)
+    return PieceEncoder.open(MODEL_FOLDER)
 
 
 def rows_of(text: str) -> list[int]:
@@ -153,8 +152,8 @@ def test_a_fresh_encoder_gives_the_same_bytes(english: PieceEncoder) -> None:
 
 
 def test_encoders_with_the_same_pieces_share_them(english: PieceEncoder, tmp_path: Path) -> None:
-    copy = shutil.copytree(STATIC_ENGLISH, tmp_path / "copy")
-    again = PieceEncoder.open(STATIC_ENGLISH)
+    copy = shutil.copytree(MODEL_FOLDER, tmp_path / "copy")
+    again = PieceEncoder.open(MODEL_FOLDER)
     assert PieceEncoder.open(copy).pieces is again.pieces
     lines = (copy / "pieces.txt").read_text().splitlines()
     (copy / "pieces.txt").write_text("\n".join([*lines[:-1], "zzzz", ""]))
@@ -178,7 +177,7 @@ def test_a_long_text_is_embedded(english: PieceEncoder) -> None:
 
 @given(st.text())
 def test_any_text_has_a_unit_vector_or_none(text: str) -> None:
-    vector = PieceEncoder.open(STATIC_ENGLISH).encode(text) if text else None
+    vector = PieceEncoder.open(MODEL_FOLDER).encode(text) if text else None
     if vector is not None:
         assert vector.dtype == np.float32
         assert float(np.linalg.norm(vector)) == pytest.approx(1.0, abs=1e-5)

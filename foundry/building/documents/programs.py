@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 from packaging.requirements import Requirement
 
 import foundry
-from foundry.embedding.static import MODEL_FOLDER
 from foundry.errors import DISTRIBUTION
-from foundry.indexing.queries.words import RIGHT_WORDS
+from foundry.files import ENGLISH_STEMS, MODEL_FOLDER
 from foundry.readers.contract import FileReader, Reader
 from foundry.readers.registry import every_reader
 from foundry.runtime.retrieval.encoder import EncoderLayout
@@ -45,7 +44,7 @@ def program_hash() -> str:
     """
     installed = _installed()
     # Documents do not depend on this word list, but the index for spelling correction does.
-    words = hashlib.sha256(RIGHT_WORDS.read_bytes()).hexdigest()
+    words = hashlib.sha256(ENGLISH_STEMS.read_bytes()).hexdigest()
     return _hash(installed.digests, installed.surroundings, words)
 
 

@@ -12,7 +12,7 @@ from foundry.building.documents.programs import program_hash, reader_hashes
 from foundry.config.file import ChunkingSection
 from foundry.config.project import Config
 from foundry.config.sources import FolderSource, RecordsSource
-from foundry.embedding.static import MODEL_FOLDER
+from foundry.files import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import EncoderLayout
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, chdir, contextmanager, redirect_stdout
 from typing import Any, Self
 
-from foundry.embedding.static import MODEL_FOLDER
 from foundry.errors import BuildError, RequestError
+from foundry.files import MODEL_FOLDER
 
 Reference = Any
 """Ray's reference to a result, which may still be computed, on any node."""

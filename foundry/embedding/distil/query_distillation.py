@@ -28,7 +28,7 @@ from foundry.embedding.distil.starting_rows import starting_rows
 from foundry.embedding.embedder import Vectors
 from foundry.embedding.encoder_files import rarity_factors, write_encoder
 from foundry.embedding.many_texts import encode_all
-from foundry.embedding.static import general_pieces
+from foundry.files import english_pieces
 from foundry.progress import Progress, StartStep
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.encoder import EncoderDescription, PieceCutter, PieceEncoder
@@ -162,7 +162,7 @@ def _train(
     step: StartStep,
 ) -> tuple[list[str], Matrix]:
     """Return pieces and rows; the first `held_out` texts only decide when to stop."""
-    general = general_pieces()
+    general = english_pieces()
     pieces = [*general, *own_pieces(general, words, language=options.language)]
     counts = count_pieces(texts, pieces, options.language)
     # Training would not improve the row of a corpus piece that occurs in no text.

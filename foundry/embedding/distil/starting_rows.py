@@ -12,7 +12,7 @@ from foundry.embedding.distil.distill import (
     inverse_frequency_weights,
     unit_rows,
 )
-from foundry.embedding.static import MODEL_FOLDER
+from foundry.files import MODEL_FOLDER
 from foundry.runtime.retrieval.encoder import CONTINUATION, MAX_WEIGHT, EncoderLayout
 
 RIDGE = 1.0

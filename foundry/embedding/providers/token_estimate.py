@@ -9,10 +9,9 @@ other characters count at the rate of the less favourable tokenizers.
 import math
 import re
 from functools import cache, lru_cache
-from pathlib import Path
 
-import foundry
-from foundry.runtime.retrieval.encoder import EncoderLayout, PieceCutter
+from foundry.files import english_pieces
+from foundry.runtime.retrieval.encoder import PieceCutter
 
 MARGIN = 1.3
 """Factor by which counts for words in Latin letters are raised, since vocabularies differ."""
@@ -47,8 +46,7 @@ def estimate_tokens(text: str) -> int:
 
 @cache
 def _cutter() -> PieceCutter:
-    path = EncoderLayout(Path(foundry.__file__).parent / "models" / "static-en").pieces
-    return PieceCutter(path.read_text(encoding="utf-8").split("\n")[:-1])
+    return PieceCutter(english_pieces())
 
 
 @lru_cache(maxsize=100_000)

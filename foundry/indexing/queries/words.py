@@ -12,16 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.documents.prepared import FormCounts, unpack
-from foundry.embedding.static import MODEL_FOLDER
+from foundry.files import ENGLISH_STEMS, english_pieces
 from foundry.indexing.carried.carried import Carried
 from foundry.indexing.files import open_stored
 from foundry.indexing.queries.forms import MAX_COUNTED, SEPARATOR, count_forms, find_forms
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
-from foundry.runtime.retrieval.encoder import CONTINUATION, EncoderLayout
+from foundry.runtime.retrieval.encoder import CONTINUATION
 from foundry.runtime.retrieval.stages.nearest_words import MAX_LENGTH, MIN_LENGTH
-
-RIGHT_WORDS = MODEL_FOLDER.parent / "english-words" / "stems.npy"
 
 
 def count_words(spellings: Iterable[tuple[str, str, int]]) -> tuple[Counter[str], dict[str, str]]:
@@ -72,7 +70,7 @@ class CorpusWords:
         """Hashes of the stems of common English words; empty for other languages."""
         if self._tokenizer.language != "english":
             return np.empty(0, dtype=np.uint32)
-        return open_stored(RIGHT_WORDS)
+        return open_stored(ENGLISH_STEMS)
 
     @property
     def of_language(self) -> tuple[str, ...]:
@@ -84,8 +82,9 @@ class CorpusWords:
 @cache
 def _english_words() -> tuple[str, ...]:
     tokenizer = Tokenizer("english")
-    pieces = EncoderLayout(MODEL_FOLDER).pieces.read_text(encoding="utf-8").split("\n")
-    words = [each for each in pieces if each.isalpha() and not each.startswith(CONTINUATION)]
+    words = [
+        each for each in english_pieces() if each.isalpha() and not each.startswith(CONTINUATION)
+    ]
     stems = [term for word in words for term in tokenizer.terms(word)]
     return tuple(word for word in (*words, *stems) if MIN_LENGTH <= len(word) <= MAX_LENGTH)
 

@@ -100,8 +100,8 @@ def test_other_correction_words_change_the_index_but_no_document(
 ) -> None:
     before = program_hash(), dict(reader_hashes())
     words = tmp_path / "stems.npy"
-    words.write_bytes(programs.RIGHT_WORDS.read_bytes() + b"x")
-    monkeypatch.setattr(programs, "RIGHT_WORDS", words)
+    words.write_bytes(programs.ENGLISH_STEMS.read_bytes() + b"x")
+    monkeypatch.setattr(programs, "ENGLISH_STEMS", words)
     forget()
     assert program_hash() != before[0]
     assert dict(reader_hashes()) == before[1]

@@ -8,20 +8,16 @@ import re
 from collections.abc import Iterable
 from functools import cache, cached_property
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-import foundry
+from foundry.files import ENGLISH_STEMS
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.stages.nearest_words import hash_word
 
 JOINT = "\ufffe"
 """PDFium's mark for the place where it joined a word hyphenated at the end of a line."""
-
-ENGLISH_STEMS = Path(foundry.__file__).parent / "models" / "english-words" / "stems.npy"
-"""Sorted hashes of the stems of common English words."""
 
 _DIVIDED = re.compile(rf"(?<![^\W\d_])([^\W\d_]+)(?:{JOINT}|[-\u00ad\u2010]\n)([^\W\d_]+)")
 _DIVISION = re.compile(rf"{JOINT}|[-\u00ad\u2010]\n")

@@ -9,9 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain
-from pathlib import Path
 
-import foundry
+from foundry.files import english_pieces
 from foundry.readers.formats.pdf.layout import Line
 
 UNNAMED = "\ufdd0"
@@ -73,6 +72,4 @@ def _complete(broken: str, own: Collection[str]) -> str:
 @cache
 def _frequent_words() -> dict[str, int]:
     """Return the rank of each frequent English word, the most frequent first."""
-    folder = Path(foundry.__file__).parent / "models" / "static-en"
-    words = (folder / "pieces.txt").read_text(encoding="utf-8").split("\n")
-    return dict(zip(words, range(len(words)), strict=True))
+    return {piece: rank for rank, piece in enumerate(english_pieces())}
