@@ -17,7 +17,7 @@ from test_store_steps import Killed, killed_after, write
 
 from foundry.errors import PublishError
 from foundry.runtime.retrieval.filters import FilterColumns
-from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.retrieval.quantising import quantise_one
 from foundry.runtime.store.restriction import Restriction, restrict
 from foundry.runtime.store.store import Engine, StoreError, VersionMissingError
 from foundry.stores.content import Content
@@ -140,15 +140,14 @@ NAMED = {"vectors", "sparse_vectors", "vector", "payload_schema"}
 
 def search(engine: Engine, content: Content, only: Restriction | None) -> None:
     """Run every kind of search."""
-    integers, scales = quantise(content.vectors[:1] * content.scales[0])
-    vector = integers[0], float(scales[0])
+    vector = quantise_one(content.vectors[0] * content.scales[0])
     terms = [(content.vocabulary.find(word) or 0, 1) for word in ("valv", "pump")]
     chunks = np.array([1, 4])
     engine.check(content.edition)
-    engine.search_vector(content.edition, *vector, 5, only)
+    engine.search_vector(content.edition, vector, 5, only)
     engine.search_terms(content.edition, terms, 5, only)
-    engine.search_both(content.edition, *vector, terms, 5, only).complete()
-    engine.score_vector(content.edition, *vector, chunks)
+    engine.search_both(content.edition, vector, terms, 5, only).complete()
+    engine.score_vector(content.edition, vector, chunks)
     engine.score_terms(content.edition, terms, chunks)
 
 

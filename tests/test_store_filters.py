@@ -12,7 +12,7 @@ from stores import Place, own_name, qdrant_address
 from test_store_steps import FILTERS, OPTIONS, make_notes, random_restriction
 
 from foundry.runtime.index.protocols import LaneHits
-from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.retrieval.quantising import quantise_one
 from foundry.runtime.retrieval.values import encode_value
 from foundry.runtime.store.qdrant.filters import conditions_of, path_prefixes
 from foundry.runtime.store.qdrant.rows import HeldVersion
@@ -78,19 +78,18 @@ def test_filters_match_the_same_chunks_as_the_index(
             assert ('"key":"key"' in conditions.model_dump_json(exclude_none=True)) is picks
             chunk = choice.randrange(count)
             vector = content.vectors[chunk] * content.scales[chunk]
-            integers, scales = quantise(vector[np.newaxis, :])
             words = choice.sample(["valv", "pump", "seal", "replac", "first"], 2)
             terms = [(content.vocabulary.find(word) or 0, 1) for word in words]
             # All chunks that pass are requested, so that no tie is cut off at the end.
-            query = integers[0], float(scales[0])
-            both = engine.search_both(content.edition, *query, terms, count, only)
+            query = quantise_one(vector)
+            both = engine.search_both(content.edition, query, terms, count, only)
             keyword = content.keyword_lane.search(words, count, only.allowed)
             semantic = content.dense_lane.search(vector, count, only.allowed)
             check_same(both.keyword, keyword, filters)
             check_same(both.semantic, semantic, filters)
             alone = engine.search_terms(content.edition, terms, count, only)
             check_same(alone, keyword, filters)
-            alone = engine.search_vector(content.edition, *query, count, only)
+            alone = engine.search_vector(content.edition, query, count, only)
             check_same(alone, semantic, filters)
             found += len(semantic)
     assert found > FILTERS

@@ -15,7 +15,7 @@ from waiting import wait_until
 
 from foundry.config.search import IndexOptions
 from foundry.errors import PublishError
-from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.retrieval.quantising import quantise_one
 from foundry.runtime.store.restriction import restrict
 from foundry.runtime.store.store import VersionMissingError
 from foundry.stores.content import Content
@@ -71,12 +71,10 @@ def check_answers(place: Place, index: Path, *, exact: bool = True) -> None:
         engine.check(content.edition)
         for chunk in range(0, len(content.scales), 7):
             vector = content.vectors[chunk] * content.scales[chunk]
-            integers, scales = quantise(vector[np.newaxis, :])
             for allowed in (None, tagged):
                 only = None if allowed is None else restrict(allowed, {"tags": ["shop"]})
-                both = engine.search_both(
-                    content.edition, integers[0], float(scales[0]), terms, 10, only
-                )
+                query = quantise_one(vector)
+                both = engine.search_both(content.edition, query, terms, 10, only)
                 for hits, best in (
                     (both.semantic, content.dense_lane.search(vector, 10, allowed)),
                     (both.keyword, content.keyword_lane.search(words, 10, allowed)),

@@ -22,7 +22,7 @@ from foundry.config.search import IndexOptions
 from foundry.errors import IndexUnusableError, PublishError
 from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns
-from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.retrieval.quantising import quantise_one
 from foundry.runtime.store.pgvector.engine import PgvectorEngine
 from foundry.runtime.store.restriction import Restriction, restrict
 from foundry.runtime.store.store import VersionMissingError
@@ -139,8 +139,7 @@ def check_answers(place: Place, index: Path) -> None:
         engine.check(content.edition)
         for chunk, most in ((0, count), (count - 1, 10)):
             vector = content.vectors[chunk] * content.scales[chunk]
-            integers, scales = quantise(vector[np.newaxis, :])
-            hits = engine.search_vector(content.edition, integers[0], float(scales[0]), most, None)
+            hits = engine.search_vector(content.edition, quantise_one(vector), most, None)
             check_hits(place, hits, content.dense_lane.search(vector, most))
         # With ten hits, some chunks that tie with the last one are not found.
         for words, most in (
@@ -366,16 +365,15 @@ def test_filters_match_the_same_chunks_as_the_index(database: Place, first: Path
             allowed = only.allowed
             chunk = choice.randrange(len(allowed))
             vector = content.vectors[chunk] * content.scales[chunk]
-            integers, scales = quantise(vector[np.newaxis, :])
             words = choice.sample(["valv", "pump", "seal", "replac", "first"], 2)
             terms = [(content.vocabulary.find(word), 1) for word in words]
-            query = integers[0], float(scales[0])
-            both = engine.search_both(content.edition, *query, terms, 15, only)
+            query = quantise_one(vector)
+            both = engine.search_both(content.edition, query, terms, 15, only)
             for hits, best in (
                 (both.semantic, content.dense_lane.search(vector, 15, allowed)),
                 (both.keyword, content.keyword_lane.search(words, 15, allowed)),
                 (
-                    engine.search_vector(content.edition, *query, 15, only),
+                    engine.search_vector(content.edition, query, 15, only),
                     content.dense_lane.search(vector, 15, allowed),
                 ),
             ):
@@ -411,12 +409,11 @@ def test_ties_at_the_last_hit_are_broken_by_number(database: Place, tmp_path: Pa
     index = write_notes(tmp_path / "index", notes, options=OPTIONS)
     database.publish(index)
     content = Content.open(index)
-    integers, scales = quantise(content.vectors[:1].astype(np.float32))
     number = content.vocabulary.find("valv")
     assert number is not None
     odd = Restriction(np.arange(300) % 2 == 1)
     with database.engine() as engine:
-        query = integers[0], float(scales[0]), [(number, 1)]
+        query = quantise_one(content.vectors[0].astype(np.float32)), [(number, 1)]
         for only, expected in ((None, range(10)), (odd, range(1, 20, 2))):
             found = engine.search_both(content.edition, *query, 10, only)
             assert found.semantic.chunks.tolist() == list(expected)

@@ -29,7 +29,7 @@ from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
 from foundry.errors import BusyError, ConfigError, PublishError
 from foundry.runtime.retrieval.dense_lane import DenseLane
-from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.retrieval.quantising import QuantisedVector, quantise, quantise_one
 from foundry.runtime.store.restriction import Restriction
 from foundry.runtime.store.store import (
     Edition,
@@ -264,8 +264,8 @@ def test_ties_at_the_last_hit_are_broken_by_number(place: Place, tmp_path: Path)
     place.publish(index)
     content = Content.open(index)
     with place.engine() as engine:
-        integers, scales = quantise(content.vectors[:1].astype(np.float32))
-        found = engine.search_vector(content.edition, integers[0], float(scales[0]), 7, None)
+        query = quantise_one(content.vectors[0].astype(np.float32))
+        found = engine.search_vector(content.edition, query, 7, None)
         assert found.chunks.tolist() == list(range(7))
         number = content.vocabulary.find("valv")
         assert number is not None
@@ -379,16 +379,17 @@ def test_an_engine_with_other_results_is_not_switched_to(
 def test_a_missing_version_is_an_error(place: Place, index: Path, tmp_path: Path) -> None:
     place.publish(index)
     other = replace(Content.open(index).edition, version="0" * 16)
+    vector = QuantisedVector(np.ones(4, np.int8), 0.5)
     with place.engine() as engine:
         for call in (
             lambda: engine.check(other),
             lambda: engine.search_terms(other, [(1, 1)], 10, None),
-            lambda: engine.search_vector(other, np.ones(4, np.int8), 0.5, 10, None),
+            lambda: engine.search_vector(other, vector, 10, None),
         ):
             with pytest.raises(VersionMissingError, match="does not have index 0000"):
                 call()
     with place.engine(exact=False) as engine, pytest.raises(VersionMissingError):
-        engine.search_vector(other, np.ones(4, np.int8), 0.5, 10, None)
+        engine.search_vector(other, vector, 10, None)
 
 
 @pytest.mark.slow
@@ -510,15 +511,15 @@ def test_chunks_without_a_vector_are_distinguished_from_missing_ones(
     content = spread(Content.open(index), 16)
     with patch.object(Content, "open", return_value=content):
         served.publish(index)
-    query = content.vectors[3], float(content.scales[3])
+    query = QuantisedVector(content.vectors[3], float(content.scales[3]))
     with served.engine() as engine:
         wanted = np.array([3, WITHOUT])
-        scores = engine.score_vector(content.edition, *query, wanted)
+        scores = engine.score_vector(content.edition, query, wanted)
         assert scores.tolist() == [pytest.approx(1), 0]
-        assert WITHOUT not in engine.search_vector(content.edition, *query, 120, None).chunks
+        assert WITHOUT not in engine.search_vector(content.edition, query, 120, None).chunks
         served.empty()
         with pytest.raises(VersionMissingError):
-            engine.score_vector(content.edition, *query, wanted)
+            engine.score_vector(content.edition, query, wanted)
 
 
 @pytest.mark.slow
@@ -686,7 +687,7 @@ def test_candidates_of_a_graph_are_scored_exactly(served: Place, tmp_path: Path)
                 query /= np.linalg.norm(query)
                 best = content.dense_lane.search(query, 20, allowed)
                 only = None if allowed is None else Restriction(allowed)
-                hits = engine.search_vector(content.edition, *_quantised(query), 20, only)
+                hits = engine.search_vector(content.edition, quantise_one(query), 20, only)
                 assert allowed is None or allowed[hits.chunks].all()
                 # All hits are found, even if few of the nearest vectors pass the filter.
                 assert len(hits) == len(best)
@@ -696,11 +697,6 @@ def test_candidates_of_a_graph_are_scored_exactly(served: Place, tmp_path: Path)
                 wanted += len(best)
     assert found / wanted > 0.85
     assert served.has_used_graph()
-
-
-def _quantised(row: np.ndarray[Any, np.dtype[np.float32]]) -> tuple[Any, float]:
-    integers, scales = quantise(row[np.newaxis, :])
-    return integers[0], float(scales[0])
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns
-from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.retrieval.quantising import quantise_one
 from foundry.runtime.store.restriction import Restriction, restrict
 from foundry.runtime.store.store import Engine
 from foundry.stores.checking import TOLERANCE, random_filters
@@ -62,11 +62,10 @@ def _differences(
     allowed = None if only is None else only.allowed
     chunk = int(choice.integers(len(content.scales)))
     unit = content.vectors[chunk] * content.scales[chunk]
-    integers, scales = quantise(unit[np.newaxis, :])
     numbers = sorted(set(choice.integers(len(content.offsets) - 1, size=2).tolist()))
     words = [content.vocabulary[number].decode() for number in numbers]
     terms = [(number, 1) for number in numbers]
-    query = integers[0], float(scales[0]), terms
+    query = quantise_one(unit), terms
     found = engine.search_both(content.edition, *query, DEPTH, only)
     near, named = content.dense_lane, content.keyword_lane
     about = f"filters {dict(only.filters)}" if only else "no filters"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from foundry.errors import PublishError
 from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.retrieval.filters import FilterColumns, Filters
-from foundry.runtime.retrieval.quantising import quantise
+from foundry.runtime.retrieval.quantising import quantise_one
 from foundry.runtime.store.records import RecordEngine
 from foundry.runtime.store.restriction import Restriction, restrict
 from foundry.runtime.store.store import Edition, Engine
@@ -73,13 +73,12 @@ def compare_lanes(
     count = QUESTIONS if most is None else min(most, QUESTIONS)
     for vector, only in _vectors(content, count, near):
         allowed = None if only is None else only.allowed
-        integers, scales = quantise(vector[np.newaxis, :])
-        scale = float(scales[0])
+        query = quantise_one(vector)
         nearest = content.dense_lane.search(vector, DEPTH, allowed)
-        hits = engine.search_vector(edition, integers[0], scale, DEPTH, only)
+        hits = engine.search_vector(edition, query, DEPTH, only)
         _check_allowed(hits, allowed)
         exactly = content.dense_lane.scores(vector, hits.chunks)
-        again = engine.score_vector(edition, integers[0], scale, np.sort(hits.chunks))
+        again = engine.score_vector(edition, query, np.sort(hits.chunks))
         in_order = exactly[np.argsort(hits.chunks)]
         largest = max(largest, _difference(hits.scores, exactly), _difference(again, in_order))
         least = float(nearest.scores[-1]) - 1e-6 if len(nearest) else 0.0

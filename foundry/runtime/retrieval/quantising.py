@@ -1,7 +1,22 @@
 """Quantises vectors to int8, for the index, engines and stages."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+
+
+class QuantisedVector(NamedTuple):
+    """Integers (d,), and the scale that makes them a unit vector."""
+
+    integers: NDArray[np.int8]
+    scale: float
+
+
+def quantise_one(vector: NDArray[np.float32]) -> QuantisedVector:
+    """Quantise a vector (d,) as `quantise` does."""
+    rows, scales = quantise(vector[np.newaxis, :])
+    return QuantisedVector(rows[0], float(scales[0]))
 
 
 def quantise(vectors: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

@@ -16,7 +16,7 @@ from ..index.reader import Index, OpenedIndex
 from ..index.remembering import remember
 from ..retrieval.candidates import Candidates, distance_from, stage
 from ..retrieval.hybrid import complete_lanes, join_lanes
-from ..retrieval.quantising import quantise
+from ..retrieval.quantising import quantise_one
 from ..retrieval.results import compare_with_terms
 from .restriction import Restriction
 from .settings import StoreSettings
@@ -121,9 +121,9 @@ class StoredDenseLane:
         """Find the `count` chunks of highest cosine, within `only`."""
         if only is not None and not only.allowed.any():
             return LaneHits.none()
-        integers, scale = _quantise_one(vector)
+        query = quantise_one(vector)
         hits = self.store.ask(
-            lambda engine, edition: engine.search_vector(edition, integers, scale, count, only)
+            lambda engine, edition: engine.search_vector(edition, query, count, only)
         )
         return self.checked(hits, only)
 
@@ -143,10 +143,8 @@ class StoredDenseLane:
         """Return the exact cosines (m,) of the unit `vector` (d,) to chunks (m,)."""
         if not len(chunks):
             return np.zeros(0)
-        integers, scale = _quantise_one(vector)
-        return self.store.ask(
-            lambda engine, edition: engine.score_vector(edition, integers, scale, chunks)
-        )
+        query = quantise_one(vector)
+        return self.store.ask(lambda engine, edition: engine.score_vector(edition, query, chunks))
 
     def distance(self, vector: NDArray[np.float32]) -> float | None:
         """Return the distance of the unit `vector` (d,) from the centre of all chunks."""
@@ -191,7 +189,7 @@ class StoredSearch:
         asked = self._keyword_lane.numbers(self._terms)
         if not asked or (only is not None and not only.allowed.any()):
             return self._dense_lane.find(vector, self._count, only)
-        query = (*_quantise_one(vector), asked, self._count, only)
+        query = quantise_one(vector), asked, self._count, only
         found = store.ask(lambda engine, edition: engine.search_both(edition, *query))
         self._ask_rest = lambda: store.ask(lambda _engine, _edition: found.complete())
         hits = self._keyword_lane.checked(found.keyword, asked, self._count, only)
@@ -236,8 +234,3 @@ def describe_engine(index: Index) -> dict[str, Any]:
     if (problem := store.problem) is not None:
         raise type(problem)(problem.message, hint=problem.hint)
     return {"status": "ok"}
-
-
-def _quantise_one(vector: NDArray[np.float32]) -> tuple[NDArray[np.int8], float]:
-    integers, scales = quantise(vector[np.newaxis, :])
-    return integers[0], float(scales[0])

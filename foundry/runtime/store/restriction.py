@@ -18,6 +18,15 @@ class Restriction:
     filters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_picked: bool = True  # Whether some chunks that pass the filters are not allowed.
 
+    def listed(self) -> tuple[NDArray[np.int64], bool]:
+        """Return chunks (m,), and whether these are excluded: all others are then allowed.
+
+        Required and excluded words and phrases cannot be written as filters of an engine, so chunks
+        are listed: the allowed ones or the others, whichever are fewer.
+        """
+        is_mostly = 2 * int(self.allowed.sum()) > len(self.allowed)
+        return np.flatnonzero(self.allowed != is_mostly), is_mostly
+
 
 def restrict(
     allowed: NDArray[np.bool_] | None,

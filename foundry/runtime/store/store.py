@@ -27,6 +27,7 @@ from ..index.layout import (
     Vocabulary,
 )
 from ..index.protocols import LaneHits, Scores
+from ..retrieval.quantising import QuantisedVector
 from .restriction import Restriction
 from .rows import ChunkKeys, TermWeights
 from .settings import StoreSettings, read_store_settings
@@ -106,16 +107,14 @@ class Edition:
 class Engine(Protocol):
     """A client of an engine; threads can share one.
 
-    Searches return chunks within `only`, or any if it is None. A query is a `vector`, int8 (d,)
-    with the `scale` that makes it a unit vector, or `terms`, given as numbers with their counts in
-    the query. Any method may raise StoreError.
+    Searches return chunks within `only`, or any if it is None. A query is a `vector`, or `terms`,
+    given as numbers with their counts in the query. Any method may raise StoreError.
     """
 
     def search_vector(
         self,
         edition: Edition,
-        vector: NDArray[np.int8],
-        scale: float,
+        vector: QuantisedVector,
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
@@ -123,7 +122,7 @@ class Engine(Protocol):
         ...
 
     def score_vector(
-        self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
+        self, edition: Edition, vector: QuantisedVector, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the cosines (m,) of chunks (m,), ascending; 0 for a chunk without a vector."""
         ...
@@ -147,8 +146,7 @@ class Engine(Protocol):
     def search_both(
         self,
         edition: Edition,
-        vector: NDArray[np.int8],
-        scale: float,
+        vector: QuantisedVector,
         terms: Sequence[tuple[int, int]],
         count: int,
         only: Restriction | None,

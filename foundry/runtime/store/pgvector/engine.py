@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ...index.protocols import LaneHits
 from ...retrieval.candidates import best
+from ...retrieval.quantising import QuantisedVector
 from ..restriction import Restriction
 from ..settings import StoreSettings
 from ..store import Edition, Engine, Found, is_short
@@ -60,13 +61,12 @@ class PgvectorEngine:
     def search_vector(
         self,
         edition: Edition,
-        vector: NDArray[np.int8],
-        scale: float,
+        vector: QuantisedVector,
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest cosine, among those with a vector."""
-        asked = {**asked_vector(vector, scale), "count": count}
+        asked = {**asked_vector(vector), "count": count}
         if not self._settings.exact:
             near = {**asked, "depth": 2 * count}
             hits = best(*self._ask(edition, SEARCH_GRAPH, near, only), count)
@@ -75,10 +75,10 @@ class PgvectorEngine:
         return best(*self._ask(edition, SEARCH_VECTOR, asked, only), count)
 
     def score_vector(
-        self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
+        self, edition: Edition, vector: QuantisedVector, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the cosines (m,) of chunks (m,), ascending; 0 for a chunk without a vector."""
-        asked = {**asked_vector(vector, scale), "wanted": edition.keys.by_number[chunks].tolist()}
+        asked = {**asked_vector(vector), "wanted": edition.keys.by_number[chunks].tolist()}
         numbers, scores = self._ask(edition, SCORE_VECTOR, asked)
         if len(numbers) < len(chunks):
             raise missing_version(edition.version)
@@ -106,14 +106,13 @@ class PgvectorEngine:
     def search_both(
         self,
         edition: Edition,
-        vector: NDArray[np.int8],
-        scale: float,
+        vector: QuantisedVector,
         terms: Sequence[tuple[int, int]],
         count: int,
         only: Restriction | None,
     ) -> Found:
         """Return the candidates of both lanes with the missing scores, using a single query."""
-        asked = {**asked_vector(vector, scale), **asked_terms(edition, terms), "count": count}
+        asked = {**asked_vector(vector), **asked_terms(edition, terms), "count": count}
         if not self._settings.exact:
             near = {**asked, "depth": 2 * count}
             found = self._ask_both(edition, NEAREST_OF_GRAPH, near, only)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
 from psycopg import sql
 
 from ...retrieval.filters import parse_time
@@ -20,15 +19,11 @@ _PREFIX = (
 
 def conditions_of(only: Restriction, keys: ChunkKeys) -> sql.Composed:
     """Return the condition for rows of chunks that a search may return."""
-    conditions: list[sql.Composable] = []
-    conditions += _passing(only)
+    conditions: list[sql.Composable] = [*_passing(only)]
     if only.is_picked:
-        # Required and excluded words and phrases cannot be written as filters. Chunks are listed by
-        # key instead: the allowed ones or the others, whichever are fewer.
-        is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
-        picked = keys.by_number[np.flatnonzero(only.allowed != is_mostly)].tolist()
-        condition = sql.SQL("key <> ALL({}::bigint[])" if is_mostly else "key = ANY({}::bigint[])")
-        conditions.append(condition.format(sql.Literal(picked)))
+        chunks, is_excluded = only.listed()
+        is_other = "key <> ALL({}::bigint[])" if is_excluded else "key = ANY({}::bigint[])"
+        conditions.append(sql.SQL(is_other).format(sql.Literal(keys.by_number[chunks].tolist())))
     return sql.SQL(" AND ").join(conditions or [sql.SQL("true")])
 
 

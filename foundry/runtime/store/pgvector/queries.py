@@ -17,11 +17,10 @@ The sparse vectors of pgvector cannot replace the postings: they are limited to 
 from collections.abc import Sequence
 from typing import Any, LiteralString, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
 from psycopg import sql
 
 from ...index.heading_terms import NAMED
+from ...retrieval.quantising import QuantisedVector
 from ..restriction import Restriction
 from ..store import Edition
 from .filters import conditions_of
@@ -158,9 +157,10 @@ def compose(
     )
 
 
-def asked_vector(vector: NDArray[np.int8], scale: float) -> dict[str, Any]:
+def asked_vector(vector: QuantisedVector) -> dict[str, Any]:
     """Return the parameters of a vector query."""
-    return {"vector": f"[{','.join(map(str, vector.tolist()))}]", "scale": scale}
+    integers = ",".join(map(str, vector.integers.tolist()))
+    return {"vector": f"[{integers}]", "scale": vector.scale}
 
 
 def asked_terms(edition: Edition, terms: Sequence[tuple[int, int]]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException
 
 from ...index.protocols import LaneHits
+from ...retrieval.quantising import QuantisedVector
 from ..restriction import Restriction
 from ..settings import StoreSettings
 from ..store import Edition, Engine, Found, is_short
@@ -65,23 +66,22 @@ class QdrantEngine:
     def search_vector(
         self,
         edition: Edition,
-        vector: NDArray[np.int8],
-        scale: float,
+        vector: QuantisedVector,
         count: int,
         only: Restriction | None,
     ) -> LaneHits:
         """Return the `count` chunks of highest cosine, among those with a vector."""
-        query, exact = by_vector(vector, scale), self._settings.exact
+        query, exact = by_vector(vector), self._settings.exact
         hits = self._search(edition, query, count, only, exact=exact)
         if exact or not is_short(hits, count, only):
             return hits
         return self._search(edition, query, count, only, exact=True)
 
     def score_vector(
-        self, edition: Edition, vector: NDArray[np.int8], scale: float, chunks: NDArray[np.int64]
+        self, edition: Edition, vector: QuantisedVector, chunks: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return the cosines (m,) of chunks (m,), ascending; 0 for a chunk without a vector."""
-        query = by_vector(vector, scale)
+        query = by_vector(vector)
         return self._score_both(edition, query, chunks, query, _NONE)[0]
 
     def search_terms(
@@ -104,15 +104,14 @@ class QdrantEngine:
     def search_both(
         self,
         edition: Edition,
-        vector: NDArray[np.int8],
-        scale: float,
+        vector: QuantisedVector,
         terms: Sequence[tuple[int, int]],
         count: int,
         only: Restriction | None,
     ) -> Found:
         """Return the candidates of both lanes; completing their scores takes a second request."""
         exact, depth = self._settings.exact, count + SPARE
-        meant, named = by_vector(vector, scale), by_terms(edition, terms)
+        meant, named = by_vector(vector), by_terms(edition, terms)
         near, matching = self._rank(
             edition,
             lambda held: [
@@ -122,7 +121,7 @@ class QdrantEngine:
         )
         semantic, keyword = resolve_ties(*near, count, depth), resolve_ties(*matching, count, depth)
         if semantic is None or (not exact and is_short(semantic, count, only)):
-            semantic = self.search_vector(edition, vector, scale, count, only)
+            semantic = self.search_vector(edition, vector, count, only)
         if keyword is None:
             keyword = self.search_terms(edition, terms, count, only)
         only_near = np.setdiff1d(semantic.chunks, keyword.chunks)

@@ -34,11 +34,9 @@ def conditions_of(only: Restriction | None, edition: Edition, held: HeldVersion)
     if only is not None:
         conditions += _passing(only, edition)
         if only.is_picked:
-            # Required and excluded words and phrases cannot be written as filters. Chunks are
-            # listed by key instead: the allowed ones or the others, whichever are fewer.
-            is_mostly = 2 * int(only.allowed.sum()) > len(only.allowed)
-            picked = by_chunks(np.flatnonzero(only.allowed != is_mostly), edition)
-            conditions.append(models.Filter(must_not=[picked]) if is_mostly else picked)
+            chunks, is_excluded = only.listed()
+            picked = by_chunks(chunks, edition)
+            conditions.append(models.Filter(must_not=[picked]) if is_excluded else picked)
     return rows_of(held.number, *conditions)
 
 

@@ -9,6 +9,7 @@ from qdrant_client import models
 
 from ...index.protocols import LaneHits
 from ...retrieval.candidates import best
+from ...retrieval.quantising import QuantisedVector
 from ..restriction import Restriction
 from ..store import Edition
 from .client import missing_version
@@ -98,9 +99,9 @@ def marker_of(version: str, held: HeldVersion) -> models.QueryRequest:
     return passing(models.Filter(must=[is_marker, has_number]), 1)
 
 
-def by_vector(vector: NDArray[np.int8], scale: float) -> Query:
-    """Return the query for a unit vector (d,), given as integers and their scale."""
-    unit: list[float] = (vector * scale).tolist()
+def by_vector(vector: QuantisedVector) -> Query:
+    """Return the query for a vector."""
+    unit: list[float] = (vector.integers * vector.scale).tolist()
     return Query(DENSE, lambda _held: unit)
 
 
