@@ -11,6 +11,7 @@ from types import ModuleType
 import pytest
 from click.testing import CliRunner
 from conftest import CONFIG, MakeProject, Project
+from servers import get, in_checkout, serving
 from small_indexes import client_of, imported
 from starlette.testclient import TestClient
 
@@ -79,6 +80,16 @@ def test_unanswered_questions_are_logged_by_every_interface(project: Project, fi
     result = CliRunner().invoke(main, ["verify", str(project.root / "dist" / "notes")])
     assert result.exit_code == 0, result.output
     assert "quarterly figures" in project.succeed("questions", "--log", str(file)).stdout
+
+
+def test_the_last_question_is_logged_as_the_server_stops(project: Project, tmp_path: Path) -> None:
+    file = tmp_path / "questions.jsonl"
+    with serving(in_checkout(project.export()), QUESTION_LOG=str(file)) as address:
+        get(f"{address}/search?q=parking+permits")
+        # The question may still be typed.
+        assert not file.read_text()
+    (line,) = map(json.loads, file.read_text("ascii").splitlines())
+    assert line["query"] == "parking permits"
 
 
 def test_thumbs_are_logged_for_existing_passages(project: Project, file: Path) -> None:

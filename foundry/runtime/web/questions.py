@@ -3,8 +3,7 @@
 QUESTION_LOG names the file; without it nothing is logged. Each line is JSON in ASCII: a query with
 its day, match and documents shown, or a query with a document and a thumb. It contains nothing
 about the person, except what they typed. A thread of each process appends to the file, so that
-searches neither wait for the disk nor fail with it; lines still queued when the process ends are
-lost.
+searches neither wait for the disk nor fail with it.
 """
 
 import errno
@@ -19,6 +18,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import wraps
@@ -30,6 +30,7 @@ from ..errors import ConfigurationError
 from ..index.layout import PACKAGED_INDEX
 from ..retrieval.results import SearchResponse
 from ..settings import read_variable
+from .stopping import stopping
 
 VARIABLE = "QUESTION_LOG"
 MAX_FILE_BYTES = 8 * 1024 * 1024  # A longer file is renamed to `.1`, replacing the previous one.
@@ -37,7 +38,7 @@ TYPING_SECONDS = 10.0  # The page searches while the user types; only the last q
 MAX_HELD = 100  # Unfinished questions; if there are more, the oldest is written early.
 MAX_WAITING = 1_000  # Queued lines; further ones are lost.
 MAX_QUERY_CHARACTERS, MAX_DOCUMENTS = 500, 10
-THUMB_SECONDS = 5.0  # Maximum wait for the disk
+DISK_SECONDS = 5.0  # Maximum wait for the disk
 
 _BLANK = re.compile(r"[\s\x00-\x1f\x7f-\x9f]+")
 _logger = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ class QuestionLog:
         """Create the log; nothing is written yet."""
         self.file = file
         self._count = count
-        self._lines: Queue[_Line | None] = Queue(MAX_WAITING)
+        self._lines: Queue[_Line | Future[None]] = Queue(MAX_WAITING)
         self._held: list[_Line] = []
         self._lock = threading.Lock()
         self._process = 0
@@ -109,7 +110,9 @@ class QuestionLog:
             problem = f"{VARIABLE}: {written} cannot be written: {error.strerror}"
             hint = "create its folder, and make it writable for the user that runs the server"
             raise ConfigurationError(problem, hint=hint) from None
-        return cls(file, count)
+        log = cls(file, count)
+        stopping.last.append(log.finish)
+        return log
 
     def keep(self, search: Callable[..., SearchResponse]) -> Callable[..., SearchResponse]:
         """Wrap a search so that its questions without a strong match are logged."""
@@ -144,15 +147,17 @@ class QuestionLog:
         content = _encode(_plain(query), document=document, thumb=thumb)
         self._put(_Line(content, outcome=outcome))
         try:
-            return outcome.result(THUMB_SECONDS)
+            return outcome.result(DISK_SECONDS)
         except TimeoutError:
             return False
 
-    def wait(self) -> None:
-        """Wait until every line is written or lost."""
+    def finish(self) -> None:
+        """Write all lines, including those of unfinished questions, as the server stops."""
         if self._process == os.getpid():
-            self._lines.put(None)
-            self._lines.join()
+            done: Future[None] = Future()
+            with suppress(Full, TimeoutError):
+                self._lines.put(done, timeout=DISK_SECONDS)
+                done.result(DISK_SECONDS)
 
     def _put(self, line: _Line) -> None:
         with self._lock:
@@ -175,8 +180,9 @@ class QuestionLog:
             except Empty:
                 self._write_due(time.monotonic())
                 continue
-            if line is None:
+            if isinstance(line, Future):
                 self._write_due(math.inf)
+                line.set_result(None)
             elif not line.question:
                 is_kept = self._try_to_write(line.content)
                 if line.outcome is not None:

@@ -63,7 +63,7 @@ def test_a_question_without_a_strong_match_is_kept(
     assert found.match == "weak"
     log.keep(search("strong", "d1"))("known")
     log.keep(search("none"))("x" * 600)
-    log.wait()
+    log.finish()
     day = today()
     assert read(file) == [
         {
@@ -89,7 +89,7 @@ def test_a_question_without_a_strong_match_is_kept(
 
 def test_as_many_documents_are_named_as_somebody_looks_at(log: QuestionLog, file: Path) -> None:
     log.keep(search("weak", *(f"d{number}" for number in range(30))))("seal")
-    log.wait()
+    log.finish()
     (line,) = read(file)
     assert (line["results"], line["documents"]) == (30, [f"d{number}" for number in range(10)])
 
@@ -103,7 +103,7 @@ def test_without_a_file_nothing_is_kept(
     asked = search("none")
     assert log.keep(asked) is asked
     assert not log.add_thumb("seal", "d1", "up")
-    log.wait()
+    log.finish()
 
 
 def test_of_what_somebody_types_the_last_question_is_kept(log: QuestionLog, file: Path) -> None:
@@ -112,12 +112,12 @@ def test_of_what_somebody_types_the_last_question_is_kept(log: QuestionLog, file
         weak(query)
     weak("pump")
     strong("pumps")
-    log.wait()
+    log.finish()
     assert [line["query"] for line in read(file)] == ["other", "how do I?"]
     # Questions logged earlier count as finished.
     weak("how do I? Now")
     strong("nothing like it")
-    log.wait()
+    log.finish()
     assert [line["query"] for line in read(file)] == ["other", "how do I?", "how do I? Now"]
 
 
@@ -131,7 +131,7 @@ def test_a_question_waits_for_more_until_it_is_due_or_too_many_wait(
     log._lines.join()
     assert [line["query"] for line in read(file)] == ["a", "b"]
     monkeypatch.setattr(questions, "TYPING_SECONDS", 0.0)
-    log.wait()
+    log.finish()
     log.keep(search("none"))("f")
     log._lines.join()
     assert [line["query"] for line in read(file)] == [*"abcdef"]
@@ -144,7 +144,7 @@ def test_a_question_that_was_due_meanwhile_is_kept(
     log._lines.join()
     monkeypatch.setattr(questions.time, "monotonic", lambda: math.inf)
     log.add_thumb("seal", "d1", "up")
-    log.wait()
+    log.finish()
     log.add_thumb("pump", "d1", "up")
     log._lines.join()
     assert [line["query"] for line in read(file)] == ["seal", "a", "pump"]
@@ -197,7 +197,7 @@ def test_a_full_file_is_put_aside_in_place_of_the_one_before(
     monkeypatch.setattr(questions, "MAX_FILE_BYTES", 170)
     for number in range(9):
         log.add_thumb(f"question {number}", "d1", "up")
-    log.wait()
+    log.finish()
     before, now = read(Path(f"{file}.1")), read(file)
     # Two lines of about 80 bytes fit; the third exceeds the limit.
     assert [line["query"] for line in [*before, *now]] == [f"question {n}" for n in range(3, 9)]
@@ -209,28 +209,28 @@ def test_what_the_owner_removes_or_another_process_puts_aside_is_begun_anew(
     log: QuestionLog, file: Path
 ) -> None:
     log.add_thumb("one", "d1", "up")
-    log.wait()
+    log.finish()
     file.rename(f"{file}.1")
     log.add_thumb("two", "d1", "up")
-    log.wait()
+    log.finish()
     file.unlink()
     log.add_thumb("three", "d1", "up")
-    log.wait()
+    log.finish()
     assert [line["query"] for line in read(file)] == ["three"]
     assert [line["query"] for line in read(Path(f"{file}.1"))] == ["one"]
 
 
 def test_each_worker_appends_whole_lines(log: QuestionLog, file: Path) -> None:
     log.add_thumb("parent", "d1", "up")
-    log.wait()
+    log.finish()
     workers = []
     for worker in range(3):
         if (pid := os.fork()) == 0:
             for number in range(200):
                 log.add_thumb(f"{worker} {number} " + "x" * 300, "d1", "up")
                 if number % 50 == 0:
-                    log.wait()
-            log.wait()
+                    log.finish()
+            log.finish()
             os._exit(0)
         workers.append(pid)
     assert [os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in workers] == [0, 0, 0]
@@ -249,17 +249,17 @@ def test_a_failure_is_said_once_until_it_ends(
     asked = log.keep(search("none"))
     for query in "abc":
         assert asked(query).match == "none"
-    log.wait()
+    log.finish()
     said = f"questions are lost: {file}: No such file or directory"
     assert (caplog.messages, counts) == ([said], {"lost": 3})
     assert caplog.records[0].levelno == logging.ERROR
     file.parent.mkdir()
     asked("seal")
-    log.wait()
+    log.finish()
     assert (len(read(file)), counts["kept"], len(caplog.messages)) == (1, 1, 1)
     shutil.rmtree(file.parent)
     asked("seal")
-    log.wait()
+    log.finish()
     assert caplog.messages == [said, said]
 
 
@@ -267,7 +267,7 @@ def test_what_a_full_disk_has_cut_ends_there(
     log: QuestionLog, file: Path, counts: Counter[str]
 ) -> None:
     log.add_thumb("whole", "d1", "up")
-    log.wait()
+    log.finish()
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 10, hard))
     try:
@@ -373,7 +373,7 @@ def test_a_place_that_cannot_be_written_is_refused_at_the_start(
 def test_a_file_that_others_may_read_is_closed_to_them(log: QuestionLog, file: Path) -> None:
     file.touch(0o644)
     log.add_thumb("seal", "d1", "up")
-    log.wait()
+    log.finish()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
 
 
