@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from samples import sample_candidates
 from small_indexes import Note, make_document, write_documents
 
 from foundry.config.search import IndexOptions
@@ -58,16 +59,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> OpenedIndex:
 def candidates(chunks: Sequence[int]) -> Candidates:
     """Candidates with these chunks, best first."""
     best = {chunk: 1 - place / 100 for place, chunk in enumerate(chunks)}
-    ordered = sorted(best)
-    count = len(ordered)
-    return Candidates(
-        chunks=np.array(ordered, dtype=np.int64),
-        semantic=None,
-        keyword=None,
-        semantic_ranks=np.zeros(count, dtype=np.int64),
-        keyword_ranks=np.zeros(count, dtype=np.int64),
-        scores=np.array([best[chunk] for chunk in ordered]),
-    )
+    ordered = np.array(sorted(best), dtype=np.int64)
+    return sample_candidates([best[chunk] for chunk in sorted(best)], chunks=ordered)
 
 
 def facets_of(

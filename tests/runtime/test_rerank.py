@@ -18,7 +18,7 @@ from cross_encoders import logit, write_cross_encoder
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from samples import sample_chunk
+from samples import sample_candidates, sample_chunk
 
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.retrieval.candidates import Candidates
@@ -67,20 +67,12 @@ def index_of(texts: Sequence[str]) -> Any:
     return SimpleNamespace(chunks=partial(map, chunk))
 
 
-def candidates(scores: Sequence[float]) -> Candidates:
-    count = len(scores)
-    zeros = np.zeros(count, dtype=np.int64)
-    return Candidates(
-        np.arange(count), None, None, zeros, zeros, np.array(scores, dtype=np.float64)
-    )
-
-
 def run(
     model: Reranker, scores: Sequence[float] = SCORES, hits: int = 3, deadline_ms: float = FAR
 ) -> tuple[Candidates, dict[str, Any]]:
     journal = Journal()
     ranked = rerank(
-        candidates(scores),
+        sample_candidates(scores),
         index_of([*TEXTS, *TEXTS] * 20),
         "How do fans move air?",
         journal,
@@ -126,7 +118,7 @@ def test_scores_below_the_reranked_ones_never_increase() -> None:
     hits=st.integers(1, 30),
 )
 def test_order_is_consistent(scores: list[float], given_scores: list[float], hits: int) -> None:
-    before = candidates(scores).best_places()
+    before = sample_candidates(scores).best_places()
     ranked, _ = run(Reranker(lambda: Scripted(given_scores)), scores, hits)
     assert ((ranked.scores >= 0) & (ranked.scores <= 1)).all()
     read, below = before[:hits], before[hits:]

@@ -5,15 +5,13 @@ from dataclasses import asdict
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import sample_chunk, sample_hit
+from samples import sample_candidates, sample_chunk, sample_hit
 
 from foundry.runtime.index.lines import make_record
 from foundry.runtime.index.records import ChunkRecord
 from foundry.runtime.index.tokens import Tokenizer
-from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import Hit, rank_hits, respond
 from foundry.runtime.retrieval.stages.document_cap import cap_documents
@@ -34,18 +32,6 @@ def record(name: str, text: str = "", *, document: str = "d") -> ChunkRecord:
         text=text,
         position={"start": 0, "end": len(text), "line_start": 1, "line_end": 1},
         path=document,
-    )
-
-
-def candidates(scores: Sequence[float]) -> Candidates:
-    count = len(scores)
-    return Candidates(
-        chunks=np.arange(count),
-        semantic=None,
-        keyword=None,
-        semantic_ranks=np.zeros(count, dtype=np.int64),
-        keyword_ranks=np.zeros(count, dtype=np.int64),
-        scores=np.array(scores, dtype=np.float64),
     )
 
 
@@ -72,7 +58,7 @@ def hits(records: Sequence[ChunkRecord]) -> list[Hit]:
 def test_capped_response_is_filled_from_other_documents() -> None:
     # 60 chunks of one document rank above five chunks of others.
     records = [record(f"c{n:02}", document="big" if n < 60 else f"d{n}") for n in range(65)]
-    found = candidates([0.9 - n / 100 for n in range(65)])
+    found = sample_candidates([0.9 - n / 100 for n in range(65)])
     journal = Journal("q", 5)
     index = index_of(records)
     hits = cap_documents(rank_hits(index, found, 2), journal, most=2)

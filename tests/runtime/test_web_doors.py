@@ -224,7 +224,9 @@ def test_contents_of_a_document_come_in_pages(
     found = TypeAdapter(DocumentContents).validate_json(answer.content, strict=True)
     assert [place.id for place in found.contents] == [f"huge~{number}" for number in numbers]
     assert found.chunks == 250
-    refused(client.get("/documents/huge?limit=101"), 422, "limit")
+    for name, value in (("limit", 101), ("limit", 0), ("offset", -1), ("offset", 10**9 + 1)):
+        refused(client.get(f"/documents/huge?{name}={value}"), 422, name)
+    assert client.get(f"/documents/huge?offset={10**9}&limit=1").status_code == 200
     refused(client.get("/documents/huge?page=2"), 422, "page")
 
 

@@ -1,20 +1,19 @@
 """Reciprocal rank fusion, with numbers computed by hand."""
 
-import numpy as np
 import pytest
+from samples import sample_candidates
 
 from foundry.runtime.retrieval.candidates import Candidates
 from foundry.runtime.retrieval.fusion_rrf import fuse_rrf
 
 
 def candidates() -> Candidates:
-    return Candidates(
-        chunks=np.array([4, 7, 9]),
-        semantic=np.array([0.8, 0.5, 0.0]),
-        keyword=np.array([0.0, 0.5, 1.0]),
-        semantic_ranks=np.array([3, 1, 0]),
-        keyword_ranks=np.array([0, 9, 1]),
-        scores=np.zeros(3),
+    return sample_candidates(
+        [0, 0, 0],
+        semantic=[0.8, 0.5, 0.0],
+        keyword=[0.0, 0.5, 1.0],
+        semantic_ranks=[3, 1, 0],
+        keyword_ranks=[0, 9, 1],
     )
 
 
@@ -38,9 +37,8 @@ def test_rrf_with_another_constant() -> None:
 
 
 def test_ranks_3_and_9_sum_as_published() -> None:
-    semantic, keyword = np.zeros(1), np.ones(1)
-    found = Candidates(
-        np.zeros(1, np.int64), semantic, keyword, np.array([3]), np.array([9]), np.zeros(1)
+    found = sample_candidates(
+        [0], semantic=[0.0], keyword=[1.0], semantic_ranks=[3], keyword_ranks=[9]
     )
     # 1/63 + 1/69 = 0.0304 with weights of 1, out of a maximum of 2/61.
     assert fuse_rrf(found, 1, 1, k=60).scores == pytest.approx([0.0304 / (2 / 61)], abs=2e-3)

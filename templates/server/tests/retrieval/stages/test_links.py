@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
+from samples import sample_candidates
 
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import IndexLayout
@@ -35,16 +36,12 @@ class FakeIndex:
 
 def candidates(scores: dict[int, float], *, semantic: bool = True) -> Candidates:
     chunks = np.array(sorted(scores), dtype=np.int64)
-    values = np.array([scores[int(chunk)] for chunk in chunks], dtype=np.float64)
+    values = np.array([scores[chunk] for chunk in sorted(scores)], dtype=np.float64)
     ranks = np.arange(1, len(chunks) + 1)
-    return Candidates(
-        chunks=chunks,
-        semantic=values if semantic else None,
-        semantic_ranks=ranks,
-        keyword=values,
-        keyword_ranks=ranks,
-        scores=values,
+    found = sample_candidates(
+        values, chunks=chunks, keyword=values, semantic_ranks=ranks, keyword_ranks=ranks
     )
+    return replace(found, semantic=values) if semantic else found
 
 
 def link(

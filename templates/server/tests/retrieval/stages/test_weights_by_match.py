@@ -4,8 +4,8 @@ import re
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
+from samples import sample_candidates
 
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
@@ -21,11 +21,7 @@ TOKENIZER = Tokenizer("english")
 
 def candidates(*, coverage: float, doubted: bool = False) -> Candidates:
     """One candidate with a cosine of 0.4: its nearness is 0.25, a strong match needs 0.59."""
-    ranks = np.array([1])
-    scores = np.array([0.4])
-    return Candidates(
-        *(np.array([0]), scores, scores, ranks, ranks, scores), coverage=coverage, doubted=doubted
-    )
+    return sample_candidates([0.4], semantic=[0.4], coverage=coverage, doubted=doubted)
 
 
 @pytest.mark.parametrize(
