@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from samples import sample_candidates
 
 from workshop.errors import ConfigurationError, InvalidRequestError
 from workshop.index.protocols import LaneHits
@@ -79,13 +80,12 @@ def test_impossible_weights_are_refused(
 
 
 def candidates() -> Candidates:
-    return Candidates(
-        chunks=np.array([4, 7, 9]),
-        semantic=np.array([0.8, 0.5, 0.0]),
-        keyword=np.array([0.0, 0.5, 1.0]),
-        semantic_ranks=np.array([3, 1, 0]),
-        keyword_ranks=np.array([0, 9, 1]),
-        scores=np.zeros(3),
+    return sample_candidates(
+        [0, 0, 0],
+        semantic=[0.8, 0.5, 0.0],
+        keyword=[0.0, 0.5, 1.0],
+        semantic_ranks=[3, 1, 0],
+        keyword_ranks=[0, 9, 1],
     )
 
 

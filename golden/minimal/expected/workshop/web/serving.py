@@ -89,6 +89,8 @@ def _run(
     # The thread starts only now, because threads do not survive the fork of a worker.
     follow(served)
     server.run(sockets=[listener])
+    for finish in stopping.last:
+        finish()
     _logger.info("stopped")
     others = [each for each in threading.enumerate() if not each.daemon]
     others.remove(threading.main_thread())

@@ -1,7 +1,7 @@
 """Ends work that is still running when the server stops, after a share of the grace period."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from starlette.exceptions import HTTPException
@@ -22,6 +22,7 @@ class Stopping:
     def __init__(self) -> None:
         self._time: float | None = None
         self._timers: set[asyncio.Timeout] = set()
+        self.last: list[Callable[[], None]] = []  # Called after the last request.
 
     @property
     def has_begun(self) -> bool:
