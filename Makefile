@@ -17,7 +17,7 @@ endif
 
 LINTERS := lint-types lint-format lint-rules lint-workflows
 
-.PHONY: demo test quick room coverage compiled-tests test-tests quick-tests lint $(LINTERS) golden docs site locks clean
+.PHONY: demo test quick room coverage test-tests quick-tests lint $(LINTERS) golden docs site locks clean
 
 demo: .venv/installed
 	$(BIN)/python examples/demo.py
@@ -26,14 +26,15 @@ demo: .venv/installed
 test quick: .venv/installed
 	@$(MAKE) --no-print-directory --jobs $(LINTERS) $@-tests
 
-# Once, and not by each process: pytest rewrites every assertion of a clean checkout.
-compiled-tests:
+# In a clean checkout, pytest rewrites every assertion; once, and not in each process.
+.venv/compiled-tests: .venv/installed
 	@$(BIN)/python -m pytest --collect-only -qq > /dev/null || true
+	@touch $@
 
-test-tests: compiled-tests
+test-tests: .venv/compiled-tests
 	$(BIN)/python -m pytest $(PARALLEL)
 
-quick-tests: compiled-tests
+quick-tests: .venv/compiled-tests
 	$(BIN)/python -m pytest $(PARALLEL) -m "not slow"
 
 # The quick tests of one folder of foundry/: `make room ROOM=stores` or ROOM=runtime/chat.
