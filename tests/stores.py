@@ -112,8 +112,7 @@ class Place:
         """The environment variables with which a server finds the engine."""
         if self.kind == "pgvector":
             return {"DATABASE_URL": self.address}
-        # Otherwise every client would read all certificates of the system.
-        return {"QDRANT_URL": self.address, "SSL_CERT_DIR": str(Path(__file__).parent)}
+        return {"QDRANT_URL": self.address}
 
     def settings(self, *, exact: bool = True, timeout: float = TIMEOUT) -> StoreSettings:
         """The engine's settings."""

@@ -22,6 +22,7 @@ from foundry.runtime.index.heading_terms import HEADING_MARK, NAMED
 from foundry.runtime.index.layout import Vocabulary
 from foundry.runtime.retrieval.filters import UNKNOWN_TIME
 from foundry.runtime.retrieval.values import encode_value
+from foundry.runtime.store.qdrant.client import open_client
 from foundry.runtime.store.qdrant.filters import path_prefixes
 from foundry.runtime.store.qdrant.rows import (
     HeldVersion,
@@ -30,6 +31,7 @@ from foundry.runtime.store.qdrant.rows import (
     row_id,
     rows_of,
 )
+from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.content import Content
 from foundry.stores.qdrant import collection as qdrant_collection
 from foundry.stores.qdrant import points as qdrant_points
@@ -39,6 +41,18 @@ from foundry.stores.rows import Rows
 
 if TYPE_CHECKING:
     from native_qdrant import NativeQdrant
+
+
+def test_certificates_are_read_for_https_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = StoreSettings("notes", exact=True, timeout=1)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "missing.pem"))
+    monkeypatch.setenv("QDRANT_URL", "http://127.0.0.1:6333")
+    open_client(settings).close()
+    monkeypatch.setenv("QDRANT_URL", "https://127.0.0.1:6333")
+    with pytest.raises(FileNotFoundError):
+        open_client(settings)
 
 
 def test_ids_contain_key_and_number() -> None:

@@ -1,6 +1,5 @@
 """The trial of a Qdrant server: its report on a good one, and on faulty ones."""
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -36,8 +35,6 @@ def native(tmp_path: Path) -> "Iterator[NativeQdrant]":
         ):
             stack.enter_context(patch.object(module, name, value))
         stack.enter_context(patch.object(qdrant_collection.time, "sleep"))
-        # Otherwise each client would read all certificates of the system.
-        stack.enter_context(patch.dict(os.environ, SSL_CERT_DIR=str(tmp_path)))
         yield stack.enter_context(running_qdrant(tmp_path / "shards", is_checked=False))
 
 

@@ -2,6 +2,7 @@
 
 import math
 import os
+import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
@@ -36,9 +37,15 @@ def open_client(settings: StoreSettings) -> QdrantClient:
             hint="set it, such as QDRANT_URL=http://localhost:6333, and QDRANT_API_KEY too",
         )
     key = os.environ.get("QDRANT_API_KEY", "").strip() or None
+    # Reading the certificates that the system trusts takes longer than a query; http needs none.
+    verify = True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     # A compatibility check would immediately ask the server for its version.
     return QdrantClient(
-        url=address, api_key=key, timeout=whole_seconds(settings), check_compatibility=False
+        url=address,
+        api_key=key,
+        timeout=whole_seconds(settings),
+        check_compatibility=False,
+        verify=verify,
     )
 
 
