@@ -273,3 +273,24 @@ def test_ids_within_titles_name_sections() -> None:
 def test_macros_beside_each_other_are_words_apart() -> None:
     said = text_of("label:new[Since 2025.12]label:top[Enterprise] it")
     assert said == "new Since 2025.12 top Enterprise it"
+
+
+def test_indented_lines_attached_to_a_term_are_literal() -> None:
+    text = text_of("Debian::\n+\n $ apt install\n   quince\n\nFedora::\nUse dnf.\n")
+    assert text == "Debian:\n\n```\n$ apt install\n  quince\n```\n\nFedora\n: Use dnf."
+
+
+def test_a_backslash_before_what_it_escapes_is_not_shown() -> None:
+    source = (
+        "A \\{name}, `\\{code}`, \\https://e.org[x], \\<<place>>.\n\\include::b.adoc[]\n\n"
+        "----\n\\ifdef::plum[]\nprintf \\{x}\n----\n"
+    )
+    text = text_of(f":name: quince\n\n{source}")
+    assert text.startswith("A {name}, `{code}`, https://e.org[x], <<place>>.\ninclude::b.adoc[]")
+    assert "```\nifdef::plum[]\nprintf \\{x}\n```" in text
+
+
+def test_roles_and_ids_of_notes_are_told() -> None:
+    document = read_text("Old [.line-through]#price#.footnote:fn[Since May.] End.footnote:fn[]")
+    assert document.reading.unaccounted == ()
+    assert document.reading.text == "Old ~~price~~. (Since May.) End."

@@ -18,7 +18,10 @@ MAX_FILLED = 10_000
 
 _REFERENCE = re.compile(r"(?<!\\)\{([\w-]{1,60})\}")
 _INLINE = re.compile(
-    r"(?P<curly>(?P<quote>[\"'])`[^`\n]{1,300}`(?P=quote))|(?P<code>`[^`\n]{1,300}`|\+\+\+?[^+\n]{1,300}\+\+\+?"
+    r"\\(?P<escaped>\{[\w-]{1,60}\}|<<[^<>\n]{1,300}>>"
+    r"|\b(?:https?|ftp|irc|mailto|link|xref|image|footnote|kbd|btn|menu|pass|stem):[^\s\[\]]{1,500}+"
+    r"(?:\[[^\]\n]{0,300}+\])?)"
+    r"|(?P<curly>(?P<quote>[\"'])`[^`\n]{1,300}`(?P=quote))|(?P<code>`[^`\n]{1,300}`|\+\+\+?[^+\n]{1,300}\+\+\+?"
     r"|(?<![\w+`])\+[^+\s](?:[^+\n]{0,300}[^+\s])?\+(?![\w+`]))"
     r"|\b(?:link|xref):(?P<target>\+\+[^+\n]{1,500}\+\+|[^\s\[\]]{1,500}+)"
     r"\[(?P<label>[^\]\n]{0,300}+)\]"
@@ -47,6 +50,8 @@ _INLINE = re.compile(
 _PICTURE_TITLE = re.compile(r"\btitle=\"([^\"]+)\"")
 # A bibliography entry is cited by its id, or by the text after the id.
 _ENTRY = re.compile(r"\[\[\[([^\[\],]+)(?:,([^\[\]]+))?\]\]\]")
+# The backslash before an attribute that is shown as written.
+_ESCAPED = re.compile(r"\\(?=\{[\w-]+\})")
 _LITERAL = re.compile(r"`\+([^+`]+)\+`")
 _OPTIONS = re.compile(r",[ \t]*(?:window|role|opts|id|title|rel|subs|xrefstyle)=.*$")
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"")
@@ -108,6 +113,8 @@ def write_inline(
 def _unwrap(pictures: str, sections: Mapping[str, str], match: re.Match[str]) -> str:
     if name := _MACRO.match(match[0]):
         leave_out(Omission.MACRO, name[0])
+    if match["escaped"]:
+        return match["escaped"]
     if match["curly"]:
         return match["curly"].replace("`", "")
     if match["within"]:
@@ -122,7 +129,8 @@ def _unwrap(pictures: str, sections: Mapping[str, str], match: re.Match[str]) ->
     if code := _LITERAL.fullmatch(match["code"] or ""):
         return f"`{code[1]}`"
     if match["code"]:
-        return match["code"] if match["code"].startswith("`") else match["code"].strip("+")
+        code_text = _ESCAPED.sub("", match["code"])
+        return code_text if code_text.startswith("`") else code_text.strip("+")
     if target := match["target"] or match["url"] or match["mail"]:
         target = target.strip("+")
         if match["target"] and (title := sections.get(target)):
@@ -155,7 +163,11 @@ def _unwrap(pictures: str, sections: Mapping[str, str], match: re.Match[str]) ->
         said = " ".join(filter(None, (shown or alternative, titled[1] if titled else "")))
         leave_out(Omission.ATTRIBUTE, match[0])
         return said
-    if note := match["note"]:
+    if (note := match["note"]) is not None:
+        leave_out(Omission.ATTRIBUTE, match[0].partition("[")[0])
+        if not note:
+            # The note is where it was referred to first.
+            return ""
         return f" ({note})"
     if match["keys"] is not None:
         menu, keys = match["menu"], match["keys"]
@@ -168,6 +180,7 @@ def _unwrap(pictures: str, sections: Mapping[str, str], match: re.Match[str]) ->
         leave_out(Omission.ATTRIBUTE, entry[1] if entry[2] else "")
         return f"[{entry[2] or entry[1]}]"
     if said := match["struck"] or match["deleted"]:
+        leave_out(Omission.ATTRIBUTE, "line-through")
         return struck(said, match.string[match.end() : match.end() + 1])
     if left := match["hidden"] or match["anchor"] or match["role"]:
         leave_out(Omission.ATTRIBUTE, left)

@@ -29,6 +29,8 @@ _RULE = re.compile(r"(?:\+|'{3,}|<<<|-{3}|\* \* \*|\*{3})[ \t]*$")
 _COMMENT = re.compile(r"//(?!/)(.*)")
 _DIRECTIVE = re.compile(r"(include|toc|ifeval|endif|video|audio)::(.*)")
 _CONDITION = re.compile(r"(?:ifdef|ifndef)::([^\[\]\s]{1,300})\[(.*)\][ \t]*$")
+# The backslash before a directive that is shown as written.
+_ESCAPED = re.compile(r"\\(?=(?:include|if(?:n?def|eval)|endif)::)")
 _BLOCK = re.compile(r"\[(?:\[[^\[\]]*\]|[^\[\]]*)\][ \t]*$")
 _ATTRIBUTE = re.compile(r":(!?[\w-]{1,60}!?):(?:[ \t]+(.*))?$")
 _SOURCE = re.compile(r"\[(?:source|,)[^\]]{0,20}?,[ \t]*\"?([\w+-]{1,20})")
@@ -272,7 +274,8 @@ class _Writer:
         for directive in filter(None, map(_DIRECTIVE.match, content)):
             leave_out(Omission.ATTRIBUTE, directive[0])
             self._held.append(_link_to_file(directive))
-        code = "\n".join(line for line in content if not _DIRECTIVE.match(line))
+        shown = (line for line in content if not _DIRECTIVE.match(line))
+        code = "\n".join(_ESCAPED.sub("", line) for line in shown)
         if _FILLED.search(self._block.text):
             code = fill_in(code, self.attributes)
         if code.strip():
@@ -335,8 +338,8 @@ class _Writer:
     def _is_literal(self, line: str) -> bool:
         if line[0] not in " \t" or _ITEM.match(line) or _TERM.match(line):
             return False
-        is_begun = not self._source.before().strip()
-        return is_begun and not self._block.awaits_text
+        above = self._source.before().strip()
+        return not self._block.awaits_text and (not above or (above == "+" and bool(self._lists)))
 
     def _literal(self, line: str) -> None:
         """Read an indented paragraph, which is literal."""
@@ -348,6 +351,7 @@ class _Writer:
         self._listing([each[width:].rstrip() for each in content], "")
 
     def _prose(self, line: str) -> None:
+        line = _ESCAPED.sub("", line)
         box = self._boxes[-1] if self._boxes else None
         label = _TERM.match(line) if box and box.has_tabs else None
         if box and label and not line[label.end() :].strip():
@@ -496,4 +500,4 @@ def read(text: str) -> Reading:
     )
 
 
-READER = Reader("asciidoc/9", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
+READER = Reader("asciidoc/10", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
