@@ -132,10 +132,29 @@ def find_title(values: Mapping[str, Any]) -> str | None:
 
 
 def find_shown(values: Mapping[str, Any]) -> str:
-    """Return the paragraphs that Quarto and Pandoc print below the title, each on one line."""
-    texts = (values.get(name) for name in ("subtitle", "abstract"))
-    said = (" ".join(each.split()) for each in texts if isinstance(each, str) and _is_text(each))
-    return "".join(f"{text}\n\n" for text in said)
+    """Return what pages show of front matter, each text on one line.
+
+    Quarto and Pandoc print subtitle and abstract; VitePress, VuePress and Starlight make home pages
+    of `hero` and `features`.
+    """
+    hero = values.get("hero")
+    hero = hero if isinstance(hero, dict) else {}
+    names = [hero.get("name") or hero.get("title"), values.get("heroText")]
+    texts = [values.get("subtitle"), values.get("abstract"), hero.get("text"), hero.get("tagline")]
+    if values.get("home"):
+        texts.append(values.get("tagline"))
+    features = values.get("features")
+    for feature in features if isinstance(features, list) else ():
+        if isinstance(feature, dict):
+            title, details = (_line(feature.get(name)) for name in ("title", "details"))
+            texts.append(f"**{title}** {details}" if title else details)
+    said = [*(f"# {_line(name)}" for name in names if _line(name)), *map(_line, texts)]
+    return "".join(f"{text}\n\n" for text in said if text)
+
+
+def _line(value: Any) -> str:
+    """Return a text on one line; "" for any other value."""
+    return " ".join(value.split()) if isinstance(value, str) and _is_text(value) else ""
 
 
 def find_tags(values: Mapping[str, Any]) -> tuple[str, ...]:

@@ -72,3 +72,27 @@ def test_subtitle_and_abstract_are_text() -> None:
     assert reading.text.count("\n") == f"{head}\n# Body\n".count("\n")
     absent = read_page("---\nsubtitle: ~\nabstract: [a]\n---\nBody.\n").reading
     assert absent.text[absent.body_start :] == "Body.\n"
+
+
+def test_home_pages_are_read_as_they_are_shown() -> None:
+    head = (
+        "---\nlayout: home\nhero:\n  name: Quince\n  text: Fruit <b>of</b> kings\n  tagline: Sour\n"
+        "features:\n  - icon: x\n    title: Fast\n    details: Ripe by May.\n"
+        "  - details: Hardy.\n---\n"
+    )
+    page = read_page(head)
+    text = page.reading.text[page.reading.body_start :]
+    assert [line for line in text.split("\n") if line] == [
+        *("# Quince", "Fruit of kings", "Sour", "**Fast** Ripe by May.", "Hardy.")
+    ]
+    assert page.title == "Quince" and page.reading.unaccounted == ()
+
+
+def test_home_pages_of_vuepress_are_read_as_they_are_shown() -> None:
+    text = read_page(
+        "---\nhome: true\nheroText: Quince\ntagline: Sour\n---\n\nMore.\n"
+    ).reading.text
+    assert text.endswith("# Quince\n\nSour\n\n\nMore.\n")
+    assert (
+        "Sour" not in read_page("---\ntagline: Sour\nhero: none\n---\n\nMore.\n").reading.text[30:]
+    )

@@ -63,7 +63,9 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
     if shown := front_matter.find_shown(values or {}):
         # In place of the last lines, so that line numbers do not change.
         lines = text[:length].splitlines(keepends=True)
-        kept = "".join(lines[: max(len(lines) - shown.count("\n"), 0)])
+        place = max(len(lines) - shown.count("\n"), 0)
+        kept = "".join(lines[:place])
+        leave_out(Omission.METADATA, "".join(lines[place:]))
         text, length = f"{kept}{shown}{text[length:]}", len(kept)
     # Unreadable front matter stays in the text, but is not parsed: its closing line would turn it
     # into a heading.
