@@ -23,8 +23,8 @@ from systems import needs_glibc, needs_proc, without_rights
 from waiting import wait_until
 from web_sites import Route, page
 
-# Signals are sent to servers that are started as users start them, so servers are not forked.
-pytestmark = pytest.mark.usefixtures("formatted_once")
+# Tests that send signals to servers use `FOUNDRY`, whose servers are not forked.
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 SECONDS = 60
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
