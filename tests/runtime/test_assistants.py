@@ -137,23 +137,45 @@ def test_the_entry_starts_a_package_within_an_archive(tmp_path: Path) -> None:
     assert started(entry, tmp_path / "elsewhere").endswith("/assistants.py ['mcp']")
 
 
+def ask(*options: str) -> None:
+    """Run the command `mcp` with options, as `foundry.runtime.cli.run` does."""
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers()
+    commands.add_parser("mcp").set_defaults(serve=lambda _: print("serving"))
+    assistants.add_assistants(commands)
+    chosen = parser.parse_args(["mcp", *options])
+    chosen.serve(chosen)
+
+
 def test_only_the_entry_is_printed_to_standard_output(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    parser = argparse.ArgumentParser()
-    commands = parser.add_subparsers()
-    commands.add_parser("mcp")
-    assistants.add_assistants(commands)
-    with pytest.raises(SystemExit) as ended:
-        parser.parse_args(["mcp", "--print-config", "zed"])
-    assert ended.value.code == 0
+    ask("--print-config", "zed")
     printed = capsys.readouterr()
     assert "handbook" in json.loads(printed.out)["context_servers"]
     assert printed.err == f"add this to {home}/.config/zed/settings.json, which Zed reads:\n"
-    with pytest.raises(SystemExit):
-        parser.parse_args(["mcp", "--install", "zed"])
+    ask("--install", "zed", "--install", "cursor")
     printed = capsys.readouterr()
-    assert printed.out == "" and "handbook is in" in printed.err
+    assert printed.out == "" and printed.err.count("handbook is in") == 2
+    assert set(files(home)) == {".config/zed/settings.json", ".cursor/mcp.json"}
+    ask()
+    assert capsys.readouterr().out == "serving\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--install", "zed", "--print-config", "zed"),
+        ("--print-config", "zed", "--install", "zed"),
+        ("--install", "zed", "--unknown"),
+        ("--install", "zed", "--install"),
+    ],
+)
+def test_options_that_are_refused_install_nothing(home: Path, options: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        ask(*options)
+    assert ended.value.code == 2
+    assert files(home) == {}
 
 
 def test_other_settings_are_kept_and_a_copy_is_made(home: Path) -> None:

@@ -4,7 +4,6 @@ File locations and formats are as documented by each assistant in September 2026
 up before it is changed, and keeps its other entries.
 """
 
-import argparse
 import json
 import os
 import shutil
@@ -12,7 +11,10 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -39,30 +41,35 @@ class Assistant:
 
 
 def add_assistants(commands: Any) -> None:
-    """Add the options to the command `mcp`."""
-    add = commands.choices["mcp"].add_argument
+    """Add the options to the command `mcp`, which serves if neither of them is given."""
+    mcp = commands.choices["mcp"]
+    mcp.set_defaults(serve=partial(_give_or_serve, mcp.get_default("serve")))
+    add = mcp.add_mutually_exclusive_group().add_argument
     names = "claude, claude-code, cursor, vscode, windsurf or zed"
     add(
         "--print-config",
-        action=_Give,
         metavar="ASSISTANT",
         help=f"print the configuration for an assistant: {names}",
     )
     add(
         "--install",
-        action=_Give,
+        action="append",
         metavar="ASSISTANT",
-        help="add it to the assistant's file, and back the file up",
+        help="add it to the assistant's file, and back the file up; repeatable",
     )
 
 
-class _Give(argparse.Action):
-    def __call__(self, parser: Any, _namespace: Any, value: Any, option: Any = None) -> None:
-        given = give_to(value, install=option == "--install")
-        # `parser.exit` would print to standard error.
+def _give_or_serve(serve: Callable[[Namespace], None], chosen: Namespace) -> None:
+    if chosen.print_config is None and chosen.install is None:
+        serve(chosen)
+        return
+    install = chosen.install is not None
+    for name in chosen.install if install else [chosen.print_config]:
+        given = give_to(name, install=install)
         sys.stderr.write(f"{given.said}\n")
         sys.stdout.write(given.entry)
-        parser.exit()
+    # A closed pipe is noticed now, and not when the process ends.
+    sys.stdout.flush()
 
 
 @dataclass(frozen=True, slots=True)
