@@ -5,6 +5,7 @@ from shlex import quote
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from foundry import pipeline
 from foundry.cli.options import flag, json_option, print_json, project_argument, quiet_option, warn
@@ -53,14 +54,24 @@ _file = click.Path(path_type=Path, exists=True, dir_okay=False)
 )
 @json_option
 @quiet_option
-def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **chosen: Any) -> None:
+@click.pass_context
+def evaluate(
+    context: click.Context,
+    project: Path,
+    draft: Path | None,
+    as_json: bool,
+    quiet: bool,
+    **chosen: Any,
+) -> None:
     """Ask questions whose answers are known, and measure the results.
 
     Without questions, known-item queries are made from the index: headings, identifiers and rare
     words. Such queries show that search works, but not how well it answers real questions.
     """
+    sources = {name: context.get_parameter_source(name) for name in context.params}
+    given = {name for name, source in sources.items() if source is ParameterSource.COMMANDLINE}
     if draft is not None:
-        if as_json or any(value not in (None, False, (), TOLERANCE) for value in chosen.values()):
+        if given - {"project", "draft", "quiet"}:
             raise click.UsageError("--draft only writes questions; give it without other options")
         count = pipeline.draft_questions(project, draft)
         click.echo(
@@ -73,7 +84,7 @@ def evaluate(project: Path, draft: Path | None, as_json: bool, quiet: bool, **ch
     is_half = (options.queries is None) != (options.judgements is None)
     if is_half or (options.queries and options.questions):
         raise click.UsageError("give --questions, or --queries and --qrels together")
-    if options.tolerance != TOLERANCE and options.baseline is None:
+    if "tolerance" in given and options.baseline is None:
         raise click.UsageError("--tolerance does nothing without --baseline")
     result = pipeline.evaluate(project, options, Reporter(quiet=quiet), warn)
     if as_json:

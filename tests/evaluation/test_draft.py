@@ -37,7 +37,10 @@ def test_a_draft_has_headings_of_every_document_and_can_be_asked(
         ("--draft", "q.jsonl", "--tune"),
         ("--draft", "q.jsonl", "--min", "hit@3=1"),
         ("--draft", "q.jsonl", "--json"),
+        ("--draft", "q.jsonl", "--tolerance", "0"),
         ("--tolerance", "0.05"),
+        ("--tolerance", "0"),
+        ("--tolerance", "0.01"),
     ],
 )
 def test_options_that_would_do_nothing_are_refused(
