@@ -57,6 +57,7 @@ _file = click.Path(path_type=Path, exists=True, dir_okay=False)
 @click.pass_context
 def evaluate(
     context: click.Context,
+    /,
     project: Path,
     draft: Path | None,
     as_json: bool,
