@@ -53,6 +53,22 @@ def test_malformed_messages_have_an_error_code(text: bytes, code: int) -> None:
     assert (answer["jsonrpc"], answer["id"], answer["error"]["code"]) == ("2.0", None, code)
 
 
+@pytest.mark.parametrize(
+    ("text", "identifier"),
+    [
+        (b'{"id": 7, "params": {"query": "\\ud83d"}}', 7),
+        (b'{"id": "a", "params": {"top_k": NaN}}', "a"),
+        (b'{"id": "\\ud83d"}', None),
+        (b'{"id": [NaN]}', None),
+    ],
+)
+def test_a_refused_value_is_answered_with_the_id(text: bytes, identifier: object) -> None:
+    with pytest.raises(MessageError) as raised:
+        parse_message(text)
+    answer = json.loads(raised.value.reply)
+    assert (answer["id"], answer["error"]["code"]) == (identifier, PARSE)
+
+
 @given(st.binary() | st.text().map(str.encode) | st.from_type(type(None)).map(lambda _: b"{}"))
 @example(b"\xef\xbb\xbf{}")
 def test_any_input_is_a_message_or_refused(text: bytes) -> None:
