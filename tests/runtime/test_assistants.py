@@ -141,7 +141,7 @@ def ask(*options: str) -> None:
     """Run the command `mcp` with options, as `foundry.runtime.cli.run` does."""
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers()
-    commands.add_parser("mcp").set_defaults(serve=lambda _: print("serving"))
+    commands.add_parser("mcp").set_defaults(serve=lambda _: sys.stdout.write("serving\n"))
     assistants.add_assistants(commands)
     chosen = parser.parse_args(["mcp", *options])
     chosen.serve(chosen)

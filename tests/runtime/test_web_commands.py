@@ -194,23 +194,25 @@ def test_help_lists_exit_codes_and_version_is_printed(capsys: pytest.CaptureFixt
         assert expected in capsys.readouterr().out
 
 
+SCRIPT = """
+import sys
+from types import SimpleNamespace
+from foundry.runtime import cli, terminal
+from foundry.runtime.index.tokens import Tokenizer
+from foundry.runtime.retrieval.results import SearchResponse
+def search(query, *_, **__):
+    sys.stdin.read()
+    long = "x" * 1_000_000
+    return SearchResponse(long, "hybrid", "default", False, "strong", (), 0, {}, ())
+terminal.current_index = lambda: SimpleNamespace(tokenizer=Tokenizer("english"))
+sys.argv = ["handbook", "search", *sys.argv[1:]]
+sys.exit(cli.run("handbook", "1", lambda: search, None, more=[terminal.add_search]))
+"""
+
+
 def test_closed_pipe_causes_no_traceback() -> None:
-    script = (
-        "import sys\n"
-        "from types import SimpleNamespace\n"
-        "from foundry.runtime import cli, terminal\n"
-        "from foundry.runtime.index.tokens import Tokenizer\n"
-        "from foundry.runtime.retrieval.results import SearchResponse\n"
-        "def search(query, *_, **__):\n"
-        "    sys.stdin.read()\n"
-        "    return SearchResponse("
-        "'x' * 1_000_000, 'hybrid', 'default', False, 'strong', (), 0, {}, ())\n"
-        "terminal.current_index = lambda: SimpleNamespace(tokenizer=Tokenizer('english'))\n"
-        "sys.argv = ['handbook', 'search', 'a', '--json']\n"
-        "sys.exit(cli.run('handbook', '1', lambda: search, None, more=[terminal.add_search]))\n"
-    )
     with subprocess.Popen(
-        [sys.executable, "-c", script],
+        [sys.executable, "-c", SCRIPT, "a", "--json"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -221,6 +223,31 @@ def test_closed_pipe_causes_no_traceback() -> None:
         process.stdin.close()
         assert process.stderr.read() == b""
         assert process.wait(timeout=120) == 1
+
+
+@pytest.mark.parametrize(
+    ("redirection", "arguments", "code", "said"),
+    [
+        (">/dev/full", ("a",), 1, "handbook: standard output: No space left on device\n"),
+        (">&-", ("a",), 1, "handbook: standard output is closed\n  redirect it to a file"),
+        ("2>&-", ("a", "--filter", "b"), 2, ""),
+        ("2>/dev/full", ("a", "--filter", "b"), 2, ""),
+    ],
+)
+def test_output_that_cannot_be_written_causes_no_traceback(
+    redirection: str, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    command = [sys.executable, "-c", SCRIPT, *arguments]
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {redirection}', "sh", *command],
+        input="",
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.startswith(said) and "Traceback" not in done.stderr
 
 
 def test_search_does_not_import_the_web_modules() -> None:

@@ -19,6 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from ..cli import write_message, write_output
 from ..errors import ConfigurationError
 from ..index.tree import read_file
 from ..settings import settings
@@ -66,10 +67,9 @@ def _give_or_serve(serve: Callable[[Namespace], None], chosen: Namespace) -> Non
     install = chosen.install is not None
     for name in chosen.install if install else [chosen.print_config]:
         given = give_to(name, install=install)
-        sys.stderr.write(f"{given.said}\n")
-        sys.stdout.write(given.entry)
-    # A closed pipe is noticed now, and not when the process ends.
-    sys.stdout.flush()
+        write_message(f"{given.said}\n")
+        if given.entry:
+            write_output(given.entry)
 
 
 @dataclass(frozen=True, slots=True)
