@@ -43,7 +43,19 @@ def search(
 ) -> SearchResponse:
     Journal.begin(query, top_k, mode, offset, group)
     if query == "nothing":
-        return SearchResponse(query, mode, "default", False, "strong", (), 0.1, {}, ())
+        notice = {"filters": {"notice": "No red."}} if filters else {}
+        return SearchResponse(
+            query,
+            mode,
+            "default",
+            False,
+            "strong",
+            (),
+            0.1,
+            notice,
+            (),
+            explanation=("No red.",) if filters else (),
+        )
     parsed = parse_filters(filters)
     degraded = parsed.get("source") == ("docs",) and parsed.get("tags") == ("a", "b")
     hit = Hit(*astuple(CHUNK), 0.5, LaneScores(0.6, None), LaneRanks(1, None), {})
@@ -108,6 +120,8 @@ def test_search_passes_filters_on(
 def test_search_without_results(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("search", "nothing") == 0
     assert capsys.readouterr().out == "Nothing found.\n"
+    assert run("search", "nothing", "--tag", "red") == 0
+    assert capsys.readouterr().out == "No red.\n\nNothing found.\n"
 
 
 @pytest.mark.parametrize(
