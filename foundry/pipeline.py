@@ -79,10 +79,11 @@ def watch(
     """Build now and after each change, until interrupted.
 
     Yields what is watched, and the result or the error of each build. A failed build leaves the
-    index as it was.
+    index as it was. Raises ConfigError at once if foundry.toml is missing or invalid.
     """
     from foundry.building.watch import build_after_changes
 
+    _load_config(project)
     return build_after_changes(project, lambda: build(project, reporter, options))
 
 

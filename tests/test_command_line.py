@@ -49,6 +49,17 @@ def test_interrupt_while_modules_are_loaded_prints_no_traceback() -> None:
     assert done.stderr == "error: interrupted\n"
 
 
+def test_projects_that_cannot_be_begun_or_watched_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "note.md"
+    file.write_text(NOTE["note.md"])
+    begun = CliRunner().invoke(main, ["init", str(file), "--source", str(tmp_path)])
+    assert begun.exit_code == 1
+    assert f"{file}: is not a folder" in begun.stderr
+    watched = CliRunner().invoke(main, ["watch", str(tmp_path / "nowhere")])
+    assert watched.exit_code == 2
+    assert "create one: foundry init" in watched.stderr
+
+
 NOISY = """
 import logging, sys, warnings
 from foundry import pipeline

@@ -336,6 +336,16 @@ def test_project_is_found_or_an_error_names_it(
     verified(elsewhere)
 
 
+def test_a_folder_without_an_export_is_named(project: Project, tmp_path: Path) -> None:
+    for folder, said in (
+        (project.root, "is a project, not an export"),
+        (tmp_path / "x", "no such"),
+    ):
+        result = update(folder)
+        assert result.exit_code == 1
+        assert f"{folder}: {said}" in result.stderr
+
+
 def test_export_of_another_project_is_refused(older: Path, project: Project) -> None:
     file = project.root / "foundry.toml"
     file.write_text(SMALL.replace('"notes"', '"other"'), encoding="utf-8")

@@ -368,7 +368,7 @@ def test_malformed_list_is_refused(content: str, exported: Path, tmp_path: Path)
 
 
 def test_folder_that_is_not_an_export_is_refused(tmp_path: Path) -> None:
-    assert "SHA256SUMS" in findings(tmp_path)
+    assert "is neither an export nor a project" in findings(tmp_path)
     assert "no such folder" in findings(tmp_path / "nowhere")
 
 

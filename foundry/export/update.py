@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from foundry.config.project import Config
-from foundry.errors import ConfigError, ExportError
+from foundry.errors import ConfigError, ExportError, FoundryError
 from foundry.export.checksums import CHECKSUMS, format_checksums, is_owners, list_files
 from foundry.export.decisions import BESIDE, Update, decide
 from foundry.export.existing import GENERATED, Existing, encode_generated
@@ -43,7 +43,17 @@ def update_export(target: Path, export: Export, *, force: bool, dry_run: bool) -
 
 
 def find_project(folder: Path) -> Path:
-    """Return the project of an export, found in the folders above it. Raises ConfigError."""
+    """Return the project of an export, found in the folders above it.
+
+    Raises FoundryError if there is no such folder, and ConfigError if there is no project.
+    """
+    if not folder.exists():
+        raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
+    if (folder / CONFIG_NAME).is_file():
+        raise FoundryError(
+            f"{folder}: is a project, not an export",
+            hint=f"name its export, such as {folder}/dist/NAME, where foundry export writes one",
+        )
     # Links are not resolved, so that an export behind a link is found, and rejected later.
     absolute = Path(os.path.abspath(folder))  # noqa: PTH100
     for parent in absolute.parents:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import py_compile
 import struct
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 from foundry.errors import FoundryError, VerificationError
 from foundry.export.checking import find_unanswered, find_unimportable
-from foundry.export.checksums import UNLISTED, compare, is_owners, list_files
+from foundry.export.checksums import CHECKSUMS, UNLISTED, compare, is_owners, list_files
 from foundry.export.existing import ABOUT_FILES, examine
 from foundry.export.package_files import find_broken
 from foundry.runtime.errors import ServerError
@@ -42,6 +43,11 @@ def verify_export(folder: Path, *, strict: bool = False) -> dict[str, Any]:
     """
     if not folder.is_dir():
         raise FoundryError(f"{folder}: no such folder", hint="name the folder of an export")
+    if not os.path.lexists(folder / CHECKSUMS) and not list(folder.glob("*/settings.json")):
+        raise FoundryError(
+            f"{folder}: is neither an export nor a project",
+            hint="name the folder that foundry export wrote, or one with a foundry.toml",
+        )
     present = list_files(folder)
     differences = {
         name: what

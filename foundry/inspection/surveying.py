@@ -65,6 +65,9 @@ def survey(project: Path, written: str) -> Survey:
     file = project / CONFIG_NAME
     if file.exists():
         raise FoundryError(f"{file}: exists already", hint="edit it, or choose another folder")
+    if project.exists() and not project.is_dir():
+        hint = "name the folder of the new project; --source names what to index"
+        raise FoundryError(f"{project}: is not a folder", hint=hint)
     settings = suggest(written, project)
     root = project.resolve()
     if settings["type"] == "records":
