@@ -48,19 +48,15 @@ def run(
             chosen.serve(chosen)
             return 0
         value, text, code = chosen.answer(chosen, load_search())
-        sys.stdout.write((format_json(value) if chosen.json else text) + "\n")
-        # Flush here, so that a closed pipe is noticed now and not at exit.
-        sys.stdout.flush()
+        write_output((format_json(value) if chosen.json else text) + "\n")
         return int(code)
     except BrokenPipeError:
-        # Flushing at exit would fail again, since nobody reads the output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except KeyboardInterrupt:
         return 130
     except ServerError as error:
         hint = f"  {error.hint}\n" if error.hint else ""
-        sys.stderr.write(f"{name}: {error.message}\n{hint}")
+        write_message(f"{name}: {error.message}\n{hint}")
         return 2 if isinstance(error, ConfigurationError | InvalidRequestError) else 1
     except Exception:
         # Imported late, since some commands need no index and should start fast.
@@ -72,8 +68,32 @@ def run(
             findings = served.whole().verify()
         if not findings:
             raise
-        sys.stderr.write(f"{name}: the index is damaged: {'; '.join(findings)}\n")
+        write_message(f"{name}: the index is damaged: {'; '.join(findings)}\n")
         return 1
+
+
+def write_output(text: str) -> None:
+    """Write to standard output. Raises ServerError, or BrokenPipeError if nobody reads it."""
+    if sys.stdout is None:
+        raise ServerError("standard output is closed", hint="redirect it to a file or /dev/null")
+    try:
+        sys.stdout.write(text)
+        # Flush here, so that a failure is noticed now and not at exit.
+        sys.stdout.flush()
+    except OSError as error:
+        # Flushing at exit would fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise ServerError(f"standard output: {error.strerror}") from None
+
+
+def write_message(text: str) -> None:
+    """Write to standard error, which may be closed or full."""
+    with suppress(OSError):
+        if sys.stderr is not None:
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def _parser(

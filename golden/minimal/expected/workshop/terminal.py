@@ -73,7 +73,9 @@ def format_response(response: SearchResponse, *, explain: bool = False, first: i
 
     Hits are numbered from `first`.
     """
-    paragraphs: list[Iterable[str]] = [map(printable, _describe_search(response, explain))]
+    # A stage's notice may also be a sentence of the explanation.
+    described = dict.fromkeys(map(printable, _describe_search(response, explain)))
+    paragraphs: list[Iterable[str]] = [described]
     paragraphs += [
         _describe_hit(rank, hit, explain) for rank, hit in enumerate(response.hits, first)
     ]

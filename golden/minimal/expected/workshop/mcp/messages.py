@@ -2,6 +2,7 @@
 
 import json
 import logging
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from ..errors import ServerError
@@ -73,12 +74,25 @@ def parse_message(text: bytes) -> dict[str, Any]:
     try:
         message = read_json(text.decode())
     except ValueError as error:
-        raise MessageError(PARSE_ERROR, f"Parse error: {error}") from None
+        raise MessageError(PARSE_ERROR, f"Parse error: {error}", _find_id(text)) from None
     if not isinstance(message, dict):
         raise MessageError(INVALID_REQUEST, "Send one JSON object; batches are not supported.")
     if type(message.get("id", "")) not in (str, int):
         raise MessageError(INVALID_REQUEST, "An id must be a string or a whole number.")
     return message
+
+
+def _find_id(text: bytes) -> str | int | None:
+    """Return the id of a message in which a value is refused: the client waits for a reply to it.
+
+    None if the id cannot be found or returned.
+    """
+    with suppress(ValueError, RecursionError):
+        message = json.loads(text)
+        if isinstance(message, dict) and type(found := message.get("id")) in (str, int):
+            to_bytes(found)
+            return found
+    return None
 
 
 def check_version(message: dict[str, Any], header: str | None) -> None:
