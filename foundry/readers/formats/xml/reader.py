@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html.entities import html5
 from xml.etree.ElementTree import Element
 
 from selectolax.lexbor import LexborHTMLParser
@@ -15,7 +16,6 @@ from foundry.readers.decoding import decode
 from foundry.readers.formats import html, wikitext
 from foundry.readers.formats.packed import bare_tag, parse_xml
 from foundry.readers.formats.pages import confluence
-from foundry.readers.formats.xml.doctype import without_doctype
 from foundry.readers.formats.xml.prose import is_prose, to_html
 from foundry.readers.notes import leave_out
 
@@ -26,20 +26,24 @@ _OF_XML_ITSELF = (
     "{http://www.w3.org/2001/XMLSchema-instance}",
 )
 _VERSION = frozenset({"version"})
+MAX_PROLOG = 10_000
+_DOCTYPE = re.compile(rb"<!DOCTYPE\s[^\[\]<>]{1,2000}(?:\[\s*\]\s*)?>")
+_ENTITY = re.compile(rb"&([A-Za-z][A-Za-z0-9]{1,30});")
+_OF_XML = frozenset((b"amp", b"lt", b"gt", b"quot", b"apos"))
 _MARKUP = re.compile(r"</\w|<br|<p>|<img ", re.IGNORECASE)
 
 
 def read(content: bytes) -> Reading:
-    """Read a document without its DTD; prose of known vocabularies is read like a page.
+    """Read a document without its own DTD; prose of known vocabularies is read like a page.
 
     In others, elements of the first two levels are sections, named by their title, name or id;
     below them are lines of `path.of.element (attribute = value): text`. MediaWiki dumps are read as
-    wikitext. Raises UnreadableError for XML that is not well-formed, and for entities that are too
-    long.
+    wikitext. Raises UnreadableError for a DTD with declarations, and for XML that is not
+    well-formed.
     """
     if b"<ac:" in content and confluence.IS_STORAGE.search(text := decode(content)[0]):
         return html.read(text)
-    root = parse_xml(without_doctype(content))
+    root = parse_xml(_without_doctype(content))
     if bare_tag(root) == "mediawiki":
         return wikitext.read_dump(root)
     if is_prose(root):
@@ -57,6 +61,26 @@ def read(content: bytes) -> Reading:
     else:
         composer.text(_text_of(root))
     return composer.finish(title=_name_of(root), language=root.get(_LANGUAGE))
+
+
+def _without_doctype(content: bytes) -> bytes:
+    """Remove a document type without declarations from XML.
+
+    Its named entities are replaced as in HTML, whose names vocabularies of prose share.
+    """
+    found = _DOCTYPE.search(content, 0, MAX_PROLOG)
+    if found is None:
+        return content
+    blank = b"".join(b"\n" if byte == 10 else b" " for byte in found[0])
+    content = content[: found.start()] + blank + content[found.end() :]
+    return _ENTITY.sub(_character, content)
+
+
+def _character(entity: re.Match[bytes]) -> bytes:
+    name = entity[1].decode() + ";"
+    known = name in html5 and entity[1] not in _OF_XML
+    # The declaration may name any encoding, so the parser gets the bytes.
+    return "".join(f"&#{ord(sign)};" for sign in html5[name]).encode() if known else entity[0]
 
 
 def _add_sections(composer: Composer, parent: Element, level: int) -> None:
