@@ -74,7 +74,7 @@ def run(script: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.fixture(scope="module")
 def checks(address: str, tmp_path_factory: pytest.TempPathFactory) -> Checks:
-    """Return the suite's checks by scenario; if its process fails, all scenarios fail."""
+    """Run the suite; return a function that returns the checks of a scenario."""
     results = tmp_path_factory.mktemp("results")
     arguments = ("--url", f"{address}/mcp", "--suite", "all", "--output-dir", str(results))
     done = run("conformance/dist/index.js", "server", *arguments)

@@ -106,10 +106,6 @@ def ask(package: ModuleType, query: str = RAW, **options: Any) -> dict[str, Any]
     return answer
 
 
-def ids(answer: dict[str, Any]) -> list[str]:
-    return [result["path"].rpartition("#")[2] or result["title"] for result in answer["results"]]
-
-
 def titles(answer: dict[str, Any]) -> set[str]:
     return {result["title"] for result in answer["results"]}
 

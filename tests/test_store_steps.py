@@ -61,8 +61,8 @@ def make_notes(changed: dict[int, str] | None = None, count: int = COUNT) -> lis
     return notes
 
 
-def write(folder: Path, changed: dict[int, str] | None = None, count: int = COUNT) -> Path:
-    return write_notes(folder, make_notes(changed, count), options=OPTIONS)
+def write(folder: Path, changed: dict[int, str] | None = None) -> Path:
+    return write_notes(folder, make_notes(changed), options=OPTIONS)
 
 
 @pytest.fixture(scope="module")

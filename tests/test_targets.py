@@ -53,7 +53,6 @@ HEADINGS = {
     "procfile": "Run it from a Procfile",
 }
 NOTE = {"note.md": "# Seals\n\nReplace the D40 seal yearly.\n"}
-TOKEN = "a-token-that-is-long-enough-to-be-one"
 
 
 def config(*targets: str, name: str = "my_docs-2") -> str:

@@ -47,9 +47,9 @@ SAMPLE = (
 )
 
 
-def make(root: Path, config: str = CONFIG) -> Project:
+def make(root: Path) -> Project:
     (root / "sources").mkdir(parents=True)
-    (root / "foundry.toml").write_text(config, encoding="utf-8")
+    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
     note = "# Pumps\n\nA pump has a seal.\n\n## Seals\n\nReplace the D40 seal yearly.\n"
     (root / "sources" / "note.md").write_text(note, encoding="utf-8")
     project = Project(root)

@@ -14,8 +14,8 @@ from foundry.readers import read
 HEAD = "| Month | Gross |\n| --- | --- |\n"
 
 
-def make_document(text: str, path: str = "a.md") -> Document:
-    document = read(RawDocument(source="s", key=path, path=path, content=text.encode()))
+def make_document(text: str) -> Document:
+    document = read(RawDocument(source="s", key="a.md", path="a.md", content=text.encode()))
     assert isinstance(document, Document)
     return document
 

@@ -73,8 +73,8 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("foundry.embedding.providers.asking.LONGEST_WAIT_SECONDS", 0.05)
 
 
-def honest(texts: Sequence[str], dimensions: int = 64, side: str = "document") -> NDArray[Any]:
-    rows = np.array([embed_text(text, dimensions, side) for text in texts])
+def honest(texts: Sequence[str], side: str = "document") -> NDArray[Any]:
+    rows = np.array([embed_text(text, 64, side) for text in texts])
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 

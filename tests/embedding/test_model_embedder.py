@@ -38,7 +38,7 @@ path = "sources"
 
 [embedding]
 provider = "openai"
-model = "{model}"
+model = "words"
 base_url = "{service.base_url}"
 {more}
 """
@@ -57,12 +57,10 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeService]:
         yield service
 
 
-def project_of(
-    make_project: MakeProject, service: FakeService, more: str = "", model: str = "words"
-) -> Project:
+def project_of(make_project: MakeProject, service: FakeService, more: str = "") -> Project:
     if 'query = "same"' not in more:
         more += "\ndistillation_texts = 500"
-    return make_project(NOTES, config=CONFIG.format(service=service, more=more, model=model))
+    return make_project(NOTES, config=CONFIG.format(service=service, more=more))
 
 
 def dense_of(project: Project) -> dict[str, object]:

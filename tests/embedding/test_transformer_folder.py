@@ -286,10 +286,9 @@ def entry(kind: str, shape: list[int], begin: Any, end: Any) -> dict[str, object
     return {"dtype": kind, "shape": shape, "data_offsets": [begin, end]}
 
 
-def write_raw(path: Path, header: object, content: bytes, length: int | None = None) -> None:
+def write_raw(path: Path, header: object, content: bytes) -> None:
     written = json.dumps(header).encode()
-    size = len(written) if length is None else length
-    path.write_bytes(size.to_bytes(8, "little") + written + content)
+    path.write_bytes(len(written).to_bytes(8, "little") + written + content)
 
 
 @pytest.mark.parametrize(

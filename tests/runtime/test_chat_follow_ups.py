@@ -27,12 +27,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Index:
     return open_index(write_notes(folder, notes), vectors=True)
 
 
-def after(text: str, *earlier: str, cited: tuple[str, ...] = ()) -> list[Turn]:
+def after(text: str) -> list[Turn]:
     """The turns of a conversation whose last message is `text`."""
-    turns = []
-    for question in earlier or (FIRST,):
-        turns += [Turn("user", question), Turn("assistant", "Lamps. [1]", cited)]
-    return [*turns, Turn("user", text)]
+    return [Turn("user", FIRST), Turn("assistant", "Lamps. [1]"), Turn("user", text)]
 
 
 def test_citations_are_read_from_a_legend() -> None:

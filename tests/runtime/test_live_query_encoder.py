@@ -29,20 +29,20 @@ PREFIX = "query: "
 LAYOUT = IndexLayout(Path("/indexes/v1"))
 
 
-def unit(text: str, dimensions: int = 64) -> np.typing.NDArray[np.float32]:
-    vector = np.array(embed_text(PREFIX + text, dimensions))
+def unit(text: str) -> np.typing.NDArray[np.float32]:
+    vector = np.array(embed_text(PREFIX + text, 64))
     return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
 
 
-def make_manifest(provider: str = "openai", encoder: str = "same") -> DenseManifest:
+def make_manifest() -> DenseManifest:
     return DenseManifest(
-        provider=provider,
+        provider="openai",
         model="fake",
         revision="",
         dimensions=64,
         document_prefix="",
         query_prefix=PREFIX,
-        query={"encoder": encoder},
+        query={"encoder": "same"},
         encoder_sha256="",
         candidates=20,
         recall_at_20={"heading": 1.0},

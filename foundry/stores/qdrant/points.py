@@ -74,7 +74,7 @@ class Points:
         return numbers
 
     def make(self, chosen: NDArray[np.int64], number: int) -> Iterator[list[models.PointStruct]]:
-        """Yield batches of points for chunks (m,), ascending; version `number` is their first."""
+        """Yield batches of points for chunks (m,), ascending, that version `number` adds."""
         for block in batches(len(chosen), BLOCK_CHUNKS):
             chunks = chosen[block]
             terms, places, counts = self.rows.postings_of(chunks)

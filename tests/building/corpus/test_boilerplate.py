@@ -18,8 +18,8 @@ NOTE = "This site uses cookies to count its visitors. By reading on you agree to
 OPTIONS = chunking("headings", 1200, 0)
 
 
-def document(name: str, text: str, source: str = "site") -> Document:
-    found = read(RawDocument(source, name, name, text.encode()))
+def document(name: str, text: str) -> Document:
+    found = read(RawDocument("site", name, name, text.encode()))
     assert not isinstance(found, Skipped)
     return found
 

@@ -1,7 +1,5 @@
 """Which documents are copies of which."""
 
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,8 +10,6 @@ from foundry.building.corpus.near_copies import THRESHOLD, jaccard, shingles_of
 from foundry.building.documents.signature import Signature, facts_of, find_blocks
 from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import read
-
-Read = Callable[[int], Document]
 
 
 def document(name: str, text: str, *, source: str = "docs") -> Document:

@@ -22,8 +22,8 @@ CONTAINER = (
 )
 
 
-def read_file(content: bytes, sandbox: Sandbox, path: str = "a.bin") -> Document:
-    return read_document(content, path, sandbox)
+def read_file(content: bytes, sandbox: Sandbox) -> Document:
+    return read_document(content, "a.bin", sandbox)
 
 
 def outline(document: Document) -> list[tuple[int, str]]:

@@ -239,7 +239,10 @@ def _take_out_modules(edits: Edits) -> None:
 
 
 def _end_of_export(mask: str, start: int) -> int | None:
-    """Return the end of the line on which the last bracket is closed, or of a part without any."""
+    """Return where an export ends: after the line that closes its last bracket.
+
+    An export without brackets ends at a blank line. None if no end is found nearby.
+    """
     depth, limit = 0, start + MAX_EXPORT_CHARS
     for bracket in _BRACKET.finditer(mask, start, limit):
         if depth == 0 and (blank := mask.find("\n\n", start, bracket.start())) >= 0:

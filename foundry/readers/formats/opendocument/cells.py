@@ -1,4 +1,4 @@
-"""Reads cells and notes of OpenDocument: their blocks on one line."""
+"""Reads a cell or a note of OpenDocument as a single line, with all of its blocks."""
 
 from xml.etree.ElementTree import Element
 

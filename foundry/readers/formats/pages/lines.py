@@ -35,7 +35,7 @@ _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 
 
 class LineWriter:
-    """Writes lines of a page, and records omissions."""
+    """Converts elements of a page to lines of text, and records what is left out."""
 
     def __init__(self, content: Content) -> None:
         self._content = content

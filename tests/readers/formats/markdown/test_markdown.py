@@ -26,8 +26,8 @@ def outline(text: str) -> list[tuple[int, str]]:
     return [(heading.level, heading.text) for heading in read_markdown(text).headings]
 
 
-def blocks(text: str, path: str = "a.md") -> list[str]:
-    reading = read_markdown(text, path)
+def blocks(text: str) -> list[str]:
+    reading = read_markdown(text)
     return [reading.text[block.start : block.end] for block in reading.blocks]
 
 

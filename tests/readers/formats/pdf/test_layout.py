@@ -80,8 +80,8 @@ def test_a_line_elsewhere_on_each_page_is_no_running_line(sandbox: Sandbox) -> N
     assert read(pdf(pages), sandbox).text.count("See below.") == 4
 
 
-def turned(word: str, *, size: int = 60) -> str:
-    return f"BT /F {size} Tf .7071 .7071 -.7071 .7071 200 300 Tm ({word}) Tj ET"
+def turned(word: str) -> str:
+    return f"BT /F 60 Tf .7071 .7071 -.7071 .7071 200 300 Tm ({word}) Tj ET"
 
 
 def test_a_turned_stamp_is_no_heading_and_no_title(sandbox: Sandbox) -> None:
@@ -181,7 +181,7 @@ def test_brackets_of_text_from_right_to_left_open_before_they_close() -> None:
 
 
 def form(*fields: str, drawn: str = "", listed: bool = True, flags: int = 4) -> bytes:
-    """Return a one-page PDF with these form fields, listed in the document or not."""
+    """Return a one-page PDF with these form fields; `listed` adds them to the document's form."""
     numbers = range(20, 20 + len(fields))
     references = " ".join(f"{number} 0 R" for number in numbers)
     acro_form = f"/AcroForm<</Fields[{references}]>>" if listed else ""
