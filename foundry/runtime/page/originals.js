@@ -81,7 +81,7 @@ const pictureWatcher = new IntersectionObserver((entries) => {
 /** A picture in a passage, fetched when it is near the viewport; until then, its alternative text. */
 function pictureNode(chunkId, target, alternative, width) {
   if (!target || HAS_SCHEME.test(target)) return null;
-  const node = untoldPicture(target, alternative);
+  const node = picturePlaceholder(target, alternative);
   waiting.set(node, async () => {
     const answer = await ask(`pictures?${new URLSearchParams({ chunk: chunkId, target })}`).catch(() => null);
     if (!answer) return;
