@@ -158,7 +158,7 @@ def test_what_it_costs_to_look_a_word_up(index: Any, words: int, units: int) -> 
 def test_words_far_behind_stay_as_they_were_typed(index: Any) -> None:
     for before, last in ((63, "lidar"), (64, "lidr")):
         assert correct_query(index, "user " * before + "lidr", (), Journal()).endswith(last)
-    # Words between joints count as one part; three-letter words are not looked up.
+    # Words joined by dots count as one part; three-letter words are not looked up.
     different = [f"{one}{other}z" for one in "bcdfghjk" for other in "bcdfghjk"]
     for before, last in ((63, "lidar"), (64, "lidr")):
         query = ".".join([*different[:before], "lidr"])

@@ -114,7 +114,7 @@ def test_only_the_best_hits_are_compared() -> None:
 
 
 def test_resemblance_by_hand() -> None:
-    # The terms a to f form five pairs; x instead of f shares four of six.
+    # Six words form five pairs; with one word replaced, the texts share four of six pairs.
     words = "alpha bravo charlie delta echo foxtrot"
     first, second = (
         Shingles.of(text, tokenizer.tokenize) for text in (words, words.replace("foxtrot", "xray"))
