@@ -32,7 +32,7 @@ LANES: list[dict[str, Any]] = [{"mode": mode} for mode in MODES]
 UNKNOWN = "QZXJV-98765-XQZKW"
 QUESTIONS, _ = resolve(INDEX, read_questions(FILE).questions)
 EXPECTED = [json.loads(line) for line in FILE.read_text("utf-8").split("\n") if line]
-"""The lines of some questions contain more than the relevant documents."""
+"""The questions as written; some have further keys, such as the expected mode."""
 
 
 def documents_of(response: SearchResponse) -> set[str]:

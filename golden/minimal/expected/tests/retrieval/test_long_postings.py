@@ -121,7 +121,7 @@ def test_either_side_of_what_is_added_up_as_a_whole(total: int) -> None:
 
 @pytest.mark.parametrize("total", [10, 999, 1_000, 1_001, 8_000])
 def test_either_side_of_what_fills_an_array_of_all_chunks(total: int) -> None:
-    # An eighth of 8,000 chunks is 1,000 postings.
+    # If postings exceed an eighth of the chunks, which is 1,000, an array of all chunks is used.
     postings = Postings({"pump": total // 2, "seal": total - total // 2}, 8_000, {})
     allowed = np.random.default_rng(4).random(8_000) < 0.5
     for terms in (["pump", "seal"], ["seal", "pump", "seal"]):

@@ -1,4 +1,4 @@
-"""The terms that a query is searched for by, in the spelling of the index."""
+"""The terms of a query, spelt as in the index."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -61,7 +61,7 @@ const FAMILY_OF = new Map(
 );
 const patterns = new Map();
 
-/** A pattern for the tokens of a language that are coloured, with a group for each kind. */
+/** A pattern for the coloured tokens of a language, with a group for each kind. */
 function patternOfFamily({ literals, words }) {
   const known = WORDS[words].trim().split(/\s+/).join("|");
   const [comments, texts] = [[], []];

@@ -35,7 +35,7 @@ function continuation(quotation, last) {
 }
 
 /** A placeholder for a picture, with its alternative text. */
-function untoldPicture(target, alternative) {
+function picturePlaceholder(target, alternative) {
   const name = decode(target.replace(/^attachment:/, "").split(/[?#]/)[0].split("/").at(-1));
   const words = alternative || (target.startsWith("data:") ? "" : name);
   return element("span", { class: "picture" }, element("span", { class: "picture-sign" }, "Picture"), " ", words);
@@ -130,7 +130,7 @@ const MARKDOWN_READERS = /^(?:markdown|mdx|notebook)\b/;
 const madeOf = (chunk, linker, { reader }) => ({
   link: linker,
   picture: (target, alternative, width) =>
-    window.pictureNode?.(chunk.id, target, alternative, width) ?? untoldPicture(target, alternative),
+    window.pictureNode?.(chunk.id, target, alternative, width) ?? picturePlaceholder(target, alternative),
   isMarkdown: MARKDOWN_READERS.test(reader),
   note: noteLink,
   noteText: noteNode,
