@@ -27,7 +27,7 @@ from foundry.config.synonyms import read_synonyms
 from foundry.evaluation.questions import read_questions
 from foundry.runtime.retrieval.results import Facets
 
-pytestmark = pytest.mark.usefixtures("formatted_once")
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 
 def test_every_kind_of_example_is_tested() -> None:

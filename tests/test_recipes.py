@@ -18,10 +18,9 @@ import pytest
 import yaml
 from doc_examples import EXAMPLES, QUESTIONS, ROOT, Example, check_transcript, make_home, run
 from language_models import answer, language_model
-from openai import OpenAI
 from servers import in_checkout, serving
 
-pytestmark = pytest.mark.usefixtures("formatted_once")
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
 LANGCHAIN = {
     "langchain_core/documents.py": """
@@ -120,6 +119,9 @@ def export(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_openai_client_and_requests_of_open_webui(
     export: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
+    # Imported here, because it takes half a second, and each test process loads every module.
+    from openai import OpenAI
+
     given = re.findall(r"(OPENAI_API_\w+)=(\S+)", recipe("sh", "open-webui"))
     variables = dict(given)
     with serving(in_checkout(export)) as address:
