@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.runtime.index.idf import idf
 from foundry.runtime.retrieval.encoder import EncoderLayout, PieceEncoder
 
 if TYPE_CHECKING:
@@ -51,18 +52,12 @@ def _array_parts(array: NDArray[np.generic]) -> list["Buffer"]:
 
 
 def rarity_factors(frequencies: NDArray[np.integer], texts: int) -> NDArray[np.float64]:
-    """Return factors (V,), in (0, 1], from the number (V,) of texts with each piece.
-
-    The inverse document frequency is computed as in the keyword lane.
-    """
+    """Return factors (V,), in (0, 1], from the number (V,) of texts with each piece."""
     largest = math.log(1 + 2 * (texts + 1))
     # Logarithms may differ in the last bit between machines; six digits do not.
     different, places = np.unique(frequencies, return_inverse=True)
     factors = [
-        round(
-            (math.log(1 + (texts - frequency + 0.5) / (frequency + 0.5)) / largest) ** RARITY_POWER,
-            6,
-        )
+        round((idf(frequency, texts) / largest) ** RARITY_POWER, 6)
         for frequency in different.tolist()
     ]
     return np.array(factors)[places]

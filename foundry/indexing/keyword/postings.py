@@ -25,6 +25,7 @@ from foundry.indexing.files import ArrayFile, offsets_of, open_stored, write_arr
 from foundry.indexing.keyword.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.keyword.vocabulary import Vocabulary
 from foundry.runtime.index.heading_terms import NAMED
+from foundry.runtime.index.idf import idf
 from foundry.runtime.index.layout import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, IndexLayout
 
 K1 = 1.5
@@ -163,6 +164,5 @@ def _round_mean(mean: float) -> float:
 def _idf(chunk_count: int, frequencies: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the idf (v,) of terms from their document frequencies, counted in chunks."""
     different, places = np.unique(frequencies, return_inverse=True)
-    ratios = (chunk_count - different + 0.5) / (different + 0.5)
     # Arithmetic rounds alike on every machine; logarithms may not, so they are rounded.
-    return np.array([round(math.log(1 + ratio), 9) for ratio in ratios.tolist()])[places]
+    return np.array([round(idf(count, chunk_count), 9) for count in different.tolist()])[places]

@@ -7,7 +7,6 @@ all visible vectors are compared. The match is graded from both, without measure
 documents.
 """
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError
 from ..index.heading_terms import HEADING_MARK, NAMED, heading_parts
+from ..index.idf import idf
 from ..index.layout import CHUNK_LENGTHS, POSTING_COUNTS, STATISTICS, open_array
 from ..index.protocols import Posting, Scores
 from ..index.reader import Index, OpenedIndex
@@ -102,14 +102,11 @@ class _OwnTerms(VisibleTerms):
         self, term: str, lengths: NDArray[np.uint32], counts: NDArray[np.uint32]
     ) -> Scores:
         """Return the BM25 impacts (m,) of a term for the chunks that contain it."""
-        own = self._rarity(len(counts))
+        own = idf(len(counts), self.chunk_count)
         if term.startswith(HEADING_MARK):
             found = map(self.frequency, heading_parts(term))
-            weight = sum(self._rarity(count) if count else own for count in found)
+            weight = sum(idf(count, self.chunk_count) if count else own for count in found)
             return weight * counts / NAMED
         norms = self.k1 * (1 - self.b + self.b * (lengths / self.average))
         impacts: Scores = own * counts / (counts + norms)
         return impacts
-
-    def _rarity(self, frequency: int) -> float:
-        return math.log(1 + (self.chunk_count - frequency + 0.5) / (frequency + 0.5))

@@ -5,7 +5,6 @@ ids and terms. Rows store nothing that depends on the whole corpus: BM25 is comp
 lengths and the term weights of a version.
 """
 
-import math
 from functools import cached_property
 from typing import NamedTuple, Self
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..index.heading_terms import HEADING_MARK, heading_parts
+from ..index.idf import idf
 from ..index.layout import IndexFiles, Vocabulary, open_array
 from ..index.lines import hash_key
 
@@ -94,8 +94,7 @@ class TermWeights:
 
     def _rarity(self, number: int) -> float:
         start, end = self._offsets[number : number + 2].tolist()
-        frequency = end - start
-        return round(math.log(1 + (self._chunks - frequency + 0.5) / (frequency + 0.5)), 9)
+        return round(idf(end - start, self._chunks), 9)
 
 
 def signed_key(text: str) -> int:

@@ -5,12 +5,12 @@ query and text often share only a part of a word. Parts are runs of five letters
 spaces around the word. The fewer of the compared results contain a part, the more it weighs.
 """
 
-import math
 import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 
+from ...index.idf import idf
 from ...index.patterns import WORD
 from ...index.reader import Index
 from ...index.records import ChunkRecord
@@ -45,7 +45,7 @@ def boost_word_parts(
         if not journal.spend("word_parts", len(texts) * LOOKUP_UNITS):
             break
         found = [part in text for text in texts]
-        evidence += np.array(found) * _rarity(sum(found), len(texts))
+        evidence += np.array(found) * idf(sum(found), len(texts))
     factors = np.ones(len(candidates.chunks))
     if evidence.any():
         factors[places] += gain * evidence / evidence.max()
@@ -73,7 +73,3 @@ def _text_of(chunk: ChunkRecord) -> str:
     text = " ".join([*chunk.headings(), chunk.text])
     normal = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return f" {' '.join(normal.casefold().split())} "
-
-
-def _rarity(frequency: int, count: int) -> float:
-    return math.log(1 + (count - frequency + 0.5) / (frequency + 0.5))
