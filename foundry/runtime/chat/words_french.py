@@ -30,8 +30,8 @@ WORDS = LanguageWords(
         r"|\b(?:et|ou|mais|si|car|quand|parce|lorsque|qui|que|où|comment|pourquoi)\b"
     ),
     openings=re.compile(
-        rf"{ENGLISH.openings.pattern}|(?:et|mais|ou|aussi)\b"
-        r"|(?:avec|chez|dans|pour|sans|sous|sur)(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
+        rf"{ENGLISH.openings.pattern}|(?:et|mais|ou|aussi|seulement)\b"
+        r"|(?:avec|chez|dans|de|depuis|dès|pour|sans|sous|sur)(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
     ),
     asking=re.compile(
         rf"{ENGLISH.asking.pattern}|(?:qu(?:i|e|oi|and|els?|elles?)|où|comment|pourquoi|combien|est|sont|peut|faut)\b"

@@ -35,8 +35,9 @@ WORDS = LanguageWords(
         r"|\b(?:und|oder|aber|denn|wenn|weil|dass|falls|bevor|nachdem|sobald|wie|warum|wo|was|wer)\b"
     ),
     openings=re.compile(
-        rf"{ENGLISH.openings.pattern}|(?:und|aber|oder|auch|was ist mit|wie ist es mit)\b"
-        r"|(?:auf|bei|für|im|in|mit|ohne|unter)(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
+        rf"{ENGLISH.openings.pattern}|(?:und|aber|oder|auch|nur|was ist mit|wie ist es mit)\b"
+        r"|(?:ab|auf|bei|bis|für|im|in|mit|nach|ohne|seit|unter|von|vor|zu)"
+        r"(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
     ),
     asking=re.compile(
         rf"{ENGLISH.asking.pattern}|(?:we(?:r|n|m|ssen)|was|wann|wo|warum|wieso|weshalb|wie|welche[rsnm]?|ist|sind|war|kann|muss|darf|soll|hat|wird)\b"

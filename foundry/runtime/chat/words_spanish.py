@@ -25,8 +25,8 @@ WORDS = LanguageWords(
         rf"{ENGLISH.clauses.pattern}|\b(?:y|o|pero|si|cuando|porque|que|donde|cómo|quién)\b"
     ),
     openings=re.compile(
-        rf"{ENGLISH.openings.pattern}|¿?(?:y|pero|o|también)\b"
-        r"|¿?(?:con|en|para|sin|sobre)(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
+        rf"{ENGLISH.openings.pattern}|¿?(?:y|pero|o|sólo|solo|también)\b"
+        r"|¿?(?:con|de|desde|en|hasta|para|sin|sobre)(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
     ),
     asking=re.compile(
         rf"{ENGLISH.asking.pattern}|(?:qu(?:é|ién|iénes)|cuál(?:es)?|cuándo|cuánt[oa]s?|dónde"
