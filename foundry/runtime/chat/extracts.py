@@ -27,7 +27,7 @@ from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
 from .quoting.announcing import ends_with_colon
-from .quoting.asked import find_lacking, says_opposite
+from .quoting.asked import find_lacking, is_message, says_opposite
 from .quoting.lines import fence_code
 from .quoting.quotes import Quote, quote_units
 from .quoting.units import Unit, read_units
@@ -102,20 +102,27 @@ def extract_answer(
     language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
     """Return an answer that quotes the passages, or only lists them, and its last event."""
-    if sources.unknown_identifiers:
-        # Sentences that resemble a question about an unknown identifier are off topic.
-        text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
-        return text, _done("nothing_found", notice=text, cited=[])
+    # Passages have the corrected words, not those that the user typed.
+    question = sources.stages.get("correction", {}).get("query") or sources.query or ""
+    unknown = sources.unknown_identifiers
+    denial = f"The documents do not mention {', '.join(unknown)}." if unknown else ""
+    # Sentences that resemble a question about an unknown identifier are off topic. But a pasted
+    # error message contains names of the user's own files and packages.
+    if denial and (sources.match == "none" or not is_message(question)):
+        return denial, _done("nothing_found", notice=denial, cited=[])
     if sources.match == "none" or not passages:
         notice = "No passage is close enough to the question."
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
-    # Passages have the corrected words, not those that the user typed.
-    question = sources.stages.get("correction", {}).get("query") or sources.query or ""
+    known = question
+    for name in unknown:
+        known = known.replace(name, " ")
     extracts, share = extract(
-        question, passages, current_index(), language.empty, is_strong=sources.match == "strong"
+        known, passages, current_index(), language.empty, is_strong=sources.match == "strong"
     )
-    is_doubtful = sources.match == "weak" or (extracts and share < MIN_ANSWERED)
+    if denial and not extracts:
+        return denial, _done("nothing_found", notice=denial, cited=[])
+    is_doubtful = denial or sources.match == "weak" or (extracts and share < MIN_ANSWERED)
     hedge = f"{HEDGES['weak']}; the closest" if is_doubtful else "The closest"
     if extracts:
         quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
@@ -125,7 +132,7 @@ def extract_answer(
         said = [*quotes]
         if is_doubtful or lacking:
             are = f"are these, and none says {lacking}" if lacking else "are"
-            said.insert(0, f"{hedge} sentences {are}:")
+            said[:0] = [*filter(None, [denial]), f"{hedge} sentences {are}:"]
         without = f"; none of the sentences says {lacking}" if lacking else ""
         notice = f"Extracted from the documents{without}."
     else:

@@ -83,6 +83,7 @@ _ANY_EXTREME = re.compile(
     r"|(?:more|less|fewer|\w{3,}er) than (?:any|all|every))\b",
     re.IGNORECASE,
 )
+_MESSAGE = re.compile(r"\w[\"')\]]*:\s")
 _CITATION = re.compile(r"\[\d{1,3}\]|^[ \t]*\d{1,3}[.)]", re.MULTILINE)
 
 
@@ -94,6 +95,11 @@ def says_opposite(question: str, text: str) -> bool:
         if opposites and not opposites & asked:
             return True
     return False
+
+
+def is_message(question: str) -> bool:
+    """Return whether a question looks like a program's message: `error: no such file`."""
+    return "?" not in question and _MESSAGE.search(question) is not None
 
 
 def find_lacking(question: str, said: str) -> str | None:
@@ -116,7 +122,7 @@ def find_lacking(question: str, said: str) -> str | None:
 
 def _asks_for_denial(question: str) -> bool:
     is_told = _DENIES.search(_CONDITION.sub("", question)) is not None
-    return is_told and not _ASKS_BEYOND.match(question)
+    return is_told and not (_ASKS_BEYOND.match(question) or is_message(question))
 
 
 def _counts(things: str, said: str) -> bool:
