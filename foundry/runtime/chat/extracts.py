@@ -41,6 +41,7 @@ HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 ANSWER_SHARE = 0.8  # Like HEADING_SHARE, for text below the user's own question
 MIN_SHARE_OF_ANSWER = 0.75  # Like MIN_SHARE_OF_BEST, if the best sentence follows a question
 MIN_SHARE_ASKED = 0.7  # Share of terms at which a question in a document counts as the same
+KIND_WORTH = 1.3  # Factor for a sentence with a number where the question asks how many
 OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question says "off"
 # Minimum share of the question in one sentence with its headings; with less, it may answer a
 # different question
@@ -185,6 +186,7 @@ def extract(
         held = sum(weight for term, weight in weights.items() if term in terms)
         return held / (sum(weights.values()) or 1.0)
 
+    asks_for_kind = find_lacking(question, "") is not None
     best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
     read: list[tuple[NumberedPassage, list[Unit]]] = []
     found: dict[str, _Found] = {}
@@ -214,6 +216,8 @@ def extract(
             together = coverage(whole[place] | above)
             worth = own + share * (together - own) + OPENING_WORTH / count
             worth *= rank * (OPPOSITE_WORTH if says_opposite(question, unit.words) else 1.0)
+            if asks_for_kind and not find_lacking(question, unit.words):
+                worth *= KIND_WORTH
             # "No." has no terms but those of its question.
             held = whole[place] | (terms_of(unit.question) if unit.is_answer else frozenset())
             found.setdefault(
