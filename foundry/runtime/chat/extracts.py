@@ -54,6 +54,12 @@ _REQUEST = re.compile(
 )
 # A word such as "table" that is the subject here: "create a table", but not "a table of all pumps"
 _THING = re.compile(r"\b(?:an?|between|each|every|my|the) (\w+)\b(?! (?:about|for|of|to)\b)")
+# "What is the difference between A and B?" is answered by what the documents say about A and B.
+_COMPARISON = re.compile(
+    r"\W*(?:(?:what|was|cu[a\u00e1]l|quelle)\W+(?:\w+\W+){1,4})?"
+    r"(differences?|unterschiede?|diferencias?|diff[e\u00e9]rences?)\b"
+    r"|\W*how\b.*\b(differ|differs|different)\b"
+)
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
 
@@ -179,6 +185,8 @@ def extract(
     without = empty.intersection(re.findall(r"\w+", lowered))
     if not _REQUEST.match(lowered):
         without = without.difference(_THING.findall(lowered))
+    if compared := _COMPARISON.match(lowered):
+        without |= {*filter(None, compared.groups())}
     asked = frozenset(_terms_asked(question, index)) or terms_of(question)
     weights = term_weights(index, asked - terms_of(" ".join(without)) or asked)
 
