@@ -35,6 +35,7 @@ _POINTER = re.compile(
 )
 _STOPPED = re.compile(r"[.!?:;,\u061f\u06d4\u0964\u3002\uff01\uff1a\uff1f][\s*_]*\Z")
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
+_ENTRY = re.compile(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]+\w")  # `**Speed** 30 feet`
 _PANEL = re.compile(r"\u25b8 (.*[^?\uff1f\u061f])")  # The title of a closed block
 _STEP = re.compile(r"(?:\w+ )?\d{1,2}[.:)]\s|[\u2460-\u2473]")
 # Sentences that say nothing without the one before them, or without the code above them
@@ -142,7 +143,7 @@ class _Reader:
                     if panel := _PANEL.fullmatch(text):
                         self.above = panel[1]
                         continue
-                    if _is_label(text, following):
+                    if _is_label(text, following) and not _ENTRY.match(block.text):
                         label = text
                         if not (isinstance(following, Code) and last):
                             self.above = text
