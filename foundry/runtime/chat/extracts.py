@@ -208,7 +208,7 @@ def extract(
         quotable = [place for place in range(own_units) if units[place].is_quotable]
         for count, place in enumerate(quotable, start=1):
             unit, own = units[place], coverage(said[place])
-            above = heading | terms_of(f"{unit.above} {unit.question}")
+            above = heading | terms_of(f"{unit.above} {unit.tab} {unit.question}")
             around = above.union(*whole[max(0, place - 1) : place + 2])
             is_first = is_strong and passage is passages[0]
             if weights and coverage(around) < (

@@ -133,6 +133,9 @@ class _Reader:
                     last = opener = None
                 case Tab():
                     self.tab = block.label
+                    if last and last.tab not in ("", self.tab):
+                        # What another tab has says nothing about this one.
+                        last, opener, is_announced = None, None, False
                 case Paragraph():
                     following = blocks[place + 1] if place + 1 < len(blocks) else None
                     if _PICTURE.fullmatch(block.text):
