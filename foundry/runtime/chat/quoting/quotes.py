@@ -18,6 +18,7 @@ from .lines import row_of
 from .units import MAX_UNIT, Unit
 
 _POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
+_NAME = re.compile(r"`[^`\s]{3,}`")
 # Limits for the text after a sentence
 MAX_CODE_LINES, MAX_MEMBERS, MAX_STEPS = 10, 5, 10
 
@@ -94,7 +95,7 @@ class _Quoting:
         said, unit = self._up_to_block(unit, following)
         if unit.is_answer and (len(said) < MIN_SENTENCE or _POLAR.match(said)):
             said = f"{unit.question} {said}"
-        rest = tuple(self._rest(unit))
+        rest = (*self._rest(unit), *self._use_of_names(unit))
         above = f"{unit.above} {unit.tab} {unit.question}"
         return Quote(keep_plain(_cut(said)), rest, above, unit.tab)
 
@@ -114,6 +115,26 @@ class _Quoting:
                     return said, other
         self.shown.add(unit)
         return unit.text, unit
+
+    def _use_of_names(self, unit: Unit) -> Iterator[str]:
+        """Yield the next paragraph with its code, if the code has a name from the sentence.
+
+        "First install `x`." may be followed by "Activate the environment, and run:".
+        """
+        place = self._units.index(unit) + 1
+        if unit.kind != "sentence" or unit.code or unit.members or unit.next or unit.details:
+            return
+        _, group = next(groupby(self._units[place:], lambda one: one.block), (0, iter(())))
+        paragraph = [*group]
+        if not paragraph or paragraph[0].block == unit.block:
+            return
+        last = paragraph[-1]
+        is_near = last.kind == "sentence" and (last.above, last.tab) == (unit.above, unit.tab)
+        names = (name[1:-1] for name in _NAME.findall(unit.text))
+        if is_near and ends_with_colon(last.text) and any(name in last.code_text for name in names):
+            self.shown.update(paragraph)
+            yield keep_plain(_cut(" ".join(one.text for one in paragraph)))
+            yield from self._rest(last)
 
     def _rest(self, unit: Unit) -> Iterator[str]:
         """Yield what belongs to a unit; a sign of omission if its colon announces nothing here."""
