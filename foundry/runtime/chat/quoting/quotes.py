@@ -15,7 +15,7 @@ from ...index.records import GOES_ON
 from ..text import MIN_SENTENCE, keep_plain, shorten
 from .announcing import ends_with_colon
 from .lines import row_of
-from .units import MAX_UNIT, Unit
+from .units import IS_CODE, MAX_UNIT, Unit
 
 _POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
 _NAME = re.compile(r"`[^`\s]{3,}`")
@@ -27,19 +27,20 @@ MAX_CODE_LINES, MAX_MEMBERS, MAX_STEPS = 10, 5, 10
 class Quote:
     """A quotation: its first sentence, if it has one, and the blocks that belong to it.
 
-    `above` is the heading, label or question above it, and `tab` the label of the tab around it.
+    `above` is the heading, label or question above it. `label` is that of the tab around it, or a
+    heading that is a code.
     """
 
     lead: str
     rest: tuple[str, ...]
     above: str = ""
-    tab: str = ""
+    label: str = ""
 
     def cite(self, mark: str) -> str:
         """Return the quotation with a citation after its first sentence."""
-        tab = (keep_plain(self.tab),) if self.tab else ()
+        label = (keep_plain(self.label),) if self.label else ()
         first = (f"{self.lead} {mark}",) if self.lead else ()
-        return "\n\n".join([*tab, *first, *self.rest, *(() if first else (mark,))])
+        return "\n\n".join([*label, *first, *self.rest, *(() if first else (mark,))])
 
 
 def quote_units(
@@ -64,6 +65,7 @@ class _Quoting:
         self.shown: set[Unit] = set()
         self._units = units
         self._worth = worth
+        self._labelled = ""  # The last heading that was shown as a label
         self._wanted = set(chosen)
         for unit in chosen:
             while before := unit.stem or unit.before:
@@ -85,19 +87,22 @@ class _Quoting:
     def _quote(self, unit: Unit, following: Sequence[Unit]) -> Quote:
         while unit.stem:
             unit = unit.stem
+        label = unit.tab
+        if not label and unit.above != self._labelled and IS_CODE.fullmatch(unit.above):
+            label = self._labelled = unit.above
         if unit.kind == "row":
             rows = [one for one in self._units if one.block == unit.block and one.kind == "row"]
             shown = [one for one in rows if one in self._wanted] if unit.names else [unit]
             self.shown.update(shown)
             if not unit.names:
-                return Quote(keep_plain(_cut(unit.text)), (), tab=unit.tab)
-            return Quote("", (_table(rows, shown),), tab=unit.tab)
+                return Quote(keep_plain(_cut(unit.text)), (), label=label)
+            return Quote("", (_table(rows, shown),), label=label)
         said, unit = self._up_to_block(unit, following)
         if unit.is_answer and (len(said) < MIN_SENTENCE or _POLAR.match(said)):
             said = f"{unit.question} {said}"
         rest = (*self._rest(unit), *self._use_of_names(unit))
         above = f"{unit.above} {unit.tab} {unit.question}"
-        return Quote(keep_plain(_cut(said)), rest, above, unit.tab)
+        return Quote(keep_plain(_cut(said)), rest, above, label)
 
     def _up_to_block(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
         """Return the text of a sentence, and the unit with which the text ends.
