@@ -87,6 +87,35 @@ def test_sentences_with_the_words_of_the_question_are_chosen() -> None:
     ]
 
 
+def test_sentences_with_the_kind_of_thing_that_is_asked_for_count_for_more() -> None:
+    names = "mechanic foreman plumber smith painter".split()
+    text = " ".join(f"The valve is replaced by the {name}." for name in names)
+    found = extracts(
+        "How often is the valve replaced?", hit(f"{text} The valve is replaced weekly.")
+    )
+    assert found[-1] == (1, "The valve is replaced weekly.")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the difference between a pump and a valve?",
+        "difference between pump and valve",
+        "How does a pump differ from a valve?",
+    ],
+)
+def test_a_comparison_is_answered_by_what_is_said_of_both(question: str) -> None:
+    text = "A difference is common, and to differ is too. A pump drives a valve."
+    assert extracts(question, hit(text, "Rooms")) == [(1, "A pump drives a valve.")]
+
+
+def test_the_label_of_a_tab_counts_for_what_the_tab_says() -> None:
+    names = "Linux Mac Unix BSD Solaris Windows".split()
+    tabs = [f"> **[{name}]**\n>\n> The valve is at {name[0]}:/." for name in names]
+    found = extracts("Where is the valve on Windows?", hit("\n\n".join(tabs), "Rooms"))
+    assert found[-1] == (1, "The valve is at W:/.")
+
+
 def test_headings_count_for_the_sentences_below_them() -> None:
     parts = "pump valve spring motor lever piston gasket cable filter"
     found = extracts(
@@ -338,6 +367,17 @@ def test_an_answer_says_what_it_is_made_of(
     }
 
 
+def test_names_of_the_user_in_a_message_do_not_hide_what_else_it_says() -> None:
+    denial = "The documents do not mention V9."
+    asked = Turn("user", "V9: valve is replaced yearly, no pump is needed")
+    text = events((asked,), match="weak", unknown=("V9",))[1][1]["text"]
+    assert text.startswith(f"{denial}\n\nThe documents may not answer this; the closest sentences")
+    assert f"{SENTENCE} [1]" in text
+    for turn, match in [(Turn("user", "V9: no pump"), "weak"), (asked, "none")]:
+        found: Any = events((turn,), match=match, unknown=("V9",))
+        assert found[1][1]["text"] == denial == found[2][1]["notice"]
+
+
 @pytest.mark.parametrize(
     ("question", "lacking"),
     [
@@ -425,10 +465,13 @@ def test_three_passages_are_named_at_most() -> None:
 
 
 def test_extracts_hold_no_links_images_or_html() -> None:
-    text = "The valve is replaced yearly: http://a.example.\n\nThe valve is <b>old</b>, see below."
+    text = (
+        "The valve is replaced yearly: http://a.example.\n\nIt is the valve, <b>daily</b> replaced."
+    )
     _, (_, delta), (_, done) = events(text=text)
     assert delta["text"].startswith(
-        "The valve is replaced yearly: http://a.example. [1]\n\nThe valve is old, see below. [1]"
+        "The valve is replaced yearly: http://a.example. [1]\n\n"
+        "It is the valve, daily replaced. [1]"
     )
     assert [citation["number"] for citation in done["cited"]] == [1]
 

@@ -109,8 +109,9 @@ ENGLISH = LanguageWords(
         r"|where|that|which|who|how|why|what|whether)\b"
     ),
     openings=re.compile(
-        r"(?:and|but|or|also|so|then|what about|how about|what if|same (?:for|in|on|with))\b"
-        r"|(?:for|from|in|on|under|using|via|with|without)(?: [^\W_][\w.+#-]*){1,3}\W*\Z"
+        r"(?:and|but|or|also|so|then|only|what about|how about|what if|same (?:for|in|on|with))\b"
+        r"|(?:after|at|before|by|for|from|in|of|on|since|to|under|until|using|via|with|without)\b"
+        r"(?: (?=(?:how|what|which|who[ms]e?)\b)|(?: [^\W_][\w.+#-]*){1,3}\W*\Z)"
     ),
     asking=re.compile(
         r"(?:wh(?:at|ich|o|om|ose|en|ere|y)|how|is|are|was|were|do|does|did|has|have|can|could"

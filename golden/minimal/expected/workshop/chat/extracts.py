@@ -27,7 +27,7 @@ from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
 from .quoting.announcing import ends_with_colon
-from .quoting.asked import find_lacking, says_opposite
+from .quoting.asked import find_lacking, is_message, says_opposite
 from .quoting.lines import fence_code
 from .quoting.quotes import Quote, quote_units
 from .quoting.units import Unit, read_units
@@ -41,6 +41,7 @@ HEADING_SHARE, OPENING_WORTH = 0.3, 0.1
 ANSWER_SHARE = 0.8  # Like HEADING_SHARE, for text below the user's own question
 MIN_SHARE_OF_ANSWER = 0.75  # Like MIN_SHARE_OF_BEST, if the best sentence follows a question
 MIN_SHARE_ASKED = 0.7  # Share of terms at which a question in a document counts as the same
+KIND_WORTH = 1.3  # Factor for a sentence with a number where the question asks how many
 OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question says "off"
 # Minimum share of the question in one sentence with its headings; with less, it may answer a
 # different question
@@ -53,6 +54,12 @@ _REQUEST = re.compile(
 )
 # A word such as "table" that is the subject here: "create a table", but not "a table of all pumps"
 _THING = re.compile(r"\b(?:an?|between|each|every|my|the) (\w+)\b(?! (?:about|for|of|to)\b)")
+# "What is the difference between A and B?" is answered by what the documents say about A and B.
+_COMPARISON = re.compile(
+    r"\W*(?:(?:what|was|cu[a\u00e1]l|quelle)\W+(?:\w+\W+){1,4})?"
+    r"(differences?|unterschiede?|diferencias?|diff[e\u00e9]rences?)\b"
+    r"|\W*how\b.*\b(differ|differs|different)\b"
+)
 
 _done = partial(Done, "extractive", truncated=False, usage=None)
 
@@ -102,20 +109,27 @@ def extract_answer(
     language: LanguageWords = ENGLISH,
 ) -> tuple[str, Done]:
     """Return an answer that quotes the passages, or only lists them, and its last event."""
-    if sources.unknown_identifiers:
-        # Sentences that resemble a question about an unknown identifier are off topic.
-        text = f"The documents do not mention {', '.join(sources.unknown_identifiers)}."
-        return text, _done("nothing_found", notice=text, cited=[])
+    # Passages have the corrected words, not those that the user typed.
+    question = sources.stages.get("correction", {}).get("query") or sources.query or ""
+    unknown = sources.unknown_identifiers
+    denial = f"The documents do not mention {', '.join(unknown)}." if unknown else ""
+    # Sentences that resemble a question about an unknown identifier are off topic. But a pasted
+    # error message contains names of the user's own files and packages.
+    if denial and (sources.match == "none" or not is_message(question)):
+        return denial, _done("nothing_found", notice=denial, cited=[])
     if sources.match == "none" or not passages:
         notice = "No passage is close enough to the question."
         done = _done("nothing_found", notice=notice, cited=[])
         return "Nothing was found in the documents about this.", done
-    # Passages have the corrected words, not those that the user typed.
-    question = sources.stages.get("correction", {}).get("query") or sources.query or ""
+    known = question
+    for name in unknown:
+        known = known.replace(name, " ")
     extracts, share = extract(
-        question, passages, current_index(), language.empty, is_strong=sources.match == "strong"
+        known, passages, current_index(), language.empty, is_strong=sources.match == "strong"
     )
-    is_doubtful = sources.match == "weak" or (extracts and share < MIN_ANSWERED)
+    if denial and not extracts:
+        return denial, _done("nothing_found", notice=denial, cited=[])
+    is_doubtful = denial or sources.match == "weak" or (extracts and share < MIN_ANSWERED)
     hedge = f"{HEDGES['weak']}; the closest" if is_doubtful else "The closest"
     if extracts:
         quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
@@ -125,7 +139,7 @@ def extract_answer(
         said = [*quotes]
         if is_doubtful or lacking:
             are = f"are these, and none says {lacking}" if lacking else "are"
-            said.insert(0, f"{hedge} sentences {are}:")
+            said[:0] = [*filter(None, [denial]), f"{hedge} sentences {are}:"]
         without = f"; none of the sentences says {lacking}" if lacking else ""
         notice = f"Extracted from the documents{without}."
     else:
@@ -171,6 +185,8 @@ def extract(
     without = empty.intersection(re.findall(r"\w+", lowered))
     if not _REQUEST.match(lowered):
         without = without.difference(_THING.findall(lowered))
+    if compared := _COMPARISON.match(lowered):
+        without |= {*filter(None, compared.groups())}
     asked = frozenset(_terms_asked(question, index)) or terms_of(question)
     weights = term_weights(index, asked - terms_of(" ".join(without)) or asked)
 
@@ -178,6 +194,7 @@ def extract(
         held = sum(weight for term, weight in weights.items() if term in terms)
         return held / (sum(weights.values()) or 1.0)
 
+    asks_for_kind = find_lacking(question, "") is not None
     best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
     read: list[tuple[NumberedPassage, list[Unit]]] = []
     found: dict[str, _Found] = {}
@@ -191,7 +208,7 @@ def extract(
         quotable = [place for place in range(own_units) if units[place].is_quotable]
         for count, place in enumerate(quotable, start=1):
             unit, own = units[place], coverage(said[place])
-            above = heading | terms_of(f"{unit.above} {unit.question}")
+            above = heading | terms_of(f"{unit.above} {unit.tab} {unit.question}")
             around = above.union(*whole[max(0, place - 1) : place + 2])
             is_first = is_strong and passage is passages[0]
             if weights and coverage(around) < (
@@ -207,6 +224,8 @@ def extract(
             together = coverage(whole[place] | above)
             worth = own + share * (together - own) + OPENING_WORTH / count
             worth *= rank * (OPPOSITE_WORTH if says_opposite(question, unit.words) else 1.0)
+            if asks_for_kind and not find_lacking(question, unit.words):
+                worth *= KIND_WORTH
             # "No." has no terms but those of its question.
             held = whole[place] | (terms_of(unit.question) if unit.is_answer else frozenset())
             found.setdefault(

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 from ..index.heading_terms import HEADING_MARK
+from ..index.idf import idf
 from ..index.patterns import SPACELESS
 from ..index.protocols import LaneHits, Numbers, Scores
 from ..index.reader import Index
@@ -166,9 +167,9 @@ def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
     """Return the inverse document frequency of each term, as in BM25, without heading terms."""
     plain = (term for term in sorted(set(terms)) if not term.startswith(HEADING_MARK))
-    weights = {term: _weight(index, index.keyword_lane.frequency(term)) for term in plain}
+    weights = {term: idf(index.keyword_lane.frequency(term), index.chunk_count) for term in plain}
     pairs = {term: weight for term, weight in weights.items() if _PAIR.fullmatch(term)}
-    return {**weights, **_weigh_seams(pairs, _weight(index, 0))} if pairs else weights
+    return {**weights, **_weigh_seams(pairs, idf(0, index.chunk_count))} if pairs else weights
 
 
 def _weigh_seams(pairs: dict[str, float], rarest: float) -> dict[str, float]:
@@ -189,10 +190,6 @@ def _weigh_seams(pairs: dict[str, float], rarest: float) -> dict[str, float]:
     return weights
 
 
-def _weight(index: Index, frequency: int) -> float:
-    return math.log(1 + (index.chunk_count - frequency + 0.5) / (frequency + 0.5))
-
-
 def compare_with_terms(
     keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str] = ()
 ) -> LaneHits:
@@ -202,7 +199,7 @@ def compare_with_terms(
     """
     weights = term_weights(index, terms)
     if len(keyword) and weights:
-        whole, rarest = sum(weights.values()), _weight(index, 0)
+        whole, rarest = sum(weights.values()), idf(0, index.chunk_count)
         absent = sum(weight for weight in weights.values() if weight == rarest) / whole
         doubted = bool(unknown) or (absent > MOST_ABSENT and index.chunk_count >= LEAST_CHUNKS)
         coverage = min(1.0, float(keyword.scores[0]) / whole)
@@ -213,7 +210,7 @@ def compare_with_terms(
     missing = [t for t in terms if t in theirs and not index.keyword_lane.frequency(t)]
     # If every term exists, the whole identifier counts as one missing term, since no chunk with all
     # its terms contains it.
-    return replace(keyword, missing_score=max(1, len(missing)) * _weight(index, 0))
+    return replace(keyword, missing_score=max(1, len(missing)) * idf(0, index.chunk_count))
 
 
 def judge_terms(candidates: Candidates) -> Match:

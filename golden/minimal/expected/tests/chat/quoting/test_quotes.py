@@ -123,6 +123,44 @@ def test_what_a_tab_says_is_quoted_with_its_label() -> None:
     assert quoted(code, "Run it") == ["Run it: [1]\n\n[Linux]\n\nOpen a shell.\n\n```\na\n```"]
 
 
+def test_a_tab_has_its_own_code() -> None:
+    linux = "> **[Linux]**\n>\n> ```\n> a\n> ```\n>\n> The file is old."
+    text = f"{linux}\n\n> **[Mac]**\n>\n> ```\n> b\n> ```"
+    assert quoted(text, "The file") == ["[Linux]\n\nThe file is old. [1]"]
+    units = read_units(text)
+    assert [unit.code_text for unit in units if unit.tab == "[Mac]"] == ["[Mac]\nb"]
+
+
+def test_a_heading_that_is_a_code_is_quoted_once_with_what_it_has() -> None:
+    text = "It has codes.\n\n## 28\nIt is late. It took too long.\n\n## Pumps\nThey are old."
+    assert quoted(text, "It is late", "It took", "They") == [
+        "28\n\nIt is late. [1]",
+        "It took too long. [1]",
+        "They are old. [1]",
+    ]
+    assert quoted("## v1.2\n\n| Name |\n|---|\n| a |", "a") == [
+        "v1.2\n\n| Name |\n|---|\n| a |\n\n[1]"
+    ]
+
+
+def test_a_name_is_quoted_with_the_code_below_that_has_it() -> None:
+    use = "Be there. Add it:\n\n```\npip add pump\n```"
+    assert quoted(f"First install `pump`.\n\n{use}", "First") == [
+        "First install `pump`. [1]\n\nBe there. Add it:\n\n```\npip add pump\n```"
+    ]
+    for other in (f"First install `valve`.\n\n{use}", f"First install `pump`.\n\n## New\n\n{use}"):
+        assert len(quoted(other, "First")[0]) < 30
+
+
+def test_a_short_paragraph_with_a_bold_name_is_no_label() -> None:
+    assert [
+        unit.text for unit in read_units("**Hit points** 7 (2)\n\n**Notes**\n\nIt is old.")
+    ] == [
+        "Hit points 7 (2)",
+        "It is old.",
+    ]
+
+
 def test_an_item_that_asks_is_quoted_with_its_answer() -> None:
     said = "It was late and it was dark in the room. " * 9
     text = f"- I made a mistake. How is it undone? Run `undo`. {said}Then commit."

@@ -1,7 +1,9 @@
 """Checks that an answer contains what the question asks for: a number, a time, a negation ..."""
 
 import re
+from itertools import dropwhile, takewhile
 
+from ...index.tokens import ENGLISH_STOP_WORDS
 from ...retrieval.opposites import count_denials, opposites_of, words_of
 
 _MONTHS = (
@@ -25,7 +27,7 @@ _EXTREME = re.compile(
 )
 _HOW_MANY = re.compile(
     r"\b(?:how many|(?:what|which) number of|wie viele|combien de|cu[aá]nt[oa]s|quant[ie])"
-    r"((?: \w+){0,3})",
+    r"((?: (?!(?:must|may|might)\b)\w+){0,3})",
     re.IGNORECASE,
 )
 _COUNT = (
@@ -83,6 +85,7 @@ _ANY_EXTREME = re.compile(
     r"|(?:more|less|fewer|\w{3,}er) than (?:any|all|every))\b",
     re.IGNORECASE,
 )
+_MESSAGE = re.compile(r"\w[\"')\]]*:\s")
 _CITATION = re.compile(r"\[\d{1,3}\]|^[ \t]*\d{1,3}[.)]", re.MULTILINE)
 
 
@@ -94,6 +97,11 @@ def says_opposite(question: str, text: str) -> bool:
         if opposites and not opposites & asked:
             return True
     return False
+
+
+def is_message(question: str) -> bool:
+    """Return whether a question looks like a program's message: `error: no such file`."""
+    return "?" not in question and _MESSAGE.search(question) is not None
 
 
 def find_lacking(question: str, said: str) -> str | None:
@@ -116,14 +124,14 @@ def find_lacking(question: str, said: str) -> str | None:
 
 def _asks_for_denial(question: str) -> bool:
     is_told = _DENIES.search(_CONDITION.sub("", question)) is not None
-    return is_told and not _ASKS_BEYOND.match(question)
+    return is_told and not (_ASKS_BEYOND.match(question) or is_message(question))
 
 
 def _counts(things: str, said: str) -> bool:
     """Return whether a text has a number next to one of the counted words."""
-    stems = "|".join(
-        re.escape(word.removesuffix("s")[:4]) for word in things.split() if len(word) > 2
-    )
+    named = dropwhile(ENGLISH_STOP_WORDS.__contains__, things.lower().split())
+    words = takewhile(lambda word: word not in ENGLISH_STOP_WORDS, named)
+    stems = "|".join(re.escape(word.removesuffix("s")[:4]) for word in words if len(word) > 2)
     before = rf"\b{_COUNT}\b(?:\W+\w+){{0,3}}?\W+(?:{stems})"
     after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,6}}?\W+{_COUNT}\b{_UNIT}"
     return any(re.search(pattern, said, re.IGNORECASE) for pattern in (before, after))

@@ -15,9 +15,10 @@ from ...index.records import GOES_ON
 from ..text import MIN_SENTENCE, keep_plain, shorten
 from .announcing import ends_with_colon
 from .lines import row_of
-from .units import MAX_UNIT, Unit
+from .units import IS_CODE, MAX_UNIT, Unit
 
 _POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
+_NAME = re.compile(r"`[^`\s]{3,}`")
 # Limits for the text after a sentence
 MAX_CODE_LINES, MAX_MEMBERS, MAX_STEPS = 10, 5, 10
 
@@ -26,19 +27,20 @@ MAX_CODE_LINES, MAX_MEMBERS, MAX_STEPS = 10, 5, 10
 class Quote:
     """A quotation: its first sentence, if it has one, and the blocks that belong to it.
 
-    `above` is the heading, label or question above it, and `tab` the label of the tab around it.
+    `above` is the heading, label or question above it. `label` is that of the tab around it, or a
+    heading that is a code.
     """
 
     lead: str
     rest: tuple[str, ...]
     above: str = ""
-    tab: str = ""
+    label: str = ""
 
     def cite(self, mark: str) -> str:
         """Return the quotation with a citation after its first sentence."""
-        tab = (keep_plain(self.tab),) if self.tab else ()
+        label = (keep_plain(self.label),) if self.label else ()
         first = (f"{self.lead} {mark}",) if self.lead else ()
-        return "\n\n".join([*tab, *first, *self.rest, *(() if first else (mark,))])
+        return "\n\n".join([*label, *first, *self.rest, *(() if first else (mark,))])
 
 
 def quote_units(
@@ -63,6 +65,7 @@ class _Quoting:
         self.shown: set[Unit] = set()
         self._units = units
         self._worth = worth
+        self._labelled = ""  # The last heading that was shown as a label
         self._wanted = set(chosen)
         for unit in chosen:
             while before := unit.stem or unit.before:
@@ -84,19 +87,22 @@ class _Quoting:
     def _quote(self, unit: Unit, following: Sequence[Unit]) -> Quote:
         while unit.stem:
             unit = unit.stem
+        label = unit.tab
+        if not label and unit.above != self._labelled and IS_CODE.fullmatch(unit.above):
+            label = self._labelled = unit.above
         if unit.kind == "row":
             rows = [one for one in self._units if one.block == unit.block and one.kind == "row"]
             shown = [one for one in rows if one in self._wanted] if unit.names else [unit]
             self.shown.update(shown)
             if not unit.names:
-                return Quote(keep_plain(_cut(unit.text)), (), tab=unit.tab)
-            return Quote("", (_table(rows, shown),), tab=unit.tab)
+                return Quote(keep_plain(_cut(unit.text)), (), label=label)
+            return Quote("", (_table(rows, shown),), label=label)
         said, unit = self._up_to_block(unit, following)
         if unit.is_answer and (len(said) < MIN_SENTENCE or _POLAR.match(said)):
             said = f"{unit.question} {said}"
-        rest = tuple(self._rest(unit))
+        rest = (*self._rest(unit), *self._use_of_names(unit))
         above = f"{unit.above} {unit.tab} {unit.question}"
-        return Quote(keep_plain(_cut(said)), rest, above, unit.tab)
+        return Quote(keep_plain(_cut(said)), rest, above, label)
 
     def _up_to_block(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
         """Return the text of a sentence, and the unit with which the text ends.
@@ -114,6 +120,26 @@ class _Quoting:
                     return said, other
         self.shown.add(unit)
         return unit.text, unit
+
+    def _use_of_names(self, unit: Unit) -> Iterator[str]:
+        """Yield the next paragraph with its code, if the code has a name from the sentence.
+
+        "First install `x`." may be followed by "Activate the environment, and run:".
+        """
+        place = self._units.index(unit) + 1
+        if unit.kind != "sentence" or unit.code or unit.members or unit.next or unit.details:
+            return
+        _, group = next(groupby(self._units[place:], lambda one: one.block), (0, iter(())))
+        paragraph = [*group]
+        if not paragraph or paragraph[0].block == unit.block:
+            return
+        last = paragraph[-1]
+        is_near = last.kind == "sentence" and (last.above, last.tab) == (unit.above, unit.tab)
+        names = (name[1:-1] for name in _NAME.findall(unit.text))
+        if is_near and ends_with_colon(last.text) and any(name in last.code_text for name in names):
+            self.shown.update(paragraph)
+            yield keep_plain(_cut(" ".join(one.text for one in paragraph)))
+            yield from self._rest(last)
 
     def _rest(self, unit: Unit) -> Iterator[str]:
         """Yield what belongs to a unit; a sign of omission if its colon announces nothing here."""

@@ -34,7 +34,10 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 _STOPPED = re.compile(r"[.!?:;,\u061f\u06d4\u0964\u3002\uff01\uff1a\uff1f][\s*_]*\Z")
+# A heading that its text does not repeat: `28` above "The operation timed out."
+IS_CODE = re.compile(r"[^\W\d]*\W*\d[\d.x-]*")
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
+_ENTRY = re.compile(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]+\w")  # `**Speed** 30 feet`
 _PANEL = re.compile(r"\u25b8 (.*[^?\uff1f\u061f])")  # The title of a closed block
 _STEP = re.compile(r"(?:\w+ )?\d{1,2}[.:)]\s|[\u2460-\u2473]")
 # Sentences that say nothing without the one before them, or without the code above them
@@ -99,9 +102,10 @@ class Unit:
         return "\n".join([*code, *items])
 
 
-def read_units(text: str, asked_above: str = "") -> list[Unit]:
-    """Return the units of a passage, in order; its heading `asked_above` may be a question."""
-    reader = _Reader(asked_above if _QUESTION.search(asked_above) else "")
+def read_units(text: str, heading: str = "") -> list[Unit]:
+    """Return the units of a passage, in order; `heading` is the one above it."""
+    reader = _Reader(heading if _QUESTION.search(heading) else "")
+    reader.above = heading if IS_CODE.fullmatch(heading) else ""
     reader.read(read_blocks(text), None)
     return reader.units
 
@@ -132,6 +136,9 @@ class _Reader:
                     last = opener = None
                 case Tab():
                     self.tab = block.label
+                    if last and last.tab not in ("", self.tab):
+                        # What another tab has says nothing about this one.
+                        last, opener, is_announced = None, None, False
                 case Paragraph():
                     following = blocks[place + 1] if place + 1 < len(blocks) else None
                     if _PICTURE.fullmatch(block.text):
@@ -142,7 +149,7 @@ class _Reader:
                     if panel := _PANEL.fullmatch(text):
                         self.above = panel[1]
                         continue
-                    if _is_label(text, following):
+                    if _is_label(text, following) and not _ENTRY.match(block.text):
                         label = text
                         if not (isinstance(following, Code) and last):
                             self.above = text
