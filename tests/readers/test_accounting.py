@@ -20,18 +20,18 @@ def counts(source: str, text: str, *left_out: LeftOut) -> tuple[int, int, dict[s
     return found.source, found.read, dict(found.left_out), found.unaccounted
 
 
-def test_words_are_runs_of_letters_and_digits_in_any_spelling() -> None:
+def test_words_are_runs_of_letters_and_digits() -> None:
     assert count_words(
         "The end: THE_end, stra\u00dfe; \uff21\uff22 \ufb01ne so\u00adft"
     ) == Counter({"the": 2, "end": 2, "strasse": 1, "ab": 1, "fine": 1, "soft": 1})
 
 
-def test_each_word_is_read_or_left_out_or_lost() -> None:
+def test_words_are_read_left_out_or_lost() -> None:
     menu = LeftOut(Omission.NAVIGATION, "Home Docs")
     assert counts("Home Docs One two two", "one two", menu) == (5, 2, {"navigation": 2}, 1)
 
 
-def test_what_is_said_twice_and_read_once_is_lost_once() -> None:
+def test_repeated_word_that_is_read_once_is_lost_once() -> None:
     assert counts("never never", "never") == (2, 1, {}, 1)
 
 
@@ -44,11 +44,11 @@ def test_what_is_said_twice_and_read_once_is_lost_once() -> None:
         ("userid", "user_id"),
     ],
 )
-def test_joined_and_divided_words_are_read(source: str, text: str) -> None:
+def test_joined_and_divided_words_count_as_read(source: str, text: str) -> None:
     assert counts(source, text)[3] == 0
 
 
-def test_letters_do_not_make_up_for_a_lost_word() -> None:
+def test_single_letters_do_not_replace_a_lost_word() -> None:
     assert counts("press never", "press a n e v r")[3] == 1
 
 
@@ -56,7 +56,7 @@ WORDS = st.lists(st.sampled_from(["oak", "elm", "ash", "fir", "yew", "1987"]), m
 
 
 @given(WORDS, WORDS)
-def test_what_a_reader_drops_is_counted(kept: list[str], dropped: list[str]) -> None:
+def test_dropped_words_are_counted(kept: list[str], dropped: list[str]) -> None:
     source, text = " ".join([*kept, *dropped]), " ".join(kept)
     assert counts(source, text)[3] == len(dropped)
     told = LeftOut(Omission.HIDDEN, " ".join(dropped))
@@ -133,17 +133,17 @@ NOTEBOOK = json.dumps(
         ),
     ],
 )
-def test_readers_lose_no_word(path: str, content: str | bytes) -> None:
+def test_readers_do_not_lose_words(path: str, content: str | bytes) -> None:
     document = accounted(path, content)
     assert document.reading.unaccounted == ()
 
 
-def test_what_a_reader_leaves_out_has_reasons() -> None:
+def test_left_out_text_has_reasons() -> None:
     reasons = {each.reason for each in accounted("a.md", MARKDOWN).reading.left_out}
     assert reasons >= {Omission.COMMENT, Omission.ATTRIBUTE, Omission.BINARY}
 
 
-def test_counts_go_on_and_words_do_not() -> None:
+def test_stored_readings_have_counts_without_words() -> None:
     from foundry.documents import without_words
 
     reading = replace(accounted("a.md", MARKDOWN).reading, unaccounted=("lost",))
@@ -151,7 +151,7 @@ def test_counts_go_on_and_words_do_not() -> None:
     assert (kept.left_out, kept.unaccounted, kept.words) == ((), (), reading.words)
 
 
-def test_words_that_were_told_may_be_joined_or_divided_in_another_way() -> None:
+def test_left_out_words_may_be_joined_or_divided() -> None:
     menu = LeftOut(Omission.NAVIGATION, "Home Docs")
     assert counts("HomeDocs One", "one", menu) == (2, 1, {"navigation": 1}, 0)
     menu = LeftOut(Omission.NAVIGATION, "HomeDocs")

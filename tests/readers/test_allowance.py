@@ -19,7 +19,7 @@ def outcome(allowance: Allowance) -> tuple[int, int, bool]:
     return allowance.read, allowance.unread, allowance.is_late
 
 
-def test_so_many_pages_may_be_read() -> None:
+def test_pages_are_limited() -> None:
     allowance = Allowance(2)
     assert [allowance.take() for _ in range(4)] == [True, True, False, False]
     assert outcome(allowance) == (2, 2, False)
@@ -36,7 +36,7 @@ def test_so_many_pages_may_be_read() -> None:
         (3, [60_000_001, 1], [False, False]),
     ],
 )
-def test_all_pages_have_so_many_pixels_together(
+def test_pixels_of_all_pages_are_limited(
     pages: int, pixels: list[int], may_be_read: list[bool]
 ) -> None:
     allowance = Allowance(pages)
@@ -44,16 +44,14 @@ def test_all_pages_have_so_many_pixels_together(
     assert outcome(allowance) == (may_be_read.count(True), may_be_read.count(False), False)
 
 
-def test_a_page_of_unknown_size_has_no_pixels() -> None:
+def test_pages_of_unknown_size_count_no_pixels() -> None:
     before, after = Allowance(2), Allowance(2)
     assert (before.take(), before.take(40_000_001)) == (True, False)
     assert (after.take(40_000_000), after.take()) == (True, True)
 
 
 @pytest.mark.parametrize(("seconds", "is_late"), [(60.0, False), (60.1, True)])
-def test_all_pages_have_so_much_time_together(
-    seconds: float, is_late: bool, clock: list[float]
-) -> None:
+def test_time_of_all_pages_is_limited(seconds: float, is_late: bool, clock: list[float]) -> None:
     allowance = Allowance(3)
     assert allowance.take()
     clock[0] += seconds
@@ -61,14 +59,14 @@ def test_all_pages_have_so_much_time_together(
     assert outcome(allowance) == ((1, 1, True) if is_late else (2, 0, False))
 
 
-def test_what_is_late_stays_late(clock: list[float]) -> None:
+def test_outcome_stays_late(clock: list[float]) -> None:
     allowance = Allowance(1)
     clock[0] += 21
     assert (allowance.take(), allowance.take(20_000_001)) == (False, False)
     assert outcome(allowance) == (0, 2, True)
 
 
-def test_it_is_not_time_that_keeps_more_pages_than_allowed_from_being_read(
+def test_pages_over_the_limit_are_not_late(
     clock: list[float],
 ) -> None:
     allowance = Allowance(1)
@@ -78,7 +76,7 @@ def test_it_is_not_time_that_keeps_more_pages_than_allowed_from_being_read(
     assert outcome(allowance) == (1, 1, False)
 
 
-def test_a_document_has_an_allowance_of_its_own() -> None:
+def test_documents_have_their_own_allowance() -> None:
     with allowing_pictures(7) as outer:
         with allowing_pictures(9) as inner:
             assert current_allowance() is inner

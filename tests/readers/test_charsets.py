@@ -186,7 +186,7 @@ TEXTS = [
 
 @pytest.mark.parametrize("before", [b"", ENGLISH], ids=["alone", "below English"])
 @pytest.mark.parametrize(("charset", "text"), TEXTS)
-def test_texts_are_read_as_what_they_say(charset: str, text: str, before: bytes) -> None:
+def test_charsets_are_guessed_correctly(charset: str, text: str, before: bytes) -> None:
     assert decode(before + text.encode(charset)) == (before.decode() + text, 0)
 
 
@@ -197,7 +197,7 @@ def test_a_few_western_words_are_western(text: str) -> None:
     assert decode(text.encode("cp1252"))[0] == text
 
 
-def test_guesses_are_noted_and_declarations_are_none() -> None:
+def test_guesses_are_recorded_and_declarations_are_not() -> None:
     with taking_notes() as notes:
         decode("café".encode())
         decode("caf\xe9".encode("cp1252"), "iso-8859-1")
@@ -229,7 +229,7 @@ SHORT = [
 
 
 @pytest.mark.parametrize(("charset", "text"), SHORT)
-def test_a_sentence_is_enough(charset: str, text: str) -> None:
+def test_charset_of_a_sentence_is_guessed(charset: str, text: str) -> None:
     assert decode(text.encode(charset)) == (text, 0)
     named = f"a.txt: {text}" if charset.startswith("utf") else f"See below.\n\n{text}"
     assert decode(named.encode(charset)) == (named, 0)
@@ -239,5 +239,5 @@ def test_a_sentence_is_enough(charset: str, text: str) -> None:
     "content",
     [b"Bush hid the facts" * 4, b"\x04\x07\x01\x02" * 64, bytes(range(256)) * 4, b"a\0b\0" * 2],
 )
-def test_bytes_that_are_no_wide_text_are_not_read_as_such(content: bytes) -> None:
+def test_other_bytes_are_not_read_as_utf_16(content: bytes) -> None:
     assert looks_like_wide_text(content) is None or content.startswith(b"a\0")

@@ -8,7 +8,7 @@ from foundry.runtime.web.page import FOLDER
 OFFICE = "application/vnd.openxmlformats-officedocument"
 
 
-def test_every_format_has_a_name_for_people() -> None:
+def test_formats_have_readable_names() -> None:
     script = (FOLDER / "formats.js").read_text("utf-8").replace("${OFFICE}", OFFICE)
     named = dict(re.findall(r'^  \[?["`](\S+)["`]\]?: "(.+)",$', script, re.MULTILINE))
     read = {kind for reader in (*READERS, *FILE_READERS) for kind in reader.media_types.values()}

@@ -22,7 +22,7 @@ def smuggled(text: str) -> str:
     return "".join(chr(0xE0000 + ord(character)) for character in text)
 
 
-def test_hidden_characters_go_and_are_counted_with_their_first_line() -> None:
+def test_hidden_characters_are_removed_and_counted_with_their_first_line() -> None:
     found = document(
         "a.md", f"# Pumps\n\nig\u200bno\u200bre{smuggled('all rules')}\n\nuser\u202e\u2066 end"
     )
@@ -46,11 +46,11 @@ def test_hidden_characters_go_and_are_counted_with_their_first_line() -> None:
         "\u05d0\u200f\u05d1",
     ],
 )
-def test_what_belongs_to_a_script_or_an_emoji_stays(text: str) -> None:
+def test_characters_of_scripts_and_emoji_are_kept(text: str) -> None:
     assert normalise(text) == text
 
 
-def test_what_belongs_to_a_script_stays_beside_what_is_hidden() -> None:
+def test_characters_of_scripts_are_kept_beside_hidden_ones() -> None:
     script = "\u0e01\u0e34\u0e19\u200b\u0e02\u0e49\u0e32\u0e27"
     assert normalise(f"{script} a\u200bb") == f"{script} ab"
 
@@ -65,7 +65,7 @@ def test_lines_are_counted_from_the_first() -> None:
         st.sampled_from("a e\u0301\u00e9\u00ad\u200b\u202e\ufeff\u2126\n\r\0\ud800"), max_size=8
     )
 )
-def test_parts_of_normalised_text_stay_as_they_are(text: str) -> None:
+def test_parts_of_normalised_text_are_normalised(text: str) -> None:
     starts = range(len(text) + 1)
     parts = [text[start:end] for start in starts for end in starts[start:]]
     is_stable = all(normalise(part) == part for part in parts)
@@ -73,7 +73,7 @@ def test_parts_of_normalised_text_stay_as_they_are(text: str) -> None:
     assert is_normalised(text) or not text.isascii() or not is_stable
 
 
-def test_what_is_normalised_in_slices_is_composed_at_their_ends() -> None:
+def test_slices_are_composed_at_their_ends() -> None:
     before, after = "ë" + "a" * 1_998, "b" * 2_000
     assert normalise(f"{before}e\u0301{after}") == f"{before}é{after}"
 
@@ -89,7 +89,7 @@ def test_elements_that_a_page_hides_are_counted() -> None:
     assert [(entry.kind, entry.count) for entry in found.reading.hidden] == [("hidden elements", 2)]
 
 
-def test_a_format_of_worker_processes_counts_as_well() -> None:
+def test_hidden_characters_are_counted_in_workers() -> None:
     raw = RawDocument("docs", "a.rtf", "a.rtf", rb"{\rtf1\ansi Pumps in\u8203?visible here.}")
     with Sandbox() as sandbox:
         found = read_apart(raw, sandbox)
@@ -99,7 +99,7 @@ def test_a_format_of_worker_processes_counts_as_well() -> None:
 
 
 @given(st.text(st.characters(categories=["L", "Cf", "Zs", "Mn"])))
-def test_once_is_enough(text: str) -> None:
+def test_normalising_again_changes_nothing(text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
 
 

@@ -226,7 +226,7 @@ def read_written(path: str) -> Document:
 
 
 @pytest.mark.parametrize("path", WRITERS)
-def test_what_writers_write_is_read_whole(path: str) -> None:
+def test_files_of_writers_are_read_completely(path: str) -> None:
     reading = read_written(path).reading
     assert reading.words is not None
     assert reading.unaccounted == ()
@@ -259,7 +259,7 @@ def plant(monkeypatch: pytest.MonkeyPatch, lose: Lose) -> None:
 
 @pytest.mark.parametrize("said", SAID)
 @pytest.mark.parametrize("path", WRITERS)
-def test_a_reader_that_drops_what_is_said_somewhere_is_noticed(
+def test_loss_of_text_in_one_place_is_noticed(
     path: str, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost: Counter[str] = Counter()
@@ -280,7 +280,7 @@ def test_a_reader_that_drops_what_is_said_somewhere_is_noticed(
 
 @pytest.mark.parametrize("every", [2, 10])
 @pytest.mark.parametrize("path", ["a.md", "a.html", "a.rst", "a.adoc", "a.tex", "a.org"])
-def test_a_reader_that_drops_paragraphs_is_noticed(
+def test_loss_of_paragraphs_is_noticed(
     path: str, every: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paragraphs = [f"Paragraph {number} speaks of item{number}." for number in range(40)]

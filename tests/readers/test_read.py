@@ -73,12 +73,12 @@ def zip_of(*names: str) -> bytes:
         ("LICENSE", "text", "text/plain"),
     ],
 )
-def test_the_name_chooses_the_reader(path: str, reader: str, media_type: str) -> None:
+def test_name_determines_the_reader(path: str, reader: str, media_type: str) -> None:
     document = read_document("some words", path)
     assert (reader_of(document), document.media_type) == (reader, media_type)
 
 
-def test_the_source_may_choose_the_reader() -> None:
+def test_source_may_determine_the_reader() -> None:
     document = read_document("# A\n\ntext", "1", id="1", media_type="text/markdown")
     assert (reader_of(document), document.title, document.id) == ("markdown", "A", "1")
     plain = read_document("<html>is a tag</html>", "1", id="1", media_type="text/plain")
@@ -86,7 +86,7 @@ def test_the_source_may_choose_the_reader() -> None:
 
 
 @pytest.mark.parametrize("path", ["page.txt", "page.md", "page", "page.unknown"])
-def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
+def test_html_pages_may_have_any_name(path: str) -> None:
     document = read_document("\n<!-- x --><!DOCTYPE html><title>T</title><p>words", path)
     assert (reader_of(document), document.title) == ("html", "T")
 
@@ -128,7 +128,7 @@ def test_a_page_is_read_as_one_whatever_its_name(path: str) -> None:
         ("😀 🎉", "a.md", ("no text", "")),
     ],
 )
-def test_what_is_refused_and_why(
+def test_refused_files_have_reasons(
     content: str | bytes, path: str, expected: tuple[str, str]
 ) -> None:
     assert reason(content, path) == expected
@@ -142,7 +142,7 @@ def test_ids_come_from_source_and_key() -> None:
     assert first.id != read_document("same text", "a.md", source="t").id
 
 
-def test_twins_stay_distinct_documents_with_equal_names() -> None:
+def test_files_whose_names_look_equal_are_distinct() -> None:
     names = ["café.md", "cafe\u0301.md", "caf\udce9.md"]
     documents = [read_document("x", name) for name in names]
     assert len({document.id for document in documents}) == 3
@@ -150,7 +150,7 @@ def test_twins_stay_distinct_documents_with_equal_names() -> None:
     assert documents[2].path == "caf\ufffd.md"
 
 
-def test_titles_fall_back_to_the_name() -> None:
+def test_title_falls_back_to_the_name() -> None:
     assert read_document("text", "sub/how-to_build.md").title == "how to build"
     assert read_document("x = 1", "sub/set_up.py").title == "set_up.py"
     assert read_document("# From content", "a.md").title == "From content"
@@ -159,7 +159,7 @@ def test_titles_fall_back_to_the_name() -> None:
     assert record.title == "faq.x"
 
 
-def test_metadata_is_in_the_same_normal_form_as_the_text() -> None:
+def test_metadata_is_normalised_like_the_text() -> None:
     document = read_document(
         "e\u0301\r\nx\0y\rz",
         "a.md",

@@ -79,7 +79,7 @@ def scan(*pages: str | bytes, stamp: str = "") -> bytes:
 LINES = (" ".join(WORDS[:8]), " ".join(WORDS[8:]))
 
 
-def test_nothing_is_read_from_pictures_unless_asked(sandbox: Sandbox) -> None:
+def test_pictures_are_not_read_by_default(sandbox: Sandbox) -> None:
     jpeg = picture(*LINES, kind="JPEG")
     skipped = read_file(picture(*LINES), "a.png", sandbox, ocr=False)
     assert isinstance(skipped, Skipped) and skipped.reason == "a picture"
@@ -90,7 +90,7 @@ def test_nothing_is_read_from_pictures_unless_asked(sandbox: Sandbox) -> None:
     assert (mixed.reading.unseen, mixed.reading.seen, mixed.tags) == (1, (), ())
 
 
-def test_without_the_extra_pictures_are_skipped_with_its_name(
+def test_missing_extra_is_named_for_skipped_pictures(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(contract, "_is_importable", lambda module: module != "rapidocr")
@@ -99,7 +99,7 @@ def test_without_the_extra_pictures_are_skipped_with_its_name(
     assert skipped.reason == "to be read with pip install 'rag-foundry[ocr]'"
 
 
-def test_a_report_says_how_to_read_scans_and_what_is_unsure() -> None:
+def test_report_explains_ocr_and_counts_unsure_lines() -> None:
     report = BuildReport(["s"])
     report.skip(Skipped("s", "a.pdf", "no text layer, needs OCR", "2 pages"))
     report.read(
@@ -125,7 +125,7 @@ def test_a_report_says_how_to_read_scans_and_what_is_unsure() -> None:
         (Reason.POSTSCRIPT, "to read them: ps2pdf FILE"),
     ],
 )
-def test_a_report_says_how_to_convert_what_has_no_reader(reason: Reason, remedy: str) -> None:
+def test_report_explains_how_to_convert_other_formats(reason: Reason, remedy: str) -> None:
     report = BuildReport(["s"])
     report.skip(Skipped("s", "a.bin", reason))
     assert remedy in format_report(report.to_json(), {}, "report.json")
@@ -135,7 +135,7 @@ def seen(text: str, left: float, top: float, confidence: float = 0.99) -> SeenLi
     return SeenLine(text, confidence, left, left + 0.008 * len(text), top, top + 0.02)
 
 
-def test_lines_are_put_in_order_and_columns_into_a_table() -> None:
+def test_lines_are_ordered_and_columns_become_a_table() -> None:
     page = lay_out(
         [
             *(seen("$12.50", 0.4, 0.201), seen("May 2024", 0.1, 0.2), seen("late", 0.7, 0.199)),
@@ -149,7 +149,7 @@ def test_lines_are_put_in_order_and_columns_into_a_table() -> None:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "TIFF"])
-def test_a_picture_is_read(kind: str, sandbox: Sandbox) -> None:
+def test_pictures_are_read(kind: str, sandbox: Sandbox) -> None:
     document = read_file(picture(*LINES, kind=kind), "scan.bin", sandbox)
     assert isinstance(document, Document)
     assert (reader_of(document), document.tags, document.title) == ("picture", ("scan",), "scan")
@@ -158,7 +158,7 @@ def test_a_picture_is_read(kind: str, sandbox: Sandbox) -> None:
     assert set(document.reading.text.split()) >= set(WORDS)
 
 
-def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
+def test_text_and_scanned_pages_of_a_pdf_are_read(sandbox: Sandbox) -> None:
     jpeg = picture(*LINES, kind="JPEG")
     document = read_file(scan("Words of a page with text.", jpeg, jpeg), "a.pdf", sandbox)
     assert isinstance(document, Document)
@@ -169,13 +169,13 @@ def test_pages_of_a_pdf_are_read_as_what_they_are(sandbox: Sandbox) -> None:
     assert (reader_of(document), document.reading.unseen) == ("pdf+ocr", 0)
 
 
-def test_a_picture_without_text_leaves_the_page_its_own(sandbox: Sandbox) -> None:
+def test_page_keeps_its_text_if_its_picture_has_none(sandbox: Sandbox) -> None:
     document = read_file(scan(picture("", kind="JPEG"), stamp="Stamp 7"), "a.pdf", sandbox)
     assert isinstance(document, Document)
     assert (document.reading.text.strip(), document.reading.seen) == ("Stamp 7", ())
 
 
-def test_pictures_of_word_files_and_slides_are_read_where_there_is_no_text(
+def test_pictures_in_word_files_and_slides_without_text_are_read(
     sandbox: Sandbox,
 ) -> None:
     found = read_file(docx("", **{"word/media/image1.png": picture(*LINES)}), "a.docx", sandbox)
@@ -260,7 +260,7 @@ HOSTILE: dict[str, bytes | Callable[[], bytes]] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_pictures_have_a_clear_outcome(name: str, sandbox: Sandbox) -> None:
+def test_hostile_pictures_are_skipped_with_a_reason(name: str, sandbox: Sandbox) -> None:
     hostile = HOSTILE[name]
     content = hostile if isinstance(hostile, bytes) else hostile()
     skipped = read_file(content, "a.png", sandbox)
@@ -292,7 +292,7 @@ def test_pages_of_any_size_are_rendered_within_limits(
 
 
 @pytest.mark.parametrize("degrees", [90, 180, 270])
-def test_pages_that_are_not_upright_are_turned(degrees: int, sandbox: Sandbox) -> None:
+def test_rotated_pages_are_turned(degrees: int, sandbox: Sandbox) -> None:
     stored = io.BytesIO()
     upright = Image.open(io.BytesIO(picture(*LINES, "Third line, below.")))
     upright.rotate(degrees, expand=True).save(stored, format="PNG")
@@ -302,7 +302,7 @@ def test_pages_that_are_not_upright_are_turned(degrees: int, sandbox: Sandbox) -
     assert " ".join(lines) == " ".join((*LINES, "Third line, below."))
 
 
-def test_text_in_an_unknown_script_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_in_unknown_scripts_is_not_guessed(monkeypatch: pytest.MonkeyPatch) -> None:
     # The recogniser's result for a page in Russian: its confidence is 0.57 to 0.76 per line.
     found = pictures._Found([seen("HaceneHMe", 0.1, 0.1, 0.7), seen("3eMnn", 0.1, 0.2, 0.76)])
     monkeypatch.setattr(pictures, "_recognise", lambda _: found)
@@ -356,7 +356,7 @@ def said_of(document: Document) -> list[str]:
 
 
 @pytest.mark.parametrize(("allowed", "said"), [(2, bounded(2, 4)), (3, bounded(3, 4)), (4, [])])
-def test_so_many_pages_of_a_picture_are_read_and_the_others_counted(
+def test_pages_of_a_picture_over_the_limit_are_counted(
     allowed: int, said: list[str], read_at_once: list[int]
 ) -> None:
     document = read_pages(tiff_of("a", "b", "c", "d"), "a.tif", allowed)
@@ -365,13 +365,13 @@ def test_so_many_pages_of_a_picture_are_read_and_the_others_counted(
     assert said_of(document) == said
 
 
-def test_an_hour_of_pages_is_read_up_to_the_fiftieth(read_at_once: list[int]) -> None:
+def test_default_limit_is_fifty_pages(read_at_once: list[int]) -> None:
     document = read_pages(tiff_of(*["a"] * 60), "a.tif", OCR_PAGES)
     assert read_at_once[-1] == 50
     assert said_of(document) == bounded(50, 60)
 
 
-def test_pages_of_a_pdf_with_text_of_their_own_do_not_count(read_at_once: list[int]) -> None:
+def test_pdf_pages_with_text_do_not_count_as_scans(read_at_once: list[int]) -> None:
     jpeg = picture("x", kind="JPEG")
     document = read_pages(scan(jpeg, "Words of its own.", jpeg, jpeg), "a.pdf", 2)
     assert (len(read_at_once), document.reading.seen) == (2, (1, 3))
@@ -379,7 +379,7 @@ def test_pages_of_a_pdf_with_text_of_their_own_do_not_count(read_at_once: list[i
     assert said_of(document) == bounded(2, 3)
 
 
-def test_all_pictures_of_a_word_file_or_of_slides_count_together(read_at_once: list[int]) -> None:
+def test_pictures_of_an_office_file_count_together(read_at_once: list[int]) -> None:
     pair = tiff_of("a", "b")
     media = {f"word/media/image{number}.tif": pair for number in range(3)}
     document = read_pages(docx("", **media), "a.docx", 3)
@@ -399,7 +399,7 @@ def test_all_pictures_of_a_word_file_or_of_slides_count_together(read_at_once: l
 
 
 @pytest.mark.parametrize(("pixels", "count"), [(110_000 * 3 // 4, 3), (110_000 * 3 // 4 - 1, 2)])
-def test_pixels_of_all_pages_are_bounded(
+def test_pixels_of_all_pages_are_limited(
     pixels: int, count: int, read_at_once: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(allowance, "PIXELS_A_PAGE", pixels)
@@ -409,7 +409,7 @@ def test_pixels_of_all_pages_are_bounded(
 
 
 @pytest.mark.parametrize(("seconds", "count"), [(20.0, 4), (20.1, 3)])
-def test_pages_that_take_too_long_are_left_to_the_next_build(
+def test_slow_pages_are_left_to_the_next_build(
     seconds: float, count: int, read_at_once: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(time, "process_time", lambda: seconds * 4 / 3 * len(read_at_once))
@@ -420,7 +420,7 @@ def test_pages_that_take_too_long_are_left_to_the_next_build(
     assert document.reading.is_hurried == (count == 3)
 
 
-def test_pages_without_text_that_take_too_long_are_no_document_for_now(
+def test_slow_pages_without_text_are_skipped(
     read_at_once: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pictures, "see", lambda _: read_at_once.append(0) or lay_out([]))
@@ -446,7 +446,7 @@ ocr_pages = 2
 """
 
 
-def test_a_build_says_how_many_pages_of_a_scan_it_has_read(make_project: MakeProject) -> None:
+def test_build_reports_how_many_pages_of_a_scan_are_read(make_project: MakeProject) -> None:
     scans = tiff_of("The first zebra", "The second giraffe")
     config = OCR_CONFIG.replace("ocr_pages = 2", "ocr_pages = 1")
     project = make_project({"many.tif": scans}, config=config)
@@ -461,7 +461,7 @@ def test_a_build_says_how_many_pages_of_a_scan_it_has_read(make_project: MakePro
     assert project.ask("giraffe", "--mode", "keyword")["results"]
 
 
-def test_a_scan_that_took_too_long_is_read_again_by_the_next_build(
+def test_slow_scans_are_read_again_by_the_next_build(
     make_project: MakeProject, read_at_once: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def ask_here(sandbox: Sandbox, raws: list[RawDocument], _begin: object) -> list[bytes]:
@@ -492,9 +492,7 @@ def test_a_scan_that_took_too_long_is_read_again_by_the_next_build(
         ("ocr = true\nocr_pages = 2001", "sources[0].ocr_pages"),
     ],
 )
-def test_a_bound_on_pages_must_have_pages(
-    written: str, said: str, make_project: MakeProject
-) -> None:
+def test_ocr_pages_is_checked(written: str, said: str, make_project: MakeProject) -> None:
     config = OCR_CONFIG.replace("ocr = true\nocr_pages = 2", written)
     refused = make_project({"a.md": "# A"}, config=config).run("build")
     assert refused.exit_code == 2

@@ -40,7 +40,7 @@ def title_of(text: str, media_type: str = "text/plain", title: str | None = None
         ("Short line\n\ntext", "Short line"),
     ],
 )
-def test_titles_that_a_person_would_give(text: str, title: str) -> None:
+def test_titles_are_derived_from_texts_without_one(text: str, title: str) -> None:
     assert title_of(text) == title
 
 
@@ -62,9 +62,7 @@ def test_titles_that_a_person_would_give(text: str, title: str) -> None:
     ],
 )
 @pytest.mark.parametrize("form", ["---\ntitle: {}\n---\ntext", "# {}\n\ntext", None])
-def test_a_date_in_a_title_is_one_that_people_write(
-    form: str | None, written: str, title: str
-) -> None:
+def test_dates_in_titles_are_readable(form: str | None, written: str, title: str) -> None:
     text, given = (form.format(written), None) if form else ("text", written)
     assert title_of(text, "text/markdown", given) == title
 
@@ -78,24 +76,24 @@ def test_a_date_in_a_title_is_one_that_people_write(
         ("notes/PII-2024-03-0112.md", "PII 2024 03 0112"),
     ],
 )
-def test_the_name_of_a_file_keeps_its_date(path: str, title: str) -> None:
+def test_file_names_keep_their_date(path: str, title: str) -> None:
     document = read(RawDocument("s", path, path, b"text"))
     assert isinstance(document, Document)
     assert document.title == title
 
 
-def test_the_first_heading_of_any_level_is_a_title() -> None:
+def test_first_heading_of_any_level_is_the_title() -> None:
     assert title_of("Before.\n\n## Part two\n\ntext", "text/markdown") == "Part two"
     assert title_of("## Part two\n\ntext", "text/markdown", "Given") == "Given"
 
 
-def test_the_name_of_a_file_stays_its_title() -> None:
+def test_file_name_is_the_title_of_code() -> None:
     document = read(RawDocument("s", "a.inc", "src/a.inc", b"#pragma once\n\nint a();\n"))
     assert isinstance(document, Document)
     assert document.title == "a"
 
 
-def test_a_title_is_looked_for_at_the_beginning_of_a_text() -> None:
+def test_titles_are_found_only_at_the_beginning() -> None:
     blank = "\n" * 7_995
     assert derive_title(Reading(f"{blank}Oil it.")) == "Oil i…"
     assert derive_title(Reading(f"{blank}\n\n\n\n\nOil it.")) == ""
@@ -105,17 +103,17 @@ def test_a_title_is_looked_for_at_the_beginning_of_a_text() -> None:
     ("path", "title"),
     [("a/old_pump-seals.txt", "old pump seals"), ("a/--.txt", "--.txt"), ("/", "/")],
 )
-def test_a_file_without_words_has_its_name_as_its_title(path: str, title: str) -> None:
+def test_titles_are_derived_from_file_names(path: str, title: str) -> None:
     assert title_from(path, plain.READER) == title
 
 
-def test_how_a_text_begins_is_not_counted_twice() -> None:
+def test_beginnings_of_texts_are_not_indexed_as_titles() -> None:
     assert informative_title("Dr. Smith went home…", "id-1", ()) == ()
     assert informative_title("Part two", "id-1", ()) == ("Part two",)
 
 
 @given(st.text())
-def test_a_title_is_short_and_on_one_line(text: str) -> None:
+def test_titles_are_short_and_on_one_line(text: str) -> None:
     title = derive_title(Reading(text))
     assert len(title) <= MAX_TITLE_CHARS + 1
     assert title.split() == title.split(" ") or not title

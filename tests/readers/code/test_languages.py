@@ -90,7 +90,7 @@ EXAMPLES = {
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_a_method_is_a_chunk_under_its_path_with_its_comment(name: str, sandbox: Sandbox) -> None:
+def test_methods_become_chunks_with_their_path_and_comment(name: str, sandbox: Sandbox) -> None:
     text, path, beginning = EXAMPLES[name]
     document = read_document(text, name, sandbox)
     chunks = chunk(document, chunking("headings", 1200, 0))
@@ -110,7 +110,7 @@ def test_every_grammar_has_an_example() -> None:
 
 @pytest.mark.parametrize("strategy", ["headings", "recursive", "code", "parent"])
 @pytest.mark.parametrize("name", sorted(EXAMPLES))
-def test_the_lines_of_a_file_come_together_again(
+def test_joined_chunks_restore_the_lines_of_a_file(
     name: str, strategy: Strategy, sandbox: Sandbox
 ) -> None:
     text = EXAMPLES[name][0] * 3
@@ -122,7 +122,7 @@ def test_the_lines_of_a_file_come_together_again(
     assert [line for line in joined.splitlines() if re.search(r"\w", line)] == lines
 
 
-def test_a_definition_is_found_by_its_names(make_project: MakeProject) -> None:
+def test_definitions_are_found_by_their_names(make_project: MakeProject) -> None:
     others = "".join(f"def f{n}(store):\n    return store.size, {n}\n\n\n" for n in range(20))
     files = {"shop.py": EXAMPLES["a.py"][0], "shop.cpp": EXAMPLES["a.cpp"][0], "uses.py": others}
     project = make_project(files)

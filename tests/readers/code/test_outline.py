@@ -18,7 +18,7 @@ def outline(language: str, text: str) -> list[tuple[int, str, str]]:
     return [(level, name, line.strip()) for level, name, line in lines]
 
 
-def test_text_after_a_definition_belongs_to_what_is_around_it(sandbox: Sandbox) -> None:
+def test_text_after_a_definition_belongs_to_the_enclosing_section(sandbox: Sandbox) -> None:
     text = "class A:\n    def m(self):\n        pass\n\n    late = 1\n\n\nprint(A)\n"
     assert outline("python", text) == [
         (1, "A", "class A:"),
@@ -35,12 +35,12 @@ def test_text_after_a_definition_belongs_to_what_is_around_it(sandbox: Sandbox) 
     ]
 
 
-def test_what_only_closes_is_no_text_of_its_own() -> None:
+def test_closing_lines_have_no_section_of_their_own() -> None:
     text = "module M\n  def a\n    1\n  end\nend\n"
     assert outline("ruby", text) == [(1, "M", "module M"), (2, "a", "def a")]
 
 
-def test_names_that_are_given_by_assignment() -> None:
+def test_assignments_name_definitions() -> None:
     text = (
         "export const run = async () => {\n  go();\n};\nmodule.exports.stop = function () {};\n"
         "Store.prototype.size = function () {};\nconst plain = 3;\n"
@@ -54,14 +54,14 @@ def test_names_that_are_given_by_assignment() -> None:
     ]
 
 
-def test_functions_within_a_long_function_only() -> None:
+def test_inner_functions_are_sections_only_in_long_functions() -> None:
     inner = "    def inner():\n" + "        call_something()\n" * 20
     assert [name for _, name, _ in outline("python", f"def outer():\n{inner}")] == ["outer"]
     names = [name for _, name, _ in outline("python", f"def outer():\n{inner * 3}")]
     assert names == ["outer", "inner", "inner", "inner"]
 
 
-def test_a_long_function_is_cut_between_statements(sandbox: Sandbox) -> None:
+def test_long_functions_are_cut_between_statements(sandbox: Sandbox) -> None:
     statement = "    if ready:\n        first()\n\n        second()\n"
     document = read_document("def f():\n" + statement * 40, "a.py", sandbox)
     chunks = chunk(document, chunking("code", 300, 0))
@@ -76,13 +76,13 @@ def test_offsets_are_in_characters() -> None:
     assert outline("python", text)[-1] == (1, "", "x = '\u4e2d'")
 
 
-def test_headers_are_read_as_the_language_that_fits() -> None:
+def test_c_headers_with_classes_are_read_as_cpp() -> None:
     text = "class Store {\n  int n;\n  int size() const { return 1; }\n};\n"
     assert [name for _, name, _ in outline("c", text)] == ["Store", "size"]
 
 
 @pytest.mark.parametrize("error", [RuntimeError, MemoryError])
-def test_code_that_its_parser_cannot_take_is_text(
+def test_code_that_breaks_the_parser_is_read_as_text(
     error: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:

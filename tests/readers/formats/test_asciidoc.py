@@ -28,7 +28,7 @@ def test_titles_may_be_underlined() -> None:
     assert "```" not in text_of(source)
 
 
-def test_a_listing_below_a_line_of_another_length_is_no_title() -> None:
+def test_listings_below_a_shorter_line_are_not_titles() -> None:
     source = "= T\n\nRun this command:\n----\nx = 1\n----\n\nThe end\n"
     assert outline(source) == [(1, "T")]
     assert "```\nx = 1\n```" in text_of(source)
@@ -41,11 +41,11 @@ def test_titles_in_the_outline_have_no_markup() -> None:
     assert "# The *big* `press`" in text_of(source)
 
 
-def test_a_heading_may_close_as_it_opens() -> None:
+def test_headings_may_end_with_their_marks() -> None:
     assert outline("= T\n\n== Two ==\n\nText.\n") == [(1, "T"), (2, "Two")]
 
 
-def test_what_is_set_in_is_literal_but_not_in_a_list() -> None:
+def test_indented_text_is_literal_except_in_lists() -> None:
     source = "= T\n\nFor example:\n\n    $ press x\n      y\n\nDone.\n\n--flag::\n\tWhat it does.\n"
     assert text_of(source).split("\n\n", 2)[2] == (
         "```\n$ press x\n  y\n```\n\nDone.\n\n--flag\n: What it does."
@@ -80,14 +80,14 @@ def test_text(written: str, expected: str) -> None:
     assert text_of(f"{written}\n") == expected
 
 
-def test_of_text_under_conditions_all_is_kept() -> None:
+def test_all_conditional_text_is_kept() -> None:
     source = "= T\n\nifdef::x[One line.]\nifndef::y,z[]\nA block.\nendif::y,z[]\n"
     document = read_text(source)
     assert "One line.\nA block." in document.reading.text
     assert "ifdef::x[" in {each.text for each in document.reading.left_out}
 
 
-def test_admonitions_say_their_kind_and_quotations_who_said_it() -> None:
+def test_admonitions_have_their_kind_and_quotations_their_author() -> None:
     source = (
         "[WARNING]\n====\nHot.\n====\n\n[TIP]\nCool it.\n\nNOTE: Dry.\n\n"
         "[quote, Ada Fox, Letters]\n____\nSo it was.\n____\n\n[verse,Bo]\nOh\nno\n"
@@ -99,7 +99,7 @@ def test_admonitions_say_their_kind_and_quotations_who_said_it() -> None:
     ]
 
 
-def test_tabs_and_collapsible_blocks_are_quotations() -> None:
+def test_tabs_and_collapsible_blocks_become_quotations() -> None:
     source = (
         "[tabs]\n======\nMaven::\n+\n[source,xml]\n----\n<a/>\n----\n\nGradle::\n+\n--\n* b\n--\n"
         "======\n\n.More\n[%collapsible]\n====\nc\n====\n\n.Careful\n[NOTE]\nd\n\n"
@@ -156,7 +156,7 @@ def test_author_and_date_below_the_title() -> None:
     assert document.modified == "2024-05-03"
 
 
-def test_what_is_left_out_is_told() -> None:
+def test_left_out_text_is_reported() -> None:
     source = ":x: secret\n// aside\n////\nlong aside\n////\ninclude::other.adoc[]\n\nText {x}.\n"
     told = {(each.reason.value, each.text) for each in read_text(source).reading.left_out}
     assert told == {
@@ -168,7 +168,7 @@ def test_what_is_left_out_is_told() -> None:
     }
 
 
-def test_attributes_that_fill_in_each_other_end() -> None:
+def test_nested_attributes_are_limited() -> None:
     lines = [f":a{n + 1}: {{a{n}}}{{a{n}}}{{a{n}}}" for n in range(60)]
     assert len(text_of("\n".join([":a0: xx", *lines, "", "{a60} end", ""]))) < 100_000
 
@@ -184,11 +184,11 @@ def test_attributes_that_fill_in_each_other_end() -> None:
         ("a:: b\nc:: d\ne::\n\n* f", "a\n: b\n\nc\n: d\n\ne:\n\n- f"),
     ],
 )
-def test_items_have_the_numbers_that_are_shown(written: str, expected: str) -> None:
+def test_items_have_the_numbers_shown(written: str, expected: str) -> None:
     assert text_of(written) == expected
 
 
-def test_a_note_with_a_name_is_its_text() -> None:
+def test_named_footnotes_are_read() -> None:
     for macro in ("footnoteref:[dry,Dry ones.]", "footnote:dry[Dry ones.]", "footnote:[Dry ones.]"):
         assert text_of(f"Plums{macro}") == "Plums (Dry ones.)"
 
@@ -204,18 +204,18 @@ def test_a_note_with_a_name_is_its_text() -> None:
         ("[[[pp]]] Hunt. [[[k,Knuth]]] Art.", "[pp] Hunt. [Knuth] Art."),
     ],
 )
-def test_links_and_pictures_keep_their_words(written: str, shown: str) -> None:
+def test_words_of_links_and_pictures_are_kept(written: str, shown: str) -> None:
     document = read_text(f"= T\n\n{written}\n")
     assert document.reading.text == f"# T\n\n{shown}".rstrip()
     assert document.reading.words is not None and document.reading.words.unaccounted == 0
 
 
-def test_attributes_for_signs_are_no_marks() -> None:
+def test_attributes_for_characters_are_not_markup() -> None:
     source = 'C{plus}{plus} writes "{plus}" (or "{plus}"), {asterisk}not bold{asterisk}.\n'
     assert text_of(source) == 'C++ writes "+" (or "+"), *not bold*.'
 
 
-def test_paragraphs_that_are_listings() -> None:
+def test_paragraphs_may_be_listings() -> None:
     source = "[synopsis]\ngit x [-v]\n      [<path>...]\n\n[source,ruby]\n= 1\n\nText.\n"
     assert text_of(source) == (
         "```\ngit x [-v]\n      [<path>...]\n```\n\n```ruby\n= 1\n```\n\nText."
@@ -224,12 +224,12 @@ def test_paragraphs_that_are_listings() -> None:
     assert text_of(titled) == "run.sh\n\n```bash\nls\n```\n\na.txt\n\n```\nx\ny\n```\n\nText."
 
 
-def test_a_long_term_has_a_definition() -> None:
+def test_long_terms_have_a_definition() -> None:
     term = "`push " + "[--option] " * 40 + "`"
     assert text_of(f"{term}::\n\n\tSave it.\n") == f"{term}\n: Save it."
 
 
-def test_several_terms_have_one_definition() -> None:
+def test_terms_may_share_a_definition() -> None:
     source = "`-t`::\n`--trees`::\n\tShow trees.\n\n`-z`::\n\n`--null`:: End with it.\n"
     assert text_of(source) == "`-t`\n`--trees`\n: Show trees.\n\n`-z`\n`--null`\n: End with it."
 
@@ -242,7 +242,7 @@ def test_references_to_sections_are_links() -> None:
     )
 
 
-def test_titles_stand_with_their_block() -> None:
+def test_block_titles_are_next_to_their_block() -> None:
     assert text_of(".A map\nimage::map.png[Map]") == "![Map](map.png)\n\nA map"
     assert text_of(".Care\nWARNING: Hot.") == "> Warning: Care\n>\n> Hot."
     assert text_of("====\nTIP: Cold.\n====") == "> Tip: Cold."
@@ -261,16 +261,16 @@ def test_listings_have_titles_values_and_links_to_included_files() -> None:
     assert any("c.rb" in each.text for each in read_text(source).reading.left_out)
 
 
-def test_what_is_passed_through_is_a_formula_or_html() -> None:
+def test_passthroughs_are_formulas_or_html() -> None:
     source = "[stem]\n++++\nx^2\n++++\n\n++++\n<p>Some <b>words</b></p>\n++++\n"
     assert text_of(source) == "$$\nx^2\n$$\n\nSome **words**"
 
 
-def test_ids_within_titles_name_sections() -> None:
+def test_anchors_in_titles_name_sections() -> None:
     assert text_of("== The use [[use]]\n\nSee <<use>>.").endswith("See [The use](#the-use).")
 
 
-def test_macros_beside_each_other_are_words_apart() -> None:
+def test_adjacent_macros_are_separate_words() -> None:
     said = text_of("label:new[Since 2025.12]label:top[Enterprise] it")
     assert said == "new Since 2025.12 top Enterprise it"
 

@@ -56,12 +56,12 @@ def event(*lines: str) -> str:
 @pytest.mark.parametrize(
     ("last", "shown"), [("20240504", "03"), ("20240506", "05"), ("20240503", "03")]
 )
-def test_a_whole_day_ends_before_the_day_that_is_written(last: str, shown: str) -> None:
+def test_whole_days_end_before_the_written_day(last: str, shown: str) -> None:
     text = event("SUMMARY:Fair", "DTSTART;VALUE=DATE:20240503", f"DTEND;VALUE=DATE:{last}")
     assert text == f"## Fair\n\nBegins: 2024-05-03\nEnds: 2024-05-{shown}"
 
 
-def test_events_say_how_long_and_when_not() -> None:
+def test_events_have_duration_exceptions_and_attachments() -> None:
     text = event(
         *("SUMMARY:Fair", "DTSTART:20240503T100000Z", "DURATION:P1DT1H30M", "STATUS:CANCELLED"),
         *("RRULE:FREQ=WEEKLY", "EXDATE;TZID=CET:20240510T120000,20240517T120000"),
@@ -75,11 +75,11 @@ def test_events_say_how_long_and_when_not() -> None:
     )
 
 
-def test_an_event_without_a_title_is_not_part_of_the_event_before() -> None:
+def test_events_without_a_title_have_their_own_section() -> None:
     assert event("DESCRIPTION:Bring pens.", "STATUS:CONFIRMED") == "## Event\n\nAbout: Bring pens."
 
 
-def test_a_line_may_be_folded_within_a_character() -> None:
+def test_lines_may_be_folded_within_a_character() -> None:
     content = EVENT.replace("seals", "größte").encode().replace(b"\xc3\xb6", b"\xc3\r\n \xb6")
     document = read(RawDocument("s", "a.ics", "a.ics", content))
     assert isinstance(document, Document)
@@ -88,7 +88,7 @@ def test_a_line_may_be_folded_within_a_character() -> None:
     assert document.reading.words.unaccounted == 0
 
 
-def test_another_text_is_no_calendar() -> None:
+def test_other_text_is_not_a_calendar() -> None:
     result = read_calendar("The calendar of the pump house.")
     assert isinstance(result, Skipped)
     assert result.reason == "content does not match its name"

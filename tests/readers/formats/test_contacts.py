@@ -23,7 +23,7 @@ def test_contacts() -> None:
     assert document.reading.unaccounted == ()
 
 
-def test_numbers_and_addresses_say_of_what_kind_they_are() -> None:
+def test_numbers_and_addresses_have_their_kind() -> None:
     lines = (
         *("BEGIN:VCARD", "VERSION:2.1"),
         "N;CHARSET=KOI8-R;ENCODING=QUOTED-PRINTABLE:=F3=CC=C9=D7=C1",
@@ -40,5 +40,5 @@ def test_numbers_and_addresses_say_of_what_kind_they_are() -> None:
     )
 
 
-def test_other_text_is_no_contact() -> None:
+def test_other_text_is_not_a_contact() -> None:
     assert isinstance(read(RawDocument("s", "a.vcf", "a.vcf", b"just words")), Skipped)

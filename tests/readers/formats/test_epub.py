@@ -55,7 +55,7 @@ def outline(reading: Reading) -> list[tuple[int, str]]:
     return [(heading.level, heading.text) for heading in reading.headings]
 
 
-def test_a_file_without_a_name_goes_on_with_the_chapter_before() -> None:
+def test_files_outside_the_navigation_continue_a_chapter() -> None:
     navigation = NAVIGATION.format(
         '<li><a href="t/a.xhtml">One</a></li><li><a href="t/c.xhtml">Two: Wasps</a></li>'
     )
@@ -63,13 +63,13 @@ def test_a_file_without_a_name_goes_on_with_the_chapter_before() -> None:
     assert read(chapters, navigation).text == "# One\n\nx\n\ny\n\n# Two: Wasps\n\nz"
 
 
-def test_a_file_that_is_missing_is_told() -> None:
+def test_missing_files_are_reported() -> None:
     with taking_notes() as notes:
         assert read({"a": "<p>x</p>", "missing": "", "c": "<p>z</p>"}).text == "x\n\nz"
     assert [*notes.damaged] == ["o/t/missing.xhtml"]
 
 
-def test_chapters_are_as_deep_as_in_the_navigation() -> None:
+def test_chapters_have_their_level_in_the_navigation() -> None:
     chapters = {"a": "<h1>Part</h1>", "b": "<h1>Chapter</h1><h2>Section</h2>", "c": "<h3>End</h3>"}
     points = (
         '<navPoint><navLabel><text>Part</text></navLabel><content src="t/a.xhtml"/><navPoint>'
@@ -112,11 +112,11 @@ def test_notes_and_headers_of_chapters_are_read() -> None:
         ("<dc:date>1890-01-01</dc:date>", "1890-01-01"),
     ],
 )
-def test_the_date_is_that_of_the_last_change(metadata: str, modified: str) -> None:
+def test_date_of_change_is_preferred_to_publication(metadata: str, modified: str) -> None:
     assert read({"a": "<p>x</p>"}, "", metadata).modified == modified
 
 
-def test_text_before_a_named_section_belongs_to_its_own_chapter() -> None:
+def test_text_before_a_named_section_belongs_to_its_chapter() -> None:
     navigation = NAVIGATION.format(
         '<li><a href="t/a.xhtml">One</a></li><li><a href="t/b.xhtml">Two</a>'
         '<ol><li><a href="t/b.xhtml#s">Wasps</a></li></ol></li>'
@@ -127,7 +127,7 @@ def test_text_before_a_named_section_belongs_to_its_own_chapter() -> None:
     assert outline(read(named, navigation))[1:] == [(1, "Two"), (2, "Wasps")]
 
 
-def test_a_navigation_outside_the_text_is_told() -> None:
+def test_separate_navigation_is_reported_as_duplicate() -> None:
     navigation = NAVIGATION.format('<li><a href="t/a.xhtml">One</a></li>')
     with taking_notes() as notes:
         read({"a": "<h1>One</h1><p>x</p>"}, navigation)
@@ -136,7 +136,7 @@ def test_a_navigation_outside_the_text_is_told() -> None:
     }
 
 
-def test_parts_without_a_page_are_above_their_chapters() -> None:
+def test_parts_without_a_page_are_headings_of_their_chapters() -> None:
     navigation = NAVIGATION.format(
         '<li><span>Part I</span><ol><li><a href="t/a.xhtml">One</a></li></ol>'
         '</li><li><span>Part II</span><ol><li><a href="t/b.xhtml">Two</a></li></ol></li>'

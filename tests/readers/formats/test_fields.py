@@ -34,7 +34,7 @@ from foundry.readers.formats.office.fields import shown_by
         (r"EQ \f(1", "1/"),
     ],
 )
-def test_what_fields_show(instruction: str, shown: str) -> None:
+def test_fields_have_the_text_shown(instruction: str, shown: str) -> None:
     assert shown_by(instruction) == shown
 
 
@@ -44,7 +44,7 @@ def test_nesting_is_limited() -> None:
 
 
 @pytest.mark.parametrize("result", ["", r"{\fldrslt }", r"{\fldrslt {\b}}"])
-def test_rtf_shows_fields_without_a_result(result: str) -> None:
+def test_rtf_fields_without_a_result_are_computed(result: str) -> None:
     body = (
         rf"Half is {{\field{{\*\fldinst {{ EQ \\f(1,2)}}}}{result}}}, {{\field{{\*\fldinst QUOTE "
         "}}"

@@ -45,16 +45,16 @@ def test_forms_of_front_matter(block: str) -> None:
         ("date: 2023-01-01\nupdated: 2024-05-03", "2024-05-03"),
     ],
 )
-def test_dates_as_generators_of_sites_write_them(line: str, modified: str | None) -> None:
+def test_date_formats_of_site_generators(line: str, modified: str | None) -> None:
     assert read_page(f"---\n{line}\n---\nBody.\n").modified == modified
 
 
 @pytest.mark.parametrize("text", ["+++\nno toml\n+++\nBody.\n", "{x: y}\n\nBody.\n", '{"a"\n\nB\n'])
-def test_what_is_no_front_matter_is_text(text: str) -> None:
+def test_other_text_is_not_front_matter(text: str) -> None:
     assert read_page(text).reading.text.startswith(text[:6].strip())
 
 
-def test_hexo_needs_no_opening_mark() -> None:
+def test_hexo_front_matter_needs_no_opening_mark() -> None:
     document = read_page("title: The plums\ndate: 2013/7/13 20:46:25\ntags: [a]\n---\nBody.\n")
     assert (document.title, document.modified) == ("The plums", "2013-07-13T20:46:25Z")
     assert document.tags == ("a",)

@@ -43,11 +43,11 @@ def test_the_main_content_becomes_markdown() -> None:
         "<!-- secret -->",
     ],
 )
-def test_what_a_reader_does_not_see_is_left_out(element: str) -> None:
+def test_hidden_elements_are_left_out(element: str) -> None:
     assert "secret" not in read_page(f"<body><p>shown</p>{element}</body>").reading.text
 
 
-def test_several_articles_are_all_kept() -> None:
+def test_all_articles_are_kept() -> None:
     text = read_page("<body><article>first</article><article>second</article></body>").reading.text
     assert "first" in text
     assert "second" in text
@@ -58,7 +58,7 @@ def test_titles() -> None:
     assert read_page("<head><meta property='og:title' content='Og'></head><p>x").title == "Og"
 
 
-def test_images_leave_their_description() -> None:
+def test_descriptions_of_images_are_kept() -> None:
     page = "<p>see <img src='data:image/png;base64,AAAA' alt='a chart'> and <img src='x.png'></p>"
     assert read_page(page).reading.text.strip() == "see ![a chart]() and"
 
@@ -70,7 +70,7 @@ def test_declared_charset() -> None:
     assert "é" in read_page(utf8).reading.text
 
 
-def test_modified_is_what_the_page_states() -> None:
+def test_date_of_change_is_read_from_the_page() -> None:
     page = "<meta property='article:modified_time' content='2024-05-06T07:08:09Z'><p>x"
     assert read_page(page).modified == "2024-05-06T07:08:09Z"
 
@@ -84,7 +84,7 @@ def test_deep_pages_are_skipped_at_once(tag: str) -> None:
     assert time.process_time() - begin < 30
 
 
-def test_closed_elements_are_not_depth() -> None:
+def test_closed_elements_do_not_count_as_nesting() -> None:
     assert read_page("<div><p>x</p></div>" * 2_000).reading.text.count("x") == 2_000
     assert read_page("<ul>" + "<li>x" * 2_000 + "</ul>").reading.text.count("x") == 2_000
     scripted = "<script>" + "'<div>';" * 2_000 + "</script><p>x"
@@ -105,7 +105,7 @@ def test_closed_elements_are_not_depth() -> None:
         "<p>x<svg/>" + "<math>" * 200,
     ],
 )
-def test_unterminated_and_giant_tags_end(page: str) -> None:
+def test_unterminated_and_giant_tags_are_read(page: str) -> None:
     begin = time.process_time()
     assert "x" in read_page(page).reading.text
     assert time.process_time() - begin < 30
@@ -119,7 +119,7 @@ def test_unterminated_and_giant_tags_end(page: str) -> None:
         "<p>Loading</p><noscript>Please enable JavaScript.</noscript><script src=a.js></script>",
     ],
 )
-def test_a_page_that_scripts_fill_needs_a_browser(body: str) -> None:
+def test_pages_filled_by_scripts_need_a_browser(body: str) -> None:
     skipped = read(
         RawDocument(source="s", key="a", path="a.html", content=f"<title>T</title>{body}".encode())
     )
@@ -128,14 +128,14 @@ def test_a_page_that_scripts_fill_needs_a_browser(body: str) -> None:
     assert (skipped.reason, skipped.detail) == ("needs a browser", said)
 
 
-def test_a_page_with_words_of_its_own_needs_none() -> None:
+def test_pages_with_words_need_no_browser() -> None:
     words = "<p>" + "These words are there without a script. " * 5
     page = f"<div id=root>{words}</div><script></script><noscript>JavaScript?</noscript>"
     document = read(RawDocument(source="s", key="a", path="a.html", content=page.encode()))
     assert isinstance(document, Document)
 
 
-def test_the_page_inside_a_frame_is_read_in_its_place() -> None:
+def test_pages_in_frames_are_read_in_place() -> None:
     page = (
         "<main><p>Before.</p><iframe width=9 srcdoc='<p>Plums &amp;amp; figs</p>' title=x></iframe>"
         '<iframe srcdoc="&lt;h2&gt;Inner&lt;/h2&gt;&lt;script&gt;x()&lt;/script&gt;">old</iframe>'

@@ -41,7 +41,7 @@ def test_text(written: str, printed: str | None) -> None:
     assert text == (printed or "see [the page](https://e.org/a%20b)")
 
 
-def test_own_commands_are_expanded() -> None:
+def test_defined_commands_are_expanded() -> None:
     preamble = (
         "\\newcommand{\\tool}{Press\\emph{works}}\\newcommand*{\\key}[2][Ctrl]{#1-#2}"
         "\\def\\pair#1#2{#2 before #1}"
@@ -52,17 +52,17 @@ def test_own_commands_are_expanded() -> None:
     )
 
 
-def test_commands_that_expand_without_end_do_end() -> None:
+def test_endless_expansion_is_stopped() -> None:
     preamble = r"\newcommand{\a}{\b\b}\newcommand{\b}{\a\a}"
     assert read_body(r"before \a after", preamble).reading.text.startswith("before")
 
 
-def test_titles_with_commands_in_commands() -> None:
+def test_titles_with_nested_commands() -> None:
     document = read_body(r"\section[Short]{A \emph{b \textbf{c \textit{d}}} e}" + "\nText.")
     assert [(h.level, h.text) for h in document.reading.headings] == [(2, "A b c d e")]
 
 
-def test_listings_are_kept_as_they_are() -> None:
+def test_listings_are_kept_unchanged() -> None:
     body = (
         "\\begin{lstlisting}[language=Python, caption={One}]\nx = 7 % 2  # {\n\\end{lstlisting}\n"
         '\\begin{minted}[linenos]{go}\nf("%d")\n\\end{minted}\n'
@@ -85,7 +85,7 @@ def test_lists_keep_their_numbers_and_terms() -> None:
     assert lines == ["1. One", "  - Inner", "2. Two", "- Oak: A tree."]
 
 
-def test_tables_fill_cells_that_span() -> None:
+def test_merged_cells_are_filled() -> None:
     body = (
         "\\begin{table}[ht]\\centering\\begin{tabular}{l|rr}\\toprule\n"
         "Area & \\multicolumn{2}{c}{Sold} \\\\ \\cmidrule(lr){2-3}\n"
@@ -103,7 +103,7 @@ def test_tables_fill_cells_that_span() -> None:
     ]
 
 
-def test_theorems_say_what_they_are() -> None:
+def test_theorems_have_their_kind() -> None:
     preamble = r"\newtheorem{satz}{Satz}"
     body = (
         "\\begin{satz}[Euler]Words.\\end{satz}\n\\begin{proof}Easy.\\end{proof}\n"
@@ -113,7 +113,7 @@ def test_theorems_say_what_they_are() -> None:
     assert text.split("\n\n") == ["Satz (Euler). Words.", "Proof. Easy.", "Abstract. Short."]
 
 
-def test_what_is_left_out_is_told() -> None:
+def test_left_out_text_is_reported() -> None:
     body = "Text \\label{sec:one}here. % aside\n\\begin{tikzpicture}\\draw (0,0);\\end{tikzpicture}"
     told = {(each.reason.value, each.text.strip()) for each in read_body(body).reading.left_out}
     assert {("attribute", "sec:one"), ("comment", "% aside"), ("script", r"\draw (0,0);")} <= told
@@ -129,11 +129,11 @@ def test_what_is_left_out_is_told() -> None:
         r"\a[" * 20_000,
     ],
 )
-def test_what_does_not_end_ends(source: str) -> None:
+def test_unclosed_markup_is_read(source: str) -> None:
     assert read(RawDocument("s", "a.tex", "a.tex", f"words {source}".encode()))
 
 
-def test_lists_go_on_from_the_number_that_is_set() -> None:
+def test_lists_continue_from_a_set_number() -> None:
     text = read_body(
         r"\begin{enumerate}\setcounter{enumi}{2}\item c\item d\end{enumerate}"
         r"\begin{enumerate}[resume]\item e\end{enumerate}"
@@ -148,7 +148,7 @@ def test_captions_of_listings_are_printed() -> None:
     assert read_body(code).reading.text == "The press\n\n```c\nint x;\n```"
 
 
-def test_what_is_not_printed_is_told() -> None:
+def test_arguments_that_are_not_printed_are_reported() -> None:
     document = read_body(
         r"\section[short]{Erd\H{o}s} na\"ive caf\'{e} \caption[brief]{Long}"
         r"\begin{tabular}{ll}\multicolumn{2}{c}{Wide}\\[4mm] \multirow{3}{*}{Tall} & x\end{tabular}"
@@ -170,13 +170,13 @@ def test_what_is_not_printed_is_told() -> None:
         ("\\begin{tcolorbox}[title=Box title]\nIn it\n\\end{tcolorbox}", "Box title\n\nIn it"),
     ],
 )
-def test_options_and_index_entries_are_no_words(written: str, printed: str) -> None:
+def test_options_and_index_entries_are_not_text(written: str, printed: str) -> None:
     document = read_body(written)
     assert document.reading.text == printed
     assert document.reading.words is not None and document.reading.words.unaccounted == 0
 
 
-def test_a_long_table_has_one_header() -> None:
+def test_long_tables_have_one_header() -> None:
     source = (
         "\\begin{longtable}{ll}\\caption{Prices}\\\\ Fruit & Kg \\\\ \\endfirsthead\n"
         "Fruit & Kg \\\\ \\endhead\nPlum & 1 \\\\ \\end{longtable}"
@@ -185,11 +185,11 @@ def test_a_long_table_has_one_header() -> None:
     assert read_body(source).reading.text == shown
 
 
-def test_notes_in_the_margin_are_separate_words() -> None:
+def test_margin_notes_are_separate_words() -> None:
     assert read_body("Word\\marginpar{note} more").reading.text == "Word (note) more"
 
 
-def test_slides_are_sections_that_end_with_them() -> None:
+def test_slides_are_sections_of_their_own() -> None:
     body = (
         "\\section{A}\n\\begin{frame}<1->[fragile]{First \\emph{one}}{Sub}Words.\\end{frame}\n"
         "\\begin{frame}\\frametitle{Second}More.\\end{frame}\n\\begin{frame}None.\\end{frame}\n"
@@ -200,7 +200,7 @@ def test_slides_are_sections_that_end_with_them() -> None:
     assert reading.text.index("None.") >= reading.headings[-1].start
 
 
-def test_captions_of_parts_and_arguments_of_boxes_are_words() -> None:
+def test_captions_of_subfigures_and_titles_of_boxes_are_read() -> None:
     body = (
         "\\begin{figure}\\subfloat[First \\emph{part}\\label{a}]{\\includegraphics{x}}\n"
         "\\subcaptionbox{Second part}{\\includegraphics{y}}\\captionof{table}{Of it}\\end{figure}\n"
@@ -210,7 +210,7 @@ def test_captions_of_parts_and_arguments_of_boxes_are_words() -> None:
     assert said == "First part Second part Of it Careful Hot.".split()
 
 
-def test_references_are_shown_by_their_labels_and_listed_files_are_linked() -> None:
+def test_references_show_their_labels_and_listed_files_are_linked() -> None:
     source = r"See Figure~\ref{fig:a} and \cref{sec:b}.\label{x}"
     assert read_body(source).reading.text == "See Figure [fig:a] and [sec:b]."
     listed = r"\lstinputlisting[caption={Ripe plums},language=C]{src/plum.c}"

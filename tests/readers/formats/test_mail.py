@@ -33,7 +33,7 @@ def mixed(*parts: MIMEBase | EmailMessage, kind: str = "mixed") -> bytes:
     return message.as_bytes()
 
 
-def test_every_part_that_is_shown_is_read_in_its_place() -> None:
+def test_all_shown_parts_are_read_in_order() -> None:
     plan = MIMEApplication(b"x", "pdf")
     plan.add_header("Content-Disposition", "inline", filename="plan.pdf")
     log = MIMEText("secret log")
@@ -50,7 +50,7 @@ def test_every_part_that_is_shown_is_read_in_its_place() -> None:
         ("This message requires a mail reader that supports HTML.", "The page."),
     ],
 )
-def test_one_alternative_is_read(plain: str, expected: str) -> None:
+def test_only_one_alternative_is_read(plain: str, expected: str) -> None:
     content = mixed(MIMEText(plain), MIMEText("<p>The page.</p>", "html"), kind="alternative")
     document = read_mail(content)
     assert document.reading.text.endswith(f"\n\n{expected}")
@@ -60,7 +60,7 @@ def test_one_alternative_is_read(plain: str, expected: str) -> None:
     ]
 
 
-def test_a_plain_part_that_is_only_an_excerpt_is_not_read() -> None:
+def test_plain_parts_that_are_only_excerpts_are_not_read() -> None:
     rows = "".join(f"<tr><td>Plum {n}</td><td>{n}.50</td></tr>" for n in range(9))
     page = MIMEText(f"<p>The prices of May.</p><table>{rows}</table>", "html")
     for plain in ("The prices of May.", "View this message in your browser: https://e.org/1"):
@@ -70,7 +70,7 @@ def test_a_plain_part_that_is_only_an_excerpt_is_not_read() -> None:
     assert text == same.rstrip()
 
 
-def test_a_page_may_declare_its_charset() -> None:
+def test_html_parts_may_declare_their_charset() -> None:
     page = '<meta charset="iso-8859-2"><p>gruszka, śliwka</p>'.encode("iso-8859-2")
     content = HEAD + b"Content-Type: text/html\n\n" + page
     assert read_whole(content, "a.eml").reading.text.endswith("gruszka, śliwka")
@@ -81,7 +81,7 @@ def test_a_page_may_declare_its_charset() -> None:
 
 
 @pytest.mark.parametrize("kind", ["global", "news"])
-def test_other_messages_in_a_message_are_read(kind: str) -> None:
+def test_nested_messages_of_other_types_are_read(kind: str) -> None:
     inner = b"Subject: Figs\nFrom: bob@example.org\n\nInner words.\n"
     content = HEAD + b"Content-Type: multipart/mixed; boundary=B\n\n--B\n"
     content += f"Content-Type: message/{kind}\n\n".encode() + inner + b"--B--\n"
@@ -90,18 +90,18 @@ def test_other_messages_in_a_message_are_read(kind: str) -> None:
     assert "Inner words." in document.reading.text
 
 
-def test_fields_of_a_receipt_are_read() -> None:
+def test_fields_of_receipts_are_read() -> None:
     fields = b"Final-Recipient: rfc822;ann@example.org\nDisposition: displayed\n"
     content = HEAD + b"Content-Type: message/disposition-notification\n\n" + fields
     assert "Disposition: displayed" in body_of(content)
 
 
-def test_a_message_without_its_boundaries_is_text() -> None:
+def test_messages_without_their_boundaries_are_text() -> None:
     content = HEAD + b"Content-Type: multipart/mixed; boundary=B\n\nOnly words.\n"
     assert body_of(content) == "Only words."
 
 
-def test_messages_that_are_nested_too_deeply_are_named() -> None:
+def test_too_deeply_nested_messages_are_named() -> None:
     message = EmailMessage()
     message.set_content("Innermost.")
     for depth in range(MAX_DEPTH + 1):
@@ -114,7 +114,7 @@ def test_messages_that_are_nested_too_deeply_are_named() -> None:
     assert "Innermost." not in text
 
 
-def test_messages_in_a_message_are_read() -> None:
+def test_nested_messages_are_read() -> None:
     inner = EmailMessage()
     inner["Subject"], inner["From"] = "Inner subject", "bob@example.org"
     inner.set_content("Inner body.")
@@ -135,7 +135,7 @@ def test_flowed_lines_are_joined() -> None:
     assert body_of(HEAD + kind + b"; delsp=yes\n\nA sen \ntence.\n") == "A sentence."
 
 
-def test_mailboxes_of_mailman_and_quoted_separators() -> None:
+def test_mailman_mailboxes_and_quoted_separators() -> None:
     head = b"From ann at example.org  Fri May  3 10:00:00 2024\nFrom: ann at example.org (Ann)\n"
     box = head + b"Subject: One\n\n>From the garden.\nFrom here on it rained, Mon and Tue.\n\n"
     box += b"From bob@example.org Sat May  4 10:00:00 2024\nSubject: Two\n\nFigs.\n"
@@ -151,7 +151,7 @@ def test_mailboxes_with_iso_dates_are_split() -> None:
     assert [each.text for each in headings] == ["One", "Two"]
 
 
-def test_apple_mail_puts_a_length_before_and_properties_after_a_message() -> None:
+def test_apple_mail_lengths_and_properties_are_not_text() -> None:
     message = HEAD + b"\nRipe plums.\n"
     content = b"%d      \n" % len(message) + message + b"<?xml version='1.0'?><plist>flags</plist>"
     document = read_whole(content, "1.emlx")
@@ -159,13 +159,13 @@ def test_apple_mail_puts_a_length_before_and_properties_after_a_message() -> Non
     assert document.reading.text.endswith("\n\nRipe plums.")
 
 
-def test_enriched_text_is_read_without_its_commands() -> None:
+def test_commands_of_enriched_text_are_removed() -> None:
     enriched = b"<bold>Ripe</bold> <color><param>red</param>plums</color> at << 5 EUR"
     kind = b"Content-Type: text/enriched\n\n"
     assert body_of(HEAD + kind + enriched) == "Ripe plums at < 5 EUR"
 
 
-def test_invitations_say_what_when_and_where() -> None:
+def test_invitations_have_event_time_and_place() -> None:
     event = (
         "BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nSUMMARY:Plum\\, pruning\r\nDTSTART;TZID=X:20240503T1000"
         "00\r\nLOCATION:The far\r\n  orchard\r\nORGANIZER;CN=Ann:mailto:ann@example.org\r\n"
@@ -178,7 +178,7 @@ def test_invitations_say_what_when_and_where() -> None:
     )
 
 
-def test_attachments_of_an_alternative_that_is_not_read_are_named() -> None:
+def test_attachments_of_unread_alternatives_are_named() -> None:
     rich = MIMEMultipart("mixed")
     rich.attach(MIMEText("<p>Rich.</p>", "html"))
     plan = MIMEApplication(b"x", "pdf")
@@ -188,7 +188,7 @@ def test_attachments_of_an_alternative_that_is_not_read_are_named() -> None:
     assert body_of(content) == "Plain.\n\nAttachments: plan.pdf"
 
 
-def test_authors_keep_their_names_and_headers_their_letters() -> None:
+def test_obscured_authors_and_undeclared_charsets_in_headers_are_decoded() -> None:
     author = (
         b"From ann at e.org  Fri May  3 10:00:00 2024\nFrom: ann at e.org (=?utf-8?q?=C3=84nn?=)\n"
     )
@@ -197,7 +197,7 @@ def test_authors_keep_their_names_and_headers_their_letters() -> None:
     assert read_mail(latin).title == "Pfläumen"
 
 
-def test_headers_of_a_returned_message_are_read() -> None:
+def test_headers_of_returned_messages_are_read() -> None:
     returned = MIMEText("Subject: Figs\nTo: bob@example.org\n", "rfc822-headers")
     content = mixed(MIMEText("It was not delivered."), returned, kind="report")
     assert body_of(content) == "It was not delivered.\n\nSubject: Figs\nTo: bob@example.org"

@@ -131,19 +131,19 @@ def test_arguments_may_be_quoted() -> None:
     ]
 
 
-def test_what_is_no_page_is_text() -> None:
+def test_other_files_are_text() -> None:
     log = "12:00 started\n.hidden files"
     assert read_page(log + "\n", "log.1").reading.text.strip() == log
 
 
-def test_conditions_of_terminals_hold() -> None:
+def test_conditions_are_decided_as_on_terminals() -> None:
     page = ".TH A 1\n.SH NAME\n.ie t \\{\\\nprinted\n.\\}\n.el \\{\\\nshown\n.\\}\n.if n also\n"
     document = read_page(page)
     assert "shown also" in document.reading.text
     assert "printed" not in document.reading.text
 
 
-def test_lists_columns_and_sentences_of_mdoc() -> None:
+def test_mdoc_lists_columns_and_sentences() -> None:
     source = (
         ".Dd May 3, 2024\n.Dt PICK 3\n.Sh NAME\n.Nm pick\n.Bl -enum\n.It\nfirst\n.It\nsecond\n"
         ".El\n.Bl -column a b\n.It Em A Ta Em B\n.It a1 Ta b1 b2\n.El\n"
@@ -164,7 +164,7 @@ def test_items_keep_their_numbers() -> None:
     assert "1. One\n\nInner\n\n(b) Two" in read_page(source).reading.text
 
 
-def test_flags_and_declarations_of_mdoc() -> None:
+def test_mdoc_flags_and_declarations() -> None:
     source = (
         ".Dd May 3, 2024\n.Dt PICK 3\n.Sh NAME\n.Nm pick\n.Nd pick it\n.Sh SYNOPSIS\n"
         '.In pick.h\n.Ft "void *"\n.Fo pick_all\n.Fa "size_t n"\n.Fa "int flags"\n.Fc\n'
@@ -179,7 +179,7 @@ def test_flags_and_declarations_of_mdoc() -> None:
     )
 
 
-def test_links_of_man() -> None:
+def test_man_links() -> None:
     page = (
         ".TH A 1\n.SH B\nSee\n.UR https://example.org\nthe\nsite\n.UE ,\nor ask\n.MT a@b.example\n"
     )
@@ -187,7 +187,7 @@ def test_links_of_man() -> None:
     assert text.endswith("See [the site](https://example.org), or ask a@b.example.")
 
 
-def test_references_to_other_pages_are_written_as_names() -> None:
+def test_references_to_other_pages_have_name_and_section() -> None:
     text = read_page(".TH A 1\n.SH B\nSee\n.MR git-log 1 ,\n.MR ls 1\nand more.\n").reading.text
     assert text.endswith("See git-log(1), ls(1) and more.")
 
@@ -230,7 +230,7 @@ or
 """
 
 
-def test_macros_that_a_page_defines_do_what_they_say() -> None:
+def test_defined_macros_are_expanded() -> None:
     parts = read_page(POD).reading.text.split("\n\n")
     assert parts == [
         *("# press(1)", "## NAME", "press - it", "```\n  press -f\n    done\n```", "More."),
@@ -238,12 +238,12 @@ def test_macros_that_a_page_defines_do_what_they_say() -> None:
     ]
 
 
-def test_a_macro_that_calls_itself_ends() -> None:
+def test_recursive_macros_end() -> None:
     text = read_page(".de A\n.A\n.A\nword\n..\n.TH P 1\n.SH X\nBegin.\n.A\n").reading.text
     assert text.startswith("# p(1)\n\n## X\n\nBegin.")
 
 
-def test_standards_heads_and_displays_of_mdoc() -> None:
+def test_mdoc_standards_heads_and_displays() -> None:
     source = (
         ".Dd May 3, 2024\n.Dt PRESS 1\n.Sh NAME\n.Nm press\n.Nd it\n.Sh OPTIONS\n.Bl -tag\n"
         ".It Xo\n.Fl p\n.Ar port\n.Xc\nWords.\n.El\n.Bd -filled\nFilled\nwords.\n.Ed\n"
@@ -256,6 +256,6 @@ def test_standards_heads_and_displays_of_mdoc() -> None:
 
 
 @pytest.mark.parametrize("path", ["press.1", "press.1ssl", "press.3x", "press.n"])
-def test_sections_may_name_a_package(path: str) -> None:
+def test_section_suffixes_may_name_a_package(path: str) -> None:
     document = read_page('.TH PRESS 1\n.SH "THE NAME"\n\\fBpress\\fR it\n', path)
     assert document.reading.text == "# press(1)\n\n## THE NAME\n\npress it"

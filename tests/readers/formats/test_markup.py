@@ -54,7 +54,7 @@ Content-Disposition: attachment; filename="../../etc/plan.pdf"
 """
 
 
-def test_a_message(sandbox: Sandbox) -> None:
+def test_message(sandbox: Sandbox) -> None:
     document = read_file(MESSAGE, "a.eml", sandbox)
     assert document.reading.text == (
         "From: Ann <ann@example.org>\nTo: bob@example.org\nDate: Tue, 05 Mar 2024 10:00:00 +0200"
@@ -63,14 +63,14 @@ def test_a_message(sandbox: Sandbox) -> None:
     assert (document.title, document.modified) == ("Grüße", "2024-03-05T08:00:00Z")
 
 
-def test_a_message_in_html_alone(sandbox: Sandbox) -> None:
+def test_message_with_only_html(sandbox: Sandbox) -> None:
     message = (
         "Subject: S\nContent-Type: text/html; charset=utf-8\n\n<h1>Hi</h1><script>x</script><p>All"
     )
     assert read_file(message, "a.eml", sandbox).reading.text.split() == ["#", "Hi", "All"]
 
 
-def test_a_mailbox_has_a_section_for_each_message(sandbox: Sandbox) -> None:
+def test_mailboxes_have_a_section_for_each_message(sandbox: Sandbox) -> None:
     begin = "From ann@example.org Tue Mar  5 10:00:00 2024\n"
     box = begin + "Subject: One\n\nFirst words.\n\n" + begin + "Subject: Two\n\nFrom here on.\n"
     document = read_file(box, "a.mbox", sandbox)
@@ -78,20 +78,20 @@ def test_a_mailbox_has_a_section_for_each_message(sandbox: Sandbox) -> None:
     assert outline(document) == [(1, "One"), (1, "Two")]
 
 
-def test_what_is_no_message_is_skipped(sandbox: Sandbox) -> None:
+def test_other_files_are_not_messages(sandbox: Sandbox) -> None:
     result = read_apart(RawDocument("s", "a.eml", "a.eml", b"just some words"), sandbox)
     assert isinstance(result, Skipped)
     assert result.reason == "not a message"
 
 
-def test_images_of_restructured_text_cost_nothing_but_themselves(sandbox: Sandbox) -> None:
+def test_text_around_images_in_restructured_text_is_kept(sandbox: Sandbox) -> None:
     figure = ".. figure:: a.png\n   :scale: 50%\n\n   A caption.\n\n"
     text = f"T\n=\n\n{figure}The |b| end.\n\n.. |b| image:: b.svg\n"
     document = read_file(text, "a.rst", sandbox)
     assert "A caption." in document.reading.text and "end." in document.reading.text
 
 
-def test_xml_has_sections_named_by_what_they_name_themselves(sandbox: Sandbox) -> None:
+def test_xml_sections_have_their_own_names(sandbox: Sandbox) -> None:
     feed = (
         '<?xml version="1.0"?><rss><channel><title>News</title><item><title>First</title>'
         "<description>&lt;p&gt;Some &lt;b&gt;bold&lt;/b&gt; words&lt;/p&gt;</description></item>"
@@ -119,11 +119,11 @@ def test_xml_has_sections_named_by_what_they_name_themselves(sandbox: Sandbox) -
         ),
     ],
 )
-def test_xml_loses_no_text_beside_elements(content: str, text: str, sandbox: Sandbox) -> None:
+def test_xml_text_beside_elements_is_kept(content: str, text: str, sandbox: Sandbox) -> None:
     assert read_file(content, "a.xml", sandbox).reading.text == text
 
 
-def test_xml_with_text_between_tags_is_read_as_text(sandbox: Sandbox) -> None:
+def test_mixed_xml_content_is_joined(sandbox: Sandbox) -> None:
     text = read_file(
         "<a><p>One <b>bold</b> word.</p><!-- no --></a>", "a.xml", sandbox
     ).reading.text
@@ -170,7 +170,7 @@ def test_restructured_text(sandbox: Sandbox) -> None:
     assert not {"other", "bad"} & set(text.split())
 
 
-def test_the_only_section_of_restructured_text_is_one(sandbox: Sandbox) -> None:
+def test_single_top_section_of_restructured_text_is_kept(sandbox: Sandbox) -> None:
     text = "Runbook\n=======\n\nDisk full\n---------\n\nSteps\n~~~~~\n\nRun it.\n"
     document = read_file(text, "a.rst", sandbox)
     assert outline(document) == [(1, "Runbook"), (2, "Disk full"), (3, "Steps")]
@@ -228,7 +228,7 @@ and c
 """
 
 
-def test_markup_of_asciidoc_becomes_markdown() -> None:
+def test_asciidoc_markup_becomes_markdown() -> None:
     assert read_file(ASCIIDOC, "a.adoc").reading.text == (
         "# Queues\n\n"
         "We use RabbitMQ, not {other}; see [the docs](https://r.example/docs), How and why.\n"
@@ -259,7 +259,7 @@ def test_latex() -> None:
     assert "article" not in text
 
 
-def test_a_notebook() -> None:
+def test_notebook() -> None:
     cells = [
         {"cell_type": "markdown", "source": ["# Study\n", "Text with $x$."]},
         {
@@ -299,7 +299,7 @@ def test_subtitles() -> None:
     )
 
 
-def test_subtitles_say_who_speaks_and_what_is_escaped() -> None:
+def test_subtitles_have_speakers_and_decoded_characters() -> None:
     vtt = (
         "WEBVTT - The talk\n\nSTYLE\n::cue { color: red }\n\n1\n00:01.000 --> 00:03.000\n"
         "<v.loud Orla>The budget is &lt; 500.</v>\n<v Pim>I disagree.</v>\n\n"
@@ -315,7 +315,7 @@ def test_subtitles_say_who_speaks_and_what_is_escaped() -> None:
     }
 
 
-def test_subtitles_of_substation_alpha() -> None:
+def test_substation_alpha_subtitles() -> None:
     ass = (
         "[Script Info]\nTitle: The talk\n\n[V4+ Styles]\nFormat: Name\nStyle: A,Arial\n\n"
         "[Events]\nFormat: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect,"
@@ -365,7 +365,7 @@ def test_empty_lines_in_subtitles() -> None:
     assert document.reading.unaccounted == ()
 
 
-def test_captions_that_roll_are_read_once() -> None:
+def test_rolling_captions_are_read_once() -> None:
     lines = [("one",), ("one", "two"), ("two", "three"), ("three",)]
     srt = "".join(
         f"{n}\n00:00:0{n},000 --> 00:00:0{n + 1},000\n" + "\n".join(shown) + "\n"
@@ -387,7 +387,7 @@ list:
 """
 
 
-def test_keys_are_the_outline_of_yaml() -> None:
+def test_yaml_keys_are_the_outline() -> None:
     document = read_file(YAML, "compose.yaml")
     assert document.reading.text == YAML
     assert outline(document) == [
@@ -396,7 +396,7 @@ def test_keys_are_the_outline_of_yaml() -> None:
     assert document.title == "compose.yaml"
 
 
-def test_escapes_of_json_are_the_characters() -> None:
+def test_json_escapes_are_decoded() -> None:
     written = (
         '{"title": "M\\u00fcller \\ud83d\\ude00 \\\\u00fc \\n \\u0022", "u": "https:\\/\\/e.org"}'
     )
@@ -404,7 +404,7 @@ def test_escapes_of_json_are_the_characters() -> None:
     assert text == '{"title": "Müller 😀 \\\\u00fc \\n \\u0022", "u": "https://e.org"}'
 
 
-def test_keys_are_the_outline_of_json_and_toml() -> None:
+def test_json_and_toml_keys_are_the_outline() -> None:
     written = (
         '{\n  "name": "x",\n  "scripts": {\n    "test": {"a": 1}\n  },\n  "license": "MIT"\n}\n'
     )
@@ -417,7 +417,7 @@ def test_keys_are_the_outline_of_json_and_toml() -> None:
     assert outline(read_file(toml, "a.toml")) == [(1, "tool.ruff"), (1, "package")]
 
 
-def test_values_of_json_on_one_line_stay_as_written() -> None:
+def test_values_of_json_on_one_line_are_unchanged() -> None:
     words = "x " * 600
     written = f'{{"a":[1.50,-0,1E400,[],{{}}],"b":"{{,:\\"}}","b":1.10,"c":"{words}"}}'
     shown = (
@@ -437,11 +437,11 @@ def test_values_of_json_on_one_line_stay_as_written() -> None:
         ("a: b\n\tc: d", "a.yaml"),
     ],
 )
-def test_what_is_not_valid_is_still_text(content: str, path: str) -> None:
+def test_invalid_files_are_read_as_text(content: str, path: str) -> None:
     assert read_file(content, path).reading.text == content
 
 
-def test_lines_of_json_have_characters_for_codes() -> None:
+def test_escapes_in_json_lines_are_decoded() -> None:
     text = read_file(
         '{"a": "\\u00fc\\u00ad\\/"}\n{"a": "\\ud83d\\ude00 \\\\u00fc"}\n', "a.jsonl"
     ).reading.text
@@ -460,23 +460,21 @@ def test_lines_of_json_have_characters_for_codes() -> None:
         ("title=M\\u00fcller \\ud83d\\ude00\n", "messages.properties", "title=Müller 😀\n"),
     ],
 )
-def test_codes_of_toml_and_properties_are_characters(
-    content: str, path: str, expected: str
-) -> None:
+def test_escapes_in_toml_and_properties_are_decoded(content: str, path: str, expected: str) -> None:
     reading = read_file(content, path).reading
     assert reading.text == expected
     if path.endswith(".properties"):
         assert reading.words is not None and reading.words.unaccounted == 0
 
 
-def test_a_template_that_only_scripts_show_is_no_loss() -> None:
+def test_html_templates_do_not_count_as_lost() -> None:
     page = "<h1>Pumps</h1><p>Seals.</p><template><p>Row of a table</p></template>"
     reading = read_file(f"<main>{page}</main>", "a.html").reading
     assert "Row" not in reading.text
     assert reading.words is not None and reading.words.unaccounted == 0
 
 
-def test_attributes_of_xml_are_read(sandbox: Sandbox) -> None:
+def test_xml_attributes_are_read(sandbox: Sandbox) -> None:
     parts = (
         "<parts supplier='Acme' version='2.0'><part number='D40' price='3.50'/>"
         "<part number='D41'>spare</part></parts>"
@@ -497,6 +495,6 @@ def test_attributes_of_xml_are_read(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("path", ["a.log", "a.txt", "a.md", "a.toml"])
-def test_codes_of_terminals_are_removed(path: str) -> None:
+def test_terminal_codes_are_removed(path: str) -> None:
     written = "\x1b[1;31merror\x1b[0m: \x1b]0;title\x07N\bNA\bAME _\bf_\bi\n"
     assert read_file(written, path).reading.text.strip() == "error: NAME fi"

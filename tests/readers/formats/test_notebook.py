@@ -31,7 +31,7 @@ def outputs_of(*outputs: dict[str, Any]) -> str:
     return read_notebook(code(*outputs)).reading.text.partition("show()\n```\n\n")[2]
 
 
-def test_the_richest_form_with_words_is_read() -> None:
+def test_richest_form_with_words_is_read() -> None:
     table = "<table><tr><th>a</th></tr><tr><td>1</td></tr></table>"
     assert outputs_of(
         shown(md="**42** quinces", plain="<IPython.core.display.Markdown object>")
@@ -46,7 +46,7 @@ def test_the_richest_form_with_words_is_read() -> None:
     )
 
 
-def test_pictures_are_named_by_their_cell() -> None:
+def test_pictures_are_named_after_their_cell() -> None:
     figure = shown(png="iVBO", plain="<Figure size 640x480 with 1 Axes>")
     described = shown(jpeg="/9j/", plain="a plot without a title")
     pasted = {
@@ -62,14 +62,14 @@ def test_pictures_are_named_by_their_cell() -> None:
     ]
 
 
-def test_the_other_forms_are_told() -> None:
+def test_other_forms_are_reported() -> None:
     document = read_notebook(code(shown(html="<p>Rows of plums</p>", plain="plums plain")))
     assert [(each.reason, each.text) for each in document.reading.left_out] == [
         (Omission.DUPLICATE, "plums plain")
     ]
 
 
-def test_streams_and_errors_without_their_colours() -> None:
+def test_colours_of_streams_and_errors_are_removed() -> None:
     stream = {"output_type": "stream", "text": ["\x1b[32mINFO\x1b[0m 10%\r", "20%\rdone\n"]}
     trace = ["\x1b[0;31mZeroDivisionError\x1b[0m: division by zero"]
     error = {"output_type": "error", "ename": "E", "evalue": "v", "traceback": trace}
@@ -79,7 +79,7 @@ def test_streams_and_errors_without_their_colours() -> None:
     assert outputs_of({**error, "traceback": []}) == "```\nE: v\n```"
 
 
-def test_what_an_output_overwrites_is_told() -> None:
+def test_overwritten_output_is_reported() -> None:
     bars = ["\r 10% loading", "\r\x1b[32m100% loaded\x1b[0m\r\n", "Rain now\b\b\b\n"]
     document = read_notebook(code({"output_type": "stream", "text": bars}))
     assert "```\n100% loaded\nRain" in document.reading.text
@@ -121,7 +121,7 @@ def test_notebooks_of_format_3() -> None:
     assert document.reading.text == "## Old\n\n```\n1\n```\n\n```\n2\n```"
 
 
-def test_charts_are_read_by_their_titles() -> None:
+def test_titles_of_charts_are_read() -> None:
     plotly = {
         "data": [{"name": "Quinces", "y": [1, 2]}, {"name": "Medlars"}],
         "layout": {
@@ -144,7 +144,7 @@ def test_charts_are_read_by_their_titles() -> None:
     ]
 
 
-def test_the_words_of_outputs_without_a_plain_form_are_counted() -> None:
+def test_words_of_outputs_without_a_plain_form_are_counted() -> None:
     document = read_notebook(code(shown(html="<p>Medlar <b>rows</b></p>")))
     assert document.reading.words is not None
     assert document.reading.words.source == 3

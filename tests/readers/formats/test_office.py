@@ -80,7 +80,7 @@ def math(text: str) -> str:
         ),
     ],
 )
-def test_equations_of_word_are_text(markup: str, expected: str, sandbox: Sandbox) -> None:
+def test_word_equations_are_text(markup: str, expected: str, sandbox: Sandbox) -> None:
     inline = paragraph("So ").replace("</w:p>", f"<m:oMath {M}>{markup}</m:oMath></w:p>")
     assert read_file(docx(inline), sandbox).reading.text == f"So {expected}"
 
@@ -132,7 +132,7 @@ def make_workbook(sheets: dict[str, list[list[Any]]], *, hidden: str = "") -> by
     return buffer.getvalue()
 
 
-def test_a_sheet_is_one_table(sandbox: Sandbox) -> None:
+def test_sheet_is_one_table(sandbox: Sandbox) -> None:
     rows = [["Part", "", "Price"], *([f"bolt {n}", "", n / 4] for n in range(100))]
     content = make_workbook({"Empty": [], "Parts": rows, "Old": [["x"]]}, hidden="Old")
     document = read_file(content, sandbox)
@@ -187,13 +187,13 @@ def merged(*ranges: str, rows: list[list[Any]]) -> bytes:
     ],
     ids=["title", "groups", "wide name", "rows"],
 )
-def test_merged_cells_count_for_all_that_they_cover(
+def test_merged_cells_are_filled(
     ranges: tuple[str, ...], rows: list[list[Any]], text: str, sandbox: Sandbox
 ) -> None:
     assert read_file(merged(*ranges, rows=rows), sandbox).reading.text.startswith(f"## S\n\n{text}")
 
 
-def test_cells_are_written_as_people_write_them(sandbox: Sandbox) -> None:
+def test_dates_and_whole_numbers_are_plain(sandbox: Sandbox) -> None:
     content = make_workbook({"S": [["When", "Count"], [datetime(2024, 3, 5), 3.0]]})
     assert "| 2024-03-05 | 3 |" in read_file(content, sandbox).reading.text
 
@@ -317,7 +317,9 @@ def test_outlook(sandbox: Sandbox) -> None:
         ("PowerPoint Document", "old PowerPoint is not supported"),
     ],
 )
-def test_old_office_is_told_apart(stream: str, expected: str, sandbox: Sandbox) -> None:
+def test_old_and_encrypted_office_files_have_reasons(
+    stream: str, expected: str, sandbox: Sandbox
+) -> None:
     content = compound({stream: b"x"})
     path = "a.xlsx" if expected == "encrypted" else "a"
     result = read_apart(RawDocument("s", path, path, content), sandbox)

@@ -71,7 +71,7 @@ def test_spans_notes_links_and_comments() -> None:
     }
 
 
-def test_lists_count_as_their_styles_say() -> None:
+def test_lists_are_numbered_by_their_styles() -> None:
     levels = (
         '<text:list-style style:name="L"><text:list-level-style-number text:level="1" '
         'style:num-format="1" style:num-suffix="."/><text:list-level-style-number text:level="2" '
@@ -163,7 +163,7 @@ def placed(text: str, left: float, top: float, more: str = "") -> str:
     )
 
 
-def test_shapes_of_a_slide_are_read_from_the_top_and_from_the_left() -> None:
+def test_shapes_of_slides_are_read_by_position() -> None:
     group = f"<draw:g>{placed('Third', 9, 8)}{placed('Second', 2, 8.1)}</draw:g>"
     slide = placed("Last", 1, 12) + group + placed("First", 7, 2)
     assert text_of(f"<draw:page>{slide}</draw:page>", kind="presentation") == (
@@ -175,7 +175,7 @@ def test_shapes_of_a_slide_are_read_from_the_top_and_from_the_left() -> None:
     )
 
 
-def test_texts_that_slides_repeat_are_read_once() -> None:
+def test_repeated_texts_of_slides_are_read_once() -> None:
     title = 'presentation:class="title"'
     master = f"{placed('Slogan', 1, 18)}{placed('Click to edit', 1, 1, title)}"
     styles = f"<office:document-styles {NAMES}><office:master-styles><style:master-page"
@@ -215,7 +215,7 @@ def test_charts_boxes_and_pictures_in_cells_are_read() -> None:
     assert text.endswith("Box\n\nYield\n\n|  | Tons |\n| --- | --- |\n| Q1 | 7 |")
 
 
-def test_areas_that_a_sheet_names_are_tables() -> None:
+def test_named_ranges_are_tables() -> None:
     rows = row(p("Fruit"), p("Price")) + row(p("Plum"), p("3"), more='table:visibility="collapse"')
     rows += row(p("Fig"), p("4")) + row(p("Warden"), p("Phone")) + row(p("Orla"), p("5551"))
     areas = ("$'a, b'.$A$1:.B3", "'a, b'.A4:'a, b'.B5", "other.A1:other.B5", "broken")
@@ -231,7 +231,7 @@ def test_areas_that_a_sheet_names_are_tables() -> None:
         )
 
 
-def test_values_without_a_text_are_shown() -> None:
+def test_values_without_text_are_formatted() -> None:
     cells = (
         'office:value-type="percentage" office:value="0.075"',
         'office:value-type="currency" office:currency="EUR" office:value="3.5"',
@@ -243,7 +243,7 @@ def test_values_without_a_text_are_shown() -> None:
     assert text.endswith("| 7.5% | 3.5 EUR | =SUM([.A1:.B1]) |")
 
 
-def test_old_values_and_prompts_of_a_sheet_are_told() -> None:
+def test_old_values_and_error_messages_of_sheets_are_reported() -> None:
     body = f"<table:tracked-changes><table:previous>{p('old')}</table:previous>"
     body += "</table:tracked-changes><table:content-validations>"
     body += '<table:content-validation table:name="v1" table:condition="of:cell-content-is-in-list'
@@ -269,7 +269,7 @@ def test_old_values_and_prompts_of_a_sheet_are_told() -> None:
     assert document.tags == ("plum",)
 
 
-def test_sheets_say_what_they_show() -> None:
+def test_times_are_read_as_shown() -> None:
     shown = f'<table:table-cell office:time-value="PT36H00M00S">{p("36:00")}</table:table-cell>'
     bare = '<table:table-cell office:time-value="PT26H05M00S"/>'
     body = (
@@ -286,7 +286,7 @@ def test_sheets_say_what_they_show() -> None:
     )
 
 
-def test_hidden_rows_and_columns_are_told() -> None:
+def test_hidden_rows_and_columns_are_reported() -> None:
     hidden = "table:visibility='collapse'"
     columns = (
         "<table:table-column/><table:table-column-group><table:table-column"
@@ -307,7 +307,7 @@ def test_hidden_rows_and_columns_are_told() -> None:
     assert document.reading.words is not None and not document.reading.words.unaccounted
 
 
-def test_other_packings() -> None:
+def test_flat_and_unusual_packages_are_read() -> None:
     flat = (
         f'<?xml version="1.0"?><office:document {NAMES} office:mimetype="{KIND}.text"><office:body>'
         f"<office:text>{p('Flat words.')}</office:text></office:body></office:document>"
@@ -320,7 +320,7 @@ def test_other_packings() -> None:
     assert read_odf(pack({**members, "mimetype": f"{KIND}.text"})).reading.text == "Again."
 
 
-def test_formulas_are_found_by_any_name_and_counted() -> None:
+def test_formulas_have_any_name_and_missing_ones_are_counted() -> None:
     mathml = '<math xmlns="http://www.w3.org/1998/Math/MathML"><msup><mi>speed</mi><mn>2</mn></msup></math>'
     link = '<draw:frame><draw:object xlink:href="{}"/></draw:frame>'
     packed = odf("text", p(f"So {link.format('Formula-0/')}."), **{"Formula-0/content.xml": mathml})
@@ -329,7 +329,7 @@ def test_formulas_are_found_by_any_name_and_counted() -> None:
     assert "speed" in read_odf(lost).reading.unaccounted
 
 
-def test_form_controls_are_read_where_they_are_shown() -> None:
+def test_form_controls_are_read_in_place() -> None:
     names = f'xmlns:form="{URN}:form:1.0"'
     choices = '<form:option form:label="Plum" form:current-selected="true"/>'
     controls = (
@@ -343,7 +343,7 @@ def test_form_controls_are_read_where_they_are_shown() -> None:
     assert text_of(forms + shown) == "Of: Ann Fox\n\nOf: ☒ Ripe\n\nOf: Plum\n\nOf:"
 
 
-def test_shapes_and_groups_are_described() -> None:
+def test_descriptions_of_shapes_and_groups_are_read() -> None:
     shape = f"<draw:custom-shape><svg:title>A plum</svg:title>{p('Ripe')}</draw:custom-shape>"
     group = f"<draw:g><svg:title>Fruit</svg:title>{shape}</draw:g>"
     assert text_of(p(group)) == "![Fruit]()\n\n![A plum]()\n\nRipe"

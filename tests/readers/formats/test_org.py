@@ -76,11 +76,11 @@ def test_org() -> None:
         "=a" * 30_000,
     ],
 )
-def test_what_does_not_end_ends(source: str) -> None:
+def test_unclosed_markup_is_read(source: str) -> None:
     assert read(RawDocument("s", "a.org", "a.org", f"words\n{source}".encode()))
 
 
-def test_an_authors_drawer_is_read_and_a_log_is_not() -> None:
+def test_own_drawers_are_read_and_logs_are_not() -> None:
     source = (
         "* Press\n:LOGBOOK:\nCLOCK: [2024-05-03 Fri 10:00]\n:END:\n:HINTS:\nOil it /well/.\n:END:\n"
         "5. [@7] seventh\n- [@3] a point\n"
@@ -99,7 +99,7 @@ def test_titles_in_the_outline_have_no_markup() -> None:
     assert [each.text for each in document.reading.headings] == ["Run it"]
 
 
-def test_admonitions_and_pictures_of_org() -> None:
+def test_org_admonitions_and_pictures() -> None:
     source = "#+begin_warning\nHot [[file:a.png]].\n\n- b\n#+end_warning\n\n[[./c.jpg]]\n"
     document = read(RawDocument("s", "a.org", "a.org", source.encode()))
     assert isinstance(document, Document)

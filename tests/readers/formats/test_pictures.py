@@ -104,9 +104,7 @@ TURNED: tuple[Found, ...] = (
 
 
 @pytest.mark.parametrize("turns", [UPRIGHT, LEFT, UPSIDE_DOWN, RIGHT])
-def test_a_page_is_read_whichever_way_up_it_was_scanned(
-    turns: int, recognise: Callable[..., Recogniser]
-) -> None:
+def test_rotated_pages_are_read(turns: int, recognise: Callable[..., Recogniser]) -> None:
     recogniser = recognise(*TURNED)
     document = read_picture(page(turns=turns))
     assert isinstance(document, Document)
@@ -118,7 +116,7 @@ def test_a_page_is_read_whichever_way_up_it_was_scanned(
 
 
 @pytest.mark.parametrize(("sure", "looks"), [(0.8, 1), (0.799, 2)])
-def test_a_page_that_is_read_badly_is_tried_upside_down(
+def test_barely_legible_pages_are_tried_upside_down(
     sure: float, looks: int, recognise: Callable[..., Recogniser]
 ) -> None:
     recogniser = recognise([line("as it is", sure)], [], [line("turned", 0.9)], [])
@@ -126,7 +124,7 @@ def test_a_page_that_is_read_badly_is_tried_upside_down(
     assert len(recogniser.asked) == looks
 
 
-def test_a_page_that_is_read_badly_either_way_stays_as_it_is(
+def test_pages_illegible_both_ways_are_skipped(
     recognise: Callable[..., Recogniser],
 ) -> None:
     recognise([line("a" * 30, 0.9), line("b" * 30, 0.69, 40)], [], [line("c" * 9, 0.79)], [])
@@ -134,7 +132,7 @@ def test_a_page_that_is_read_badly_either_way_stays_as_it_is(
     assert skipped == Skipped("s", "a.png", "pictures without legible text")
 
 
-def test_a_page_without_lines_is_looked_at_once(recognise: Callable[..., Recogniser]) -> None:
+def test_pages_without_lines_are_examined_once(recognise: Callable[..., Recogniser]) -> None:
     recogniser = recognise([])
     assert read_picture(page()) == Skipped("s", "a.png", "no text")
     assert len(recogniser.asked) == 1
@@ -144,7 +142,7 @@ def test_a_page_without_lines_is_looked_at_once(recognise: Callable[..., Recogni
     ("sure", "text", "unsure"),
     [(0.49, "Plain words of the page.", 0), (0.5, "Plain words of the page.\nsmear", 1)],
 )
-def test_illegible_lines_are_left_out_and_doubtful_ones_counted(
+def test_illegible_lines_are_left_out_and_doubtful_lines_counted(
     sure: float, text: str, unsure: int, recognise: Callable[..., Recogniser]
 ) -> None:
     recognise([line("Plain words of the page.", 0.99), line("smear", sure, 100)])
@@ -155,7 +153,7 @@ def test_illegible_lines_are_left_out_and_doubtful_ones_counted(
 
 
 @pytest.mark.parametrize(("sure", "unsure"), [(0.8, 0), (0.79, 1)])
-def test_a_line_is_doubtful_below_a_bound(
+def test_lines_below_a_confidence_are_doubtful(
     sure: float, unsure: int, recognise: Callable[..., Recogniser]
 ) -> None:
     recognise([line("Plain words of the page.", 0.99), line("seal", sure, 100)])
@@ -165,7 +163,7 @@ def test_a_line_is_doubtful_below_a_bound(
 
 
 @pytest.mark.parametrize(("length", "is_legible"), [(20, True), (19, False)])
-def test_a_page_is_as_legible_as_its_characters_are_on_average(
+def test_legibility_of_pages_is_weighted_by_characters(
     length: int, is_legible: bool, recognise: Callable[..., Recogniser]
 ) -> None:
     found = [line("a" * length, 0.9), line("b" * 10, 0.6, 100)]
@@ -179,7 +177,7 @@ def frames(*pages: bytes) -> bytes:
     return stored(images[0], "TIFF", save_all=True, append_images=images[1:])
 
 
-def test_of_a_file_with_a_legible_page_the_others_are_counted(
+def test_illegible_pages_count_as_read_beside_legible_ones(
     recognise: Callable[..., Recogniser],
 ) -> None:
     turned = page(turns=UPSIDE_DOWN)
@@ -194,7 +192,7 @@ def test_of_a_file_with_a_legible_page_the_others_are_counted(
     )
 
 
-def test_pages_of_a_file_are_numbered_and_their_doubtful_lines_added(
+def test_pages_are_numbered_and_their_doubtful_lines_added_up(
     recognise: Callable[..., Recogniser],
 ) -> None:
     recognise([line("Replace the seals.", 0.99), line("seal", 0.7, 100)])
@@ -243,7 +241,7 @@ def test_lines_of_a_skewed_page_are_put_in_rows(
     assert text_of(page()).split() == order
 
 
-def test_long_lines_tell_more_of_how_a_page_is_skewed_than_short_ones(
+def test_long_lines_determine_the_skew_more_than_short_ones(
     recognise: Callable[..., Recogniser],
 ) -> None:
     places = {"long": (10, 390, 5, 0.0)}
@@ -254,14 +252,14 @@ def test_long_lines_tell_more_of_how_a_page_is_skewed_than_short_ones(
     assert text_of(page()).split() == ["long", *IN_COLUMNS]
 
 
-def test_a_line_as_high_as_wide_does_not_turn_a_page(recognise: Callable[..., Recogniser]) -> None:
+def test_square_lines_do_not_rotate_a_page(recognise: Callable[..., Recogniser]) -> None:
     recogniser = recognise([("7a", 0.9, (10, 10, 22, 22))])
     assert text_of(page()) == "7a"
     assert len(recogniser.asked) == 1
 
 
 @pytest.mark.parametrize("lacking", ["txts", "boxes"])
-def test_boxes_without_text_are_no_lines(
+def test_boxes_without_text_are_not_lines(
     lacking: str, recognise: Callable[..., Recogniser]
 ) -> None:
     found = {"txts": ("a",), "scores": (0.9,), "boxes": np.array([skewed(10, 90, 40, 0)])}
@@ -269,7 +267,7 @@ def test_boxes_without_text_are_no_lines(
     assert read_picture(page()) == Skipped("s", "a.png", "no text")
 
 
-def test_the_recogniser_has_one_thread_and_leaves_no_line_out(
+def test_recogniser_uses_one_thread_and_returns_all_lines(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[dict[str, object]] = []
@@ -285,7 +283,7 @@ def test_the_recogniser_has_one_thread_and_leaves_no_line_out(
     assert options["Rec.rec_batch_num"] == 1
 
 
-def test_rows_go_down_the_page_and_columns_become_a_table(
+def test_rows_are_read_downwards_and_columns_become_a_table(
     recognise: Callable[..., Recogniser],
 ) -> None:
     rows = [("Month", "Gross"), ("May", "12.50"), ("June", "13.75"), ("July", "9.10")]
@@ -301,7 +299,7 @@ def test_rows_go_down_the_page_and_columns_become_a_table(
     assert text.endswith("Below it.")
 
 
-def test_transparent_paper_is_white(recognise: Callable[..., Recogniser]) -> None:
+def test_transparent_background_is_white(recognise: Callable[..., Recogniser]) -> None:
     recogniser = recognise([line("words of it")])
     text_of(stored(Image.new("RGBA", (40, 40), (0, 0, 0, 0))))
     palette = Image.new("P", (40, 40))
@@ -309,7 +307,7 @@ def test_transparent_paper_is_white(recognise: Callable[..., Recogniser]) -> Non
     assert [picture.min() for picture in recogniser.pictures] == [255, 255]
 
 
-def test_a_photograph_is_turned_as_its_camera_says(recognise: Callable[..., Recogniser]) -> None:
+def test_photographs_are_rotated_by_their_metadata(recognise: Callable[..., Recogniser]) -> None:
     recogniser = recognise([line("words of it")])
     image = Image.open(io.BytesIO(page(turns=LEFT)))
     exif = image.getexif()
@@ -331,7 +329,7 @@ def test_large_pictures_are_reduced(
     assert recogniser.pictures[0].shape == (*reversed(shown), 3)
 
 
-def test_a_picture_has_so_many_pixels_at_most(
+def test_pixels_of_pictures_are_limited(
     recognise: Callable[..., Recogniser], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert pictures.MAX_PIXELS == 40_000_000
@@ -343,7 +341,7 @@ def test_a_picture_has_so_many_pixels_at_most(
     assert len(recogniser.asked) == 1
 
 
-def test_what_is_no_picture_is_damaged(recognise: Callable[..., Recogniser]) -> None:
+def test_unreadable_pictures_are_damaged(recognise: Callable[..., Recogniser]) -> None:
     recognise([line("words of it")])
     skipped = Skipped("s", "a.png", "damaged", "the picture cannot be opened")
     assert read_picture(page()[:8]) == skipped
@@ -359,7 +357,7 @@ def test_what_is_no_picture_is_damaged(recognise: Callable[..., Recogniser]) -> 
         (resource.RLIM_INFINITY, resource.RLIM_INFINITY, 90.9, None),
     ],
 )
-def test_each_look_at_a_picture_has_processor_time_of_its_own(
+def test_processor_time_is_limited_per_picture(
     soft: int,
     hard: int,
     used: float,

@@ -31,5 +31,5 @@ def test_code_is_divided_at_top_level_definitions() -> None:
     assert (reading.title, reading.text) == (None, text)
 
 
-def test_a_page_template_stays_code() -> None:
+def test_page_templates_are_code() -> None:
     assert read_document("<!DOCTYPE html><html>{{ x }}</html>", "a.vue").media_type == "text/x-vue"

@@ -27,7 +27,7 @@ def left_out(document: Document) -> dict[Omission, str]:
     return {each.reason: each.text.strip() for each in document.reading.left_out}
 
 
-def test_each_font_has_its_charset() -> None:
+def test_fonts_have_their_charset() -> None:
     body = (
         r"Caf\'e9 {\f1 \'d1\'eb\'e8\'e2\'e0} {\f2\'82\'a0\'83A} {\f3 a} {\f4\'d6\'d0} \f1\'e9\par"
     )
@@ -62,7 +62,7 @@ LISTS = (
 )
 
 
-def test_items_are_numbered_by_their_list_where_no_number_is_stored() -> None:
+def test_items_without_a_stored_number_are_numbered_by_their_list() -> None:
     items = (
         r"\pard\ls1\ilvl0 third\par fourth\par\pard\ls1\ilvl1 inside\par also inside\par"
         r"\pard\ls1 fifth\par\pard Between\par\pard\ls2 point\par\pard\ls1 sixth\par"
@@ -82,7 +82,7 @@ def test_old_lists_are_numbered() -> None:
     assert text_of(items) == "(1) one\n(2) two\n(3) three\n\nAnd\n\n(1) new\n- point"
 
 
-def test_each_item_in_a_cell_has_its_number() -> None:
+def test_items_in_cells_have_their_number() -> None:
     cells = r"\trowd\cellx1000\cellx2000\pard\intbl A\cell B\cell\row\trowd\cellx1000\cellx2000"
     items = r"{\listtext 1.\tab}sow\par{\listtext 2.\tab}reap\cell x\cell\row\pard After\par"
     assert "| 1. sow 2. reap | x |" in text_of(cells + r"\pard\intbl" + items)
@@ -113,7 +113,7 @@ def test_notes_boxes_and_links() -> None:
     assert text_of(rf"{{\mmath{{\*\moMath{fraction}}}}}\par") == "a/(b+c)"
 
 
-def test_what_is_left_out_is_told() -> None:
+def test_left_out_text_is_reported() -> None:
     document = read_rtf(
         r"{\info{\title Plums}{\author Ann}}{\header\pard Contract 7, page "
         r"{\field{\*\fldinst PAGE}{\fldrslt 3}}\par}{\*\unknown junk}{\pict\pngblip 8950}"
@@ -142,17 +142,17 @@ def test_bytes_outside_escapes_are_in_the_code_page_or_utf_8() -> None:
         assert read_whole(content, "a.rtf").reading.text == "Слива"
 
 
-def test_a_break_of_columns_ends_a_word() -> None:
+def test_column_breaks_separate_words() -> None:
     assert text_of(r"left\column right\par") == "left\nright"
 
 
-def test_groups_without_an_end() -> None:
+def test_unclosed_groups_are_read() -> None:
     assert text_of(r"{\b Open {\i words") == "Open words"
     deep = read(RawDocument("s", "a.rtf", "a", b"{\\rtf1" + b"{" * 100_000), is_worker=True)
     assert not isinstance(deep, Document)
 
 
-def test_text_that_is_lifted_is_raised() -> None:
+def test_shifted_text_is_superscript_or_subscript() -> None:
     body = r"\pard 10{\up6\fs16 6} units, H{\dn4\fs16 2}O, 5{\up0 0}\par"
     assert text_of(body) == "10^6 units, H2O, 50"
 
@@ -166,7 +166,7 @@ def test_styles_are_derived_from_headings() -> None:
     assert document.reading.text == "## Derived\n\nText\n\nEnd."
 
 
-def test_pictures_are_read_by_their_descriptions() -> None:
+def test_descriptions_of_pictures_are_read() -> None:
     described = r"{\*\picprop{\sp{\sn wzDescription}{\sv A ripe plum}}}\pngblip 8950"
     source = r"Before {\*\shppict{\pict" + described + r"}}{\nonshppict{\pict"
     assert text_of(source + described + r"}} after.\par") == "Before A ripe plum after."

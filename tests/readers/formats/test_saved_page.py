@@ -33,12 +33,12 @@ PHA+Z3L8bjwvcD4=
 """
 
 
-def test_a_saved_page_and_its_frames_are_read() -> None:
+def test_saved_pages_and_their_frames_are_read() -> None:
     reading = saved_page.read(SAVED.replace("\n", "\r\n").encode())
     assert reading.text == "# Start\n\nWords split.\n\ngrün"
     assert (reading.title, reading.modified) == ("Café", "2024-03-05T10:00:00Z")
 
 
-def test_what_holds_no_page_is_refused() -> None:
+def test_files_without_a_page_are_refused() -> None:
     with pytest.raises(UnreadableError):
         saved_page.read(b"Subject: x\n\nwords")

@@ -56,7 +56,7 @@ EURO = '_-* #,##0.00\\ "€"_-;\\-* #,##0.00\\ "€"_-;_-* "-"??\\ "€"_-;_-@_-
         (61, "yyyy-mm-dd", "1900-03-01"),
     ],
 )
-def test_numbers_are_shown_by_their_format(value: float, code: str, shown: str) -> None:
+def test_numbers_are_formatted(value: float, code: str, shown: str) -> None:
     assert show_number(value, code) == shown
 
 
@@ -91,7 +91,7 @@ def table(*lines: str) -> str:
     return "\n".join([lines[0], "|" + " --- |" * columns, *lines[1:]])
 
 
-def test_cells_say_what_the_sheet_shows() -> None:
+def test_cells_are_read_as_shown() -> None:
     def fill(sheet: Any) -> None:
         values: list[tuple[Any, str]] = [
             *((42, "00000"), (0.075, "0.0%"), (datetime.timedelta(hours=26, minutes=5), "[h]:mm")),
@@ -174,7 +174,7 @@ def declare(sheet: Any, *areas: str, headers: bool = True) -> None:
         sheet.add_table(made)
 
 
-def test_declared_tables_stay_apart_without_gaps() -> None:
+def test_adjacent_declared_tables_are_separate() -> None:
     def fill(sheet: Any) -> None:
         for row in (
             ["Stock of May"],
@@ -200,7 +200,7 @@ def test_declared_tables_stay_apart_without_gaps() -> None:
     )
 
 
-def test_a_declared_table_has_its_names_without_a_row_of_them() -> None:
+def test_declared_tables_without_a_header_row_have_their_names() -> None:
     def fill(sheet: Any) -> None:
         for row in (["Plum", 3], ["Fig", 4]):
             sheet.append(row)
@@ -210,7 +210,7 @@ def test_a_declared_table_has_its_names_without_a_row_of_them() -> None:
 
 
 @pytest.mark.parametrize("areas", [("A1:B2", "A2:B3"), ("A1:XFD1048576", "B2:B3"), ("nowhere",)])
-def test_impossible_tables_are_none(areas: tuple[str, ...]) -> None:
+def test_impossible_tables_are_ignored(areas: tuple[str, ...]) -> None:
     written = [["Fruit", "Kg"], ["Plum", 3], ["Fig", 4]]
     plain = rows(*written)
 
@@ -229,7 +229,7 @@ def test_impossible_tables_are_none(areas: tuple[str, ...]) -> None:
     assert text_of(made) == text_of(plain)
 
 
-def test_titles_stand_above_their_table() -> None:
+def test_titles_are_above_their_table() -> None:
     content = rows(["Report"], ["Date:", "2024-05-03"], [], ["Fruit", "Kg"], ["Plum", 5])
     assert text_of(content) == "Report\n\nDate: 2024-05-03\n\n" + table(
         "| Fruit | Kg |", "| Plum | 5 |"
@@ -238,7 +238,7 @@ def test_titles_stand_above_their_table() -> None:
     assert text_of(pairs) == table("| Name: | Plum |", "| Kg: | 5 |")
 
 
-def test_what_is_hidden_is_told() -> None:
+def test_hidden_content_is_reported() -> None:
     def fill(sheet: Any) -> None:
         for row in (["Fruit", "Code"], ["Plum", "x1"], ["Fig", "x2"]):
             sheet.append(row)
@@ -259,7 +259,7 @@ def test_what_is_hidden_is_told() -> None:
     assert any(reason is Omission.COMMENT and "Really?" in text for reason, text in told)
 
 
-def test_a_sheet_that_is_missing_is_told() -> None:
+def test_missing_sheets_are_reported() -> None:
     made = openpyxl.Workbook()
     for name in ("Plums", "Figs"):
         made.create_sheet(name).append([f"{name} words"])
@@ -321,7 +321,7 @@ def test_titles_of_delimited_text() -> None:
 
 
 @pytest.mark.parametrize("title", ["", "Report of May, 2024\n"])
-def test_a_header_without_its_first_cell(title: str) -> None:
+def test_header_may_lack_its_first_cell(title: str) -> None:
     # As `write.table(sep = ",")` of R and `to_csv(index_label=False)` of pandas write it.
     text = read_csv(f'{title}"kg","price"\n"plum",3,1.5\n"fig",4,2.5\n')
     expected = table("|  | kg | price |", "| plum | 3 | 1.5 |", "| fig | 4 | 2.5 |")
@@ -329,7 +329,7 @@ def test_a_header_without_its_first_cell(title: str) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [("0.5", "10"), ('"plum"', '"fig"')])
-def test_a_single_column_of_r_keeps_its_name(first: str, second: str) -> None:
+def test_single_columns_written_by_r_keep_their_name(first: str, second: str) -> None:
     values = [value.strip('"') for value in (first, second)]
     text = read_csv(f'"kg"\n"1",{first}\n"2",{second}\n')
     assert text == table("|  | kg |", f"| 1 | {values[0]} |", f"| 2 | {values[1]} |")
@@ -337,17 +337,17 @@ def test_a_single_column_of_r_keeps_its_name(first: str, second: str) -> None:
     assert text.startswith("Prices\n\n| 7 |")
 
 
-def test_rows_that_end_with_a_delimiter() -> None:
+def test_rows_may_end_with_a_delimiter() -> None:
     text = read_csv("name,kg\nplum,3,\nfig,4,\n")
     assert text == table("| name | kg |", "| plum | 3 |", "| fig | 4 |")
 
 
-def test_a_title_above_a_header_is_no_header() -> None:
+def test_title_above_a_header_is_not_the_header() -> None:
     text = read_csv("Plums,May\nname,kg,price\nplum,3,1.5\n")
     assert text == "Plums, May\n\n" + table("| name | kg | price |", "| plum | 3 | 1.5 |")
 
 
-def test_powers_in_a_text_stay_powers() -> None:
+def test_superscripts_and_subscripts_in_cells_are_kept() -> None:
     def fill(sheet: Any) -> None:
         raised, lowered = (InlineFont(vertAlign=f"{kind}script") for kind in ("super", "sub"))
         sheet.append(["What", "Value"])
@@ -358,7 +358,7 @@ def test_powers_in_a_text_stay_powers() -> None:
     assert text_of(content).endswith("| atoms | 10^6 of H2O |")
 
 
-def test_a_chart_without_saved_values_is_its_title() -> None:
+def test_charts_without_saved_values_have_their_title() -> None:
     def fill(sheet: Any) -> None:
         sheet.append(["a", 1])
         chart = BarChart()
@@ -369,7 +369,7 @@ def test_a_chart_without_saved_values_is_its_title() -> None:
     assert text_of(book(fill)).endswith("\n\nHarvest")
 
 
-def test_a_formula_without_a_result_is_shown() -> None:
+def test_formulas_without_a_result_are_shown() -> None:
     written = rows(["n", "value"], ["sum", "=1+2"], ["none", 0])
     shown = table("| n | value |", "| sum | =1+2 |", "| none | 0 |")
     assert text_of(written) == shown
@@ -386,12 +386,12 @@ def test_a_formula_without_a_result_is_shown() -> None:
     assert text_of(made.getvalue()) == shown
 
 
-def test_a_quoted_cell_may_follow_a_space() -> None:
+def test_quoted_cells_may_follow_a_space() -> None:
     written = 'Name, Note\nPlum, "ripe, sweet"\n'
     assert read_csv(written) == table("| Name | Note |", "| Plum | ripe, sweet |")
 
 
-def test_prompts_beside_cells_are_read() -> None:
+def test_prompts_of_cells_are_read() -> None:
     def fill(sheet: Any) -> None:
         sheet["A1"] = "Fruit"
         asked = DataValidation(promptTitle="Fruit", prompt="As written on the crate")
@@ -401,7 +401,7 @@ def test_prompts_beside_cells_are_read() -> None:
     assert text_of(book(fill)).endswith("\n\nFruit: As written on the crate")
 
 
-def test_texts_beside_cells_are_read_or_told() -> None:
+def test_prompts_of_cells_are_read_and_error_messages_reported() -> None:
     def fill(sheet: Any) -> None:
         sheet["A1"], sheet["B1"] = "State", "Bill"
         sheet["A2"], sheet["B2"] = "Open", "Invoice"
@@ -450,7 +450,7 @@ def test_descriptions_of_charts_and_pictures_in_cells_are_read() -> None:
     assert "#VALUE!" not in text
 
 
-def test_data_types_are_read_by_their_names() -> None:
+def test_data_types_have_their_names() -> None:
     rich = "http://schemas.microsoft.com/office/spreadsheetml/2017/richdata"
     names = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     cell = '<c r="A1" t="e" vm="1"><v>#VALUE!</v></c>'

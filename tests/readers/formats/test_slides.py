@@ -62,7 +62,7 @@ def box(slide: Any, text: str, left: float, top: float) -> Any:
     return frame
 
 
-def test_shapes_that_stand_beside_each_other_are_read_from_the_left() -> None:
+def test_shapes_side_by_side_are_read_from_the_left() -> None:
     def fill(slide: Any) -> None:
         for text, left, top in (
             ("right", 5, 2.0),
@@ -85,7 +85,7 @@ def test_pictures_are_named() -> None:
     assert text_of(fill) == "![A pump](image1.png)"
 
 
-def test_alternatives_are_read_once_and_equations_as_text() -> None:
+def test_one_alternative_is_read_and_equations_are_text() -> None:
     shape = (
         '<p:sp><p:nvSpPr><p:cNvPr id="20" name="T"/><p:cNvSpPr/><p:nvPr/></p:nvSpPr><p:spPr/>'
         "<p:txBody><a:bodyPr/><a:p><a:r><a:t>Speed is </a:t></a:r><m:oMath><m:f><m:num><m:r><m:t>s"
@@ -159,7 +159,7 @@ def test_merged_cells_numbers_powers_and_links() -> None:
     assert text_of(lists) == "3. one\n4. two\n10^6 [a site](https://example.org/a)"
 
 
-def test_what_is_hidden_or_repeated_is_told() -> None:
+def test_hidden_and_repeated_text_is_reported() -> None:
     def hidden(slide: Any) -> None:
         slide.element.set("show", "0")
 
@@ -173,7 +173,7 @@ def test_what_is_hidden_or_repeated_is_told() -> None:
     assert told == ["veiled", "Harvest"]
 
 
-def test_a_slide_that_is_missing_is_told() -> None:
+def test_missing_slides_are_reported() -> None:
     change = {"ppt/_rels/presentation.xml.rels": (b"slides/slide2.xml", b"slides/gone.xml")}
     content = deck(lambda _: None, lambda _: None, lambda _: None, change=change)
     reading = read_deck(content).reading

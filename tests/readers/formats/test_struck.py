@@ -86,7 +86,9 @@ def sheet() -> bytes:
         ("a.xlsx", sheet, "| Fruit | Pay ~~50~~ 40. |\n| --- | --- |\n| Plum | ~~7~~ |"),
     ],
 )
-def test_office_files(name: str, made: Callable[[], bytes], shown: str) -> None:
+def test_struck_text_in_office_files_is_marked(
+    name: str, made: Callable[[], bytes], shown: str
+) -> None:
     assert text_of(name, made()).endswith(shown)
 
 
@@ -103,11 +105,11 @@ def test_office_files(name: str, made: Callable[[], bytes], shown: str) -> None:
         ("a.xml", DOCBOOK.format("strikethrough")),
     ],
 )
-def test_markup(name: str, source: str) -> None:
+def test_struck_text_in_markup_is_marked(name: str, source: str) -> None:
     assert text_of(name, source.encode()).removeprefix("# T\n\n").strip() == "Pay ~~50~~ 40."
 
 
-def test_nothing_is_struck() -> None:
+def test_text_that_is_not_struck_is_not_marked() -> None:
     assert text_of("a.md", b"An <s>open tag, and <del> </del>nothing.") == (
         "An <s>open tag, and  nothing."
     )

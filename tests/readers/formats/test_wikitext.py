@@ -74,7 +74,7 @@ def read_page(text: str, sandbox: Sandbox, path: str = "page.wiki") -> Document:
         ("broken {{open [[and", "broken {{open [[and"),
     ],
 )
-def test_markup_goes_and_text_stays(written: str, expected: str, sandbox: Sandbox) -> None:
+def test_text_is_kept_without_markup(written: str, expected: str, sandbox: Sandbox) -> None:
     assert read_page(written, sandbox).reading.text.strip() == expected
 
 
@@ -124,7 +124,7 @@ def test_merged_cells_are_filled_and_rows_of_headers_joined(sandbox: Sandbox) ->
     ]
 
 
-def test_a_dump_is_read_page_by_page(sandbox: Sandbox) -> None:
+def test_dumps_are_read_page_by_page(sandbox: Sandbox) -> None:
     content = dump(
         wiki_page("Seal", "old", "A '''seal'''.\n== Use ==\nYearly."),
         wiki_page("Oil", "An [[oil]]."),
@@ -142,7 +142,7 @@ def test_a_dump_is_read_page_by_page(sandbox: Sandbox) -> None:
     assert document.reading.language in {None, "en"}
 
 
-def test_without_the_extra_pages_and_dumps_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extra_is_named_for_pages_and_dumps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contract, "_is_importable", lambda module: module != "mwparserfromhell")
     for path, text in (("a.wiki", "words"), ("a.xml", dump(wiki_page("A", "words")))):
         skipped = read(RawDocument("s", path, path, text.encode()), is_worker=True)
@@ -160,7 +160,7 @@ def test_without_the_extra_pages_and_dumps_name_it(monkeypatch: pytest.MonkeyPat
     ],
     ids=lambda text: f"{text[:6]!r} {len(text)}",
 )
-def test_hostile_pages_end(text: str, sandbox: Sandbox) -> None:
+def test_hostile_pages_take_bounded_time(text: str, sandbox: Sandbox) -> None:
     result = try_page(text + "\nwords", sandbox)
     reasons = {"over a limit of its reader", "damaged", "reader crashed"}
     assert isinstance(result, Document) or result.reason in reasons
@@ -175,7 +175,7 @@ def test_words_after_a_table_are_counted(sandbox: Sandbox) -> None:
     assert document.reading.unaccounted == ()
 
 
-def test_lists_in_html_keep_their_numbers(sandbox: Sandbox) -> None:
+def test_html_lists_keep_their_numbers(sandbox: Sandbox) -> None:
     page = '<ol start="5" style="margin: 0"><li>five</li><li>six</li></ol>\n'
     page += '<ol type="a"><li>x</li></ol>'
     assert read_page(page, sandbox).reading.text == "5. five\n6. six\n\na. x"

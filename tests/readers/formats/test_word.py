@@ -78,7 +78,7 @@ def field(instruction: str, *results: str) -> str:
     return mark("begin") + told + mark("separate") + "".join(results) + mark("end")
 
 
-def test_fields_show_their_results_and_not_their_instructions(sandbox: Sandbox) -> None:
+def test_fields_have_their_results_not_their_instructions(sandbox: Sandbox) -> None:
     nested = mark("begin") + "<w:r><w:instrText> IF </w:instrText></w:r>"
     nested += field(" MERGEFIELD sex ", run("male")) + "<w:r><w:instrText> = m</w:instrText></w:r>"
     nested += mark("separate") + run("Mr.") + mark("end")
@@ -99,7 +99,7 @@ def test_fields_show_their_results_and_not_their_instructions(sandbox: Sandbox) 
     assert "male" in left_out(document)[Omission.MACRO]
 
 
-def test_a_table_of_contents_says_nothing_new(sandbox: Sandbox) -> None:
+def test_tables_of_contents_are_left_out(sandbox: Sandbox) -> None:
     begin = mark("begin") + "<w:r><w:instrText>TOC \\o</w:instrText></w:r>" + mark("separate")
     entries = line(begin, run("Plums 1")) + line(run("Figs 2"), mark("end"))
     document = read_file(docx(entries + paragraph("Plums", "Heading1")), sandbox)
@@ -107,7 +107,7 @@ def test_a_table_of_contents_says_nothing_new(sandbox: Sandbox) -> None:
     assert left_out(document)[Omission.DUPLICATE] == "Plums 1 Figs 2"
 
 
-def test_forms_show_what_was_chosen(sandbox: Sandbox) -> None:
+def test_forms_have_the_chosen_values(sandbox: Sandbox) -> None:
     def form(data: str, name: str) -> str:
         begin = (
             f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{data}</w:ffData></w:fldChar></w:r>'
@@ -126,7 +126,7 @@ def test_forms_show_what_was_chosen(sandbox: Sandbox) -> None:
     assert left_out(document)[Omission.FORM] == "Click plum\nfig"
 
 
-def test_words_stay_whole_and_numbers_the_numbers_that_they_were(sandbox: Sandbox) -> None:
+def test_words_and_numbers_are_not_joined_or_divided(sandbox: Sandbox) -> None:
     above, below = ('<w:vertAlign w:val="superscript"/>', '<w:vertAlign w:val="subscript"/>')
     ruby = "<w:r><w:ruby><w:rt>{}</w:rt><w:rubyBase>{}</w:rubyBase></w:ruby></w:r>"
     lines = [
@@ -167,7 +167,7 @@ def test_revisions_comments_and_hidden_text(sandbox: Sandbox) -> None:
     assert left_out(document) == {Omission.HIDDEN: "goneveiled", Omission.COMMENT: "Really?"}
 
 
-def test_text_boxes_are_read_once_behind_their_paragraph(sandbox: Sandbox) -> None:
+def test_text_boxes_are_read_once_after_their_paragraph(sandbox: Sandbox) -> None:
     box = f"<w:txbxContent>{line(run('In the box'))}</w:txbxContent>"
     drawing = f'<w:drawing><wps:txbx xmlns:wps="urn:x">{box}</wps:txbx></w:drawing>'
     picture = (
@@ -193,7 +193,7 @@ def test_pictures_are_named_except_those_of_headings_and_headers(sandbox: Sandbo
     assert text_of(saved(document), sandbox).endswith("Before ![The pump](image1.png)")
 
 
-def test_pictures_alone_are_no_text(sandbox: Sandbox) -> None:
+def test_documents_of_only_pictures_are_skipped(sandbox: Sandbox) -> None:
     document = python_docx.Document()
     document.add_paragraph().add_run().add_picture(png())
     result = read_apart(RawDocument("s", "a.docx", "a.docx", saved(document)), sandbox)
@@ -232,7 +232,7 @@ def item(text: str, level: int = 0, num: int = 1, more: str = "") -> str:
     return f"<w:p><w:pPr>{placed}{more}</w:pPr>{run(text)}</w:p>"
 
 
-def test_lists_have_the_numbers_that_word_shows(sandbox: Sandbox) -> None:
+def test_lists_have_the_numbers_shown_by_word(sandbox: Sandbox) -> None:
     again = (
         '<w:num w:numId="2"><w:abstractNumId w:val="7"/><w:lvlOverride w:ilvl="0">'
         '<w:startOverride w:val="5"/></w:lvlOverride></w:num>'
@@ -253,7 +253,7 @@ def test_bullets_and_numbers_of_headings(sandbox: Sandbox) -> None:
     assert text_of(numbered(item("x") + item("y"), ("bullet", "\uf0b7")), sandbox) == "- x\n- y"
 
 
-def test_merged_cells_count_for_all_that_they_cover(sandbox: Sandbox) -> None:
+def test_merged_cells_are_filled(sandbox: Sandbox) -> None:
     document = python_docx.Document()
     table = document.add_table(rows=4, cols=3)
     rows = [["Fruit", "Price", ""], ["", "Net", "Gross"], ["plum", "1", "2"], ["", "3", "4"]]
@@ -268,7 +268,7 @@ def test_merged_cells_count_for_all_that_they_cover(sandbox: Sandbox) -> None:
     )
 
 
-def test_what_stands_in_tables_and_around_them(sandbox: Sandbox) -> None:
+def test_nested_tables_and_layout_tables(sandbox: Sandbox) -> None:
     def cell(*blocks: str) -> str:
         return f"<w:tc>{''.join(blocks)}</w:tc>"
 
@@ -320,7 +320,7 @@ def test_words_beside_a_page_number_in_a_header_are_read(
     assert read.reading.unaccounted == ()
 
 
-def test_notes_follow_the_paragraph_that_they_belong_to(sandbox: Sandbox) -> None:
+def test_notes_follow_their_paragraph(sandbox: Sandbox) -> None:
     notes = (
         f'<w:footnotes {W}><w:footnote w:type="separator" w:id="0">{line(run("---"))}</w:footnote>'
     )
@@ -343,7 +343,7 @@ def test_code_keeps_its_lines(sandbox: Sandbox) -> None:
     assert text_of(content, sandbox) == "````\ndef f():\n    return '```'\n````"
 
 
-def test_strict_documents_and_imported_ones(sandbox: Sandbox) -> None:
+def test_strict_documents_and_imported_pages(sandbox: Sandbox) -> None:
     relation = (
         '<Relationship Id="r1" Type="http://purl.oclc.org/ooxml/officeDocument/relationships/'
         'officeDocument" Target="/word/document2.xml"/>'
@@ -374,7 +374,7 @@ def test_strict_documents_and_imported_ones(sandbox: Sandbox) -> None:
         ("gone.docx", None, "", ("word/gone.docx",)),
     ],
 )
-def test_imported_documents_are_read_or_told(
+def test_imported_documents_are_read_or_reported(
     name: str, content: bytes | None, text: str, damaged: tuple[str, ...], sandbox: Sandbox
 ) -> None:
     relations = (
@@ -393,14 +393,14 @@ def test_imported_documents_are_read_or_told(
 STRICT = "http://purl.oclc.org/ooxml/officeDocument/relationships"
 
 
-def test_fields_without_an_end_lose_nothing(sandbox: Sandbox) -> None:
+def test_unclosed_fields_keep_their_text(sandbox: Sandbox) -> None:
     begun = line(mark("begin"), "<w:r><w:instrText>TOC</w:instrText></w:r>", mark("separate"))
     opened = line(mark("begin"), mark("separate"), run("x")) * 200
     text = text_of(docx(begun + paragraph("Plums", "Heading1") + opened), sandbox)
     assert text.startswith("# Plums\n\nx\n\nx") and text.count("x") == 200
 
 
-def test_equations_keep_indices_apart(sandbox: Sandbox) -> None:
+def test_indices_in_equations_are_separate(sandbox: Sandbox) -> None:
     index = f"<m:sSub><m:e>{math('a')}</m:e><m:sub>{math('n')}</m:sub></m:sSub>"
     choice = (
         f'<m:d><m:e><m:f><m:fPr><m:type m:val="noBar"/></m:fPr><m:num>{math("n")}</m:num>'
@@ -416,7 +416,7 @@ def math(text: str) -> str:
     return f"<m:r><m:t>{text}</m:t></m:r>"
 
 
-def test_a_letter_over_several_lines_begins_its_word(sandbox: Sandbox) -> None:
+def test_drop_caps_begin_their_word(sandbox: Sandbox) -> None:
     drop = '<w:pPr><w:framePr w:dropCap="drop" w:lines="3" w:wrap="around"/></w:pPr>'
     body = line(drop, run("P")) + line(run("lums ripen late.")) + line(run("Figs do not."))
     assert text_of(docx(body), sandbox) == "Plums ripen late.\n\nFigs do not."
@@ -425,7 +425,7 @@ def test_a_letter_over_several_lines_begins_its_word(sandbox: Sandbox) -> None:
     assert text_of(docx(line(run("Figs")) + line(drop, run("P"))), sandbox) == "Figs\n\nP"
 
 
-def test_author_and_date_are_no_headings(sandbox: Sandbox) -> None:
+def test_author_and_date_are_not_headings(sandbox: Sandbox) -> None:
     document = python_docx.Document()
     for name in ("Author", "Part Title"):
         document.styles.add_style(name, WD_STYLE_TYPE.PARAGRAPH).base_style = document.styles[
@@ -439,7 +439,7 @@ def test_author_and_date_are_no_headings(sandbox: Sandbox) -> None:
     assert outline(read) == [(1, "The book"), (1, "First part")]
 
 
-def test_a_blank_bullet_is_none(sandbox: Sandbox) -> None:
+def test_blank_bullets_are_left_out(sandbox: Sandbox) -> None:
     body = item("one") + item("still one", num=2)
     nums = '<w:abstractNum w:abstractNumId="8"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/>'
     nums += '<w:lvlText w:val=" "/></w:lvl></w:abstractNum>'
@@ -447,7 +447,7 @@ def test_a_blank_bullet_is_none(sandbox: Sandbox) -> None:
     assert text_of(numbered(body, ("decimal", "%1."), nums=nums), sandbox) == "1. one\n\nstill one"
 
 
-def test_options_of_controls_and_properties_are_told(sandbox: Sandbox) -> None:
+def test_options_of_controls_and_properties_are_reported(sandbox: Sandbox) -> None:
     options = '<w:listItem w:displayText="Crimson" w:value="1"/><w:listItem w:displayText="Ochre"/>'
     control = (
         f"<w:p><w:sdt><w:sdtPr><w:dropDownList>{options}</w:dropDownList></w:sdtPr><w:sdtContent>"
@@ -488,7 +488,7 @@ def holding(inner: bytes, text: str) -> bytes:
     return docx(body, **relations("package", target), **{f"word/{target}": inner})
 
 
-def test_embedded_files_have_a_limit_of_depth_and_count(sandbox: Sandbox) -> None:
+def test_depth_and_count_of_embedded_files_are_limited(sandbox: Sandbox) -> None:
     content = docx(paragraph("level0 words"))
     for level in range(1, 7):
         content = holding(content, f"level{level} words")

@@ -97,7 +97,7 @@ def test_fictionbook(sandbox: Sandbox) -> None:
     assert "QUJD" not in document.reading.text
 
 
-def test_outlines_of_opml(sandbox: Sandbox) -> None:
+def test_opml_outlines(sandbox: Sandbox) -> None:
     outlines = (
         "<opml version='2.0'><head><title>Plans</title></head><body><outline text='Garden'>"
         "<outline text='Prune' _note='in May'/><outline text='Blog' htmlUrl='https://e.org'/>"
@@ -111,22 +111,20 @@ def test_outlines_of_opml(sandbox: Sandbox) -> None:
     "declared",
     ['<!ENTITY a "b">', '<!ENTITY % x SYSTEM "file:///etc/passwd"> %x;', "<!ELEMENT a ANY>"],
 )
-def test_a_document_type_that_declares_something_is_refused(
-    declared: str, sandbox: Sandbox
-) -> None:
+def test_document_types_with_declarations_are_refused(declared: str, sandbox: Sandbox) -> None:
     content = f"<!DOCTYPE article [{declared}]><article><para>&a;</para></article>"
     result = read_apart(RawDocument("s", "a.xml", "a.xml", content.encode()), sandbox)
     assert isinstance(result, Skipped)
     assert result.reason == "holds a DTD"
 
 
-def test_deep_elements_end(sandbox: Sandbox) -> None:
+def test_deep_elements_are_read_or_skipped(sandbox: Sandbox) -> None:
     content = "<article>" + "<para>" * 2_000 + "deep" + "</para>" * 2_000 + "</article>"
     result = read_apart(RawDocument("s", "a.xml", "a.xml", content.encode()), sandbox)
     assert isinstance(result, Skipped) or "deep" in result.reading.text
 
 
-def test_terms_menus_and_keys_of_docbook(sandbox: Sandbox) -> None:
+def test_docbook_terms_menus_and_keys(sandbox: Sandbox) -> None:
     entry = (
         "<varlistentry><term>one</term><term>uno</term><listitem><para>The first.</para></listitem>"
         "</varlistentry>"
@@ -179,7 +177,7 @@ def test_docbook_lists_tables_and_names(sandbox: Sandbox) -> None:
     assert (2, "Bridge") in outline(document)
 
 
-def test_of_two_forms_of_an_equation_one_is_read(sandbox: Sandbox) -> None:
+def test_one_form_of_an_equation_is_read(sandbox: Sandbox) -> None:
     both = (
         "<article><title>T</title><disp-formula><alternatives><math><mfrac><mi>a</mi><mi>b</mi>"
         "</mfrac></math><tex-math>\\frac{a}{b}</tex-math></alternatives></disp-formula>"
@@ -205,7 +203,7 @@ def test_references_lists_and_synopses(sandbox: Sandbox) -> None:
         assert said in text, text
 
 
-def test_citations_of_jats_are_one_paragraph_and_lists_are_numbered(sandbox: Sandbox) -> None:
+def test_jats_citations_are_one_paragraph_and_lists_are_numbered(sandbox: Sandbox) -> None:
     paper = (
         "<article><body><sec><title>S</title><list list-type='order'><list-item><p>one</p>"
         "</list-item></list></sec></body><back><ref-list><ref><element-citation><name>"

@@ -44,14 +44,16 @@ def count_workers(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     return lambda: len(started)
 
 
-def test_text_needs_no_worker(make_project: MakeProject, count_workers: Callable[[], int]) -> None:
+def test_plain_text_is_read_without_a_worker(
+    make_project: MakeProject, count_workers: Callable[[], int]
+) -> None:
     names = ["a.md", "a.txt", "a.html", "a.kt", "a.json", "a.yaml", "a.toml", "a.adoc", "a.tex"]
     make_project(dict.fromkeys(names, "some words")).succeed("build")
     assert count_workers() == 0
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_build_has_as_many_workers_as_it_may(
+def test_number_of_workers_is_limited(
     jobs: int, make_project: MakeProject, count_workers: Callable[[], int]
 ) -> None:
     project = make_project({"a.md": "text"})
@@ -63,7 +65,7 @@ def test_a_build_has_as_many_workers_as_it_may(
     assert {hit["position"].get("page") for hit in hits if hit["path"].endswith(".pdf")} == {1}
 
 
-def test_a_worker_that_takes_too_long_costs_one_file() -> None:
+def test_slow_worker_loses_only_its_file() -> None:
     with Sandbox(Limits(wall=0.02)) as sandbox:
         result = read_raw(SLOW, "a.rst", sandbox)
         assert isinstance(result, Skipped)
@@ -96,7 +98,7 @@ def test_workers_are_replaced_after_many_files(count_workers: Callable[[], int])
     assert count_workers() == 2
 
 
-def test_threads_share_a_sandbox() -> None:
+def test_threads_can_share_a_sandbox() -> None:
     results: list[Document | Skipped] = []
     with Sandbox() as sandbox:
         threads = [
@@ -111,7 +113,7 @@ def test_threads_share_a_sandbox() -> None:
 
 
 @needs_proc
-def test_a_worker_does_not_get_the_users_environment() -> None:
+def test_workers_do_not_get_the_users_environment() -> None:
     with Sandbox() as sandbox:
         assert isinstance(read_raw(PDF, "a.pdf", sandbox), Document)
         (idle,) = sandbox._idle
@@ -146,14 +148,14 @@ def test_answers_are_checked_outside_the_sandbox() -> None:
         (b"x" * 1_001, "over a limit of its reader: text"),
     ],
 )
-def test_a_failure_in_a_batch_costs_one_document(content: bytes, wrong: str) -> None:
+def test_failure_in_a_batch_loses_one_document(content: bytes, wrong: str) -> None:
     limits = Limits(wall=1 if content == b"wait" else 150, answer=1_000)
     with Sandbox(limits, "misbehaving") as sandbox:
         assert ask(sandbox, b"a", content, b"b", b"c") == [b"a", wrong, b"b", b"c"]
 
 
 @needs_proc
-def test_a_sandboxed_fork_ends_with_its_parent() -> None:
+def test_sandboxed_fork_ends_with_its_parent() -> None:
     with Sandbox(module="misbehaving") as sandbox:
         (answered,) = ask(sandbox, b"pid")
         assert isinstance(answered, bytes)
@@ -171,7 +173,7 @@ def has_ended(process: int) -> bool:
     return state == "Z"
 
 
-def test_a_worker_ends_with_its_parent() -> None:
+def test_worker_ends_with_its_parent() -> None:
     program = (
         "import os, sys\nfrom foundry.readers.sandbox.processes import Sandbox\n"
         "from foundry.documents import RawDocument\nsandbox = Sandbox()\n"

@@ -15,7 +15,7 @@ from foundry.readers.sandbox.reading import parse_answer
 PDF = pdf([[Text(10, 600, "some words")]])
 
 
-def test_only_workers_run_parsers() -> None:
+def test_parsers_run_only_in_workers() -> None:
     with pytest.raises(ValueError, match="worker"):
         read(RawDocument("s", "a.pdf", "a.pdf", PDF))
 
@@ -32,9 +32,7 @@ def test_only_workers_run_parsers() -> None:
         ({}, {"title": 7}),
     ],
 )
-def test_an_answer_that_makes_no_sense_is_refused(
-    fields: dict[str, Any], reading: dict[str, Any]
-) -> None:
+def test_inconsistent_answers_are_refused(fields: dict[str, Any], reading: dict[str, Any]) -> None:
     raw = RawDocument("s", "a.pdf", "a.pdf", PDF)
     with Sandbox() as sandbox:
         answer = json.loads(sandbox.ask(raw))
@@ -45,6 +43,6 @@ def test_an_answer_that_makes_no_sense_is_refused(
 
 
 @pytest.mark.parametrize("answer", [b"", b"[]", b"{}", b'{"text": "a"}'])
-def test_an_answer_that_is_no_result_is_refused(answer: bytes) -> None:
+def test_malformed_answers_are_refused(answer: bytes) -> None:
     with pytest.raises(UnreadableError, match="reader failed"):
         parse_answer(answer, RawDocument("s", "a", "a", b""))

@@ -21,7 +21,7 @@ ATTEMPTS = {
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS.values(), ids=ATTEMPTS.keys())
-def test_a_worker_may_not(attempt: str) -> None:
+def test_workers_may_not(attempt: str) -> None:
     program = (
         "from foundry.readers.sandbox import worker\n"
         f"import socket, subprocess\nworker._refuse()\ntry:\n  {attempt}\n"
@@ -33,7 +33,7 @@ def test_a_worker_may_not(attempt: str) -> None:
     assert done.stdout.startswith("refused a reader may not"), done.stderr
 
 
-def test_a_worker_leaves_the_network_where_it_may() -> None:
+def test_workers_leave_the_network_if_permitted() -> None:
     program = (
         "from foundry.readers.sandbox import worker\nimport socket\nworker._leave_network()\n"
         "print(sorted(name for _, name in socket.if_nameindex()))\n"

@@ -37,7 +37,7 @@ MULTILINE = """\
         ("--- ---\na   b\n1   2\n--- ---\n", ["| a | b |", "| --- | --- |", "| 1 | 2 |"]),
     ],
 )
-def test_columns_of_dashes_are_a_table(written: str, expected: list[str]) -> None:
+def test_columns_below_dashes_become_a_table(written: str, expected: list[str]) -> None:
     made = rewrite_columns(f"Before.\n\n{written}\nAfter.\n")
     assert [line for line in made.split("\n") if line] == ["Before.", *expected, "After."]
     assert made.count("\n") == f"Before.\n\n{written}\nAfter.\n".count("\n")
@@ -52,5 +52,5 @@ def test_columns_of_dashes_are_a_table(written: str, expected: list[str]) -> Non
         "Title\n-----\n\nWords --- and more.\n",
     ],
 )
-def test_what_is_no_table_stays(text: str) -> None:
+def test_other_text_is_unchanged(text: str) -> None:
     assert rewrite_columns(text) == text

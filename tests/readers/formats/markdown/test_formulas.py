@@ -14,12 +14,12 @@ from foundry.readers.formats.markdown.reader import read
         "```{math}\na\n=\nb\n```",
     ],
 )
-def test_an_equals_sign_in_a_formula_underlines_no_heading(formula: str) -> None:
+def test_equals_signs_in_formulas_do_not_underline_headings(formula: str) -> None:
     reading = read(f"# One\n\n{formula}\n\n## Two\n\nIt costs $$ twice.\n\nThree\n=====\n")
     assert [heading.text for heading in reading.headings] == ["One", "Two", "Three"]
 
 
-def test_a_lone_pair_of_dollars_begins_nothing() -> None:
+def test_unclosed_double_dollars_do_not_hide_headings() -> None:
     reading = read("$$\n\nOne\n===\n\n" + "$$ x\n" * 3_000 + "\nTwo\n===\n")
     assert [heading.text for heading in reading.headings] == ["One", "Two"]
 

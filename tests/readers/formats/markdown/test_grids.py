@@ -27,7 +27,7 @@ def lines_of(text: str) -> list[str]:
     return [line for line in document.reading.text.split("\n") if line]
 
 
-def test_a_cell_of_several_lines_is_one_cell() -> None:
+def test_lines_of_a_cell_are_joined() -> None:
     assert lines_of(f"Before.\n\n{GRID}\n: Prices\n\n# After\n") == [
         "Before.",
         "| Fruit | Price |",
@@ -39,7 +39,7 @@ def test_a_cell_of_several_lines_is_one_cell() -> None:
     ]
 
 
-def test_merged_cells_wide_letters_and_a_foot() -> None:
+def test_merged_cells_wide_letters_and_footers() -> None:
     grid = """\
 +-------+-------+
 | 名前  | kg    |
@@ -58,7 +58,7 @@ def test_merged_cells_wide_letters_and_a_foot() -> None:
 @pytest.mark.parametrize(
     "text", [f"```\n{GRID}```", "+---+---+\n| a | b\n+---+---+", "+---+\n| a |", "+---+---+"]
 )
-def test_what_is_no_grid_stays(text: str) -> None:
+def test_other_text_is_unchanged(text: str) -> None:
     assert rewrite_grids(text) == text
 
 
@@ -67,7 +67,7 @@ CELLS = ["|   |   |", "| a | b |", "|a      |", "|---+---|", "|\u540d | b |"]
 
 
 @given(st.lists(st.sampled_from([*RULES, *CELLS]), max_size=9).map("\n".join))
-def test_no_line_is_added_and_no_letter_lost(text: str) -> None:
+def test_line_count_and_letters_are_kept(text: str) -> None:
     made = rewrite_grids(text)
     assert made.count("\n") == text.count("\n")
     assert set("ab\u540d") & set(text) == set("ab\u540d") & set(made)

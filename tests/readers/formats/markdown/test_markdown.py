@@ -85,7 +85,7 @@ def test_a_table_may_follow_a_line_of_text() -> None:
     assert blocks("words\na | b\n--|--\n1 | 2\n") == ["a | b\n--|--\n1 | 2"]
 
 
-def test_mdx_components_do_not_make_code_of_their_content() -> None:
+def test_content_of_mdx_components_is_not_code() -> None:
     text = "import X from 'x'\n\n<Steps>\n    <Step>\n\n    ## Inner\n\n    text\n\n    </Step>\n"
     reading = read_markdown(text, "a.mdx")
     assert [heading.text for heading in reading.headings] == ["Inner"]
@@ -151,7 +151,7 @@ def test_aliases_in_front_matter(block: str, aliases: tuple[str, ...]) -> None:
     assert read_markdown(f"---\n{block}\n---\n# Page\n").aliases == aliases
 
 
-def test_scalars_of_front_matter_stay_what_was_written() -> None:
+def test_scalars_of_front_matter_stay_as_written() -> None:
     assert read_markdown("---\ntitle: No\n---\nx").title == "No"
     assert read_markdown("---\ntitle: 1.10\nms.date: 05/28/2026\n---\nx").title == "1.10"
     assert read_markdown("---\ntitle:\nms.date: 05/28/2026\n---\n# T").modified == "2026-05-28"
@@ -169,7 +169,7 @@ def test_scalars_of_front_matter_stay_what_was_written() -> None:
         "x: " + "y" * 50_000 + "\n? \x01",
     ],
 )
-def test_front_matter_that_is_no_plain_data_is_content(block: str) -> None:
+def test_invalid_or_unsafe_front_matter_is_content(block: str) -> None:
     text = f"---\n{block}\n---\n# Title\n"
     reading = read_markdown(text)
     assert reading.body_start == 0
@@ -177,12 +177,12 @@ def test_front_matter_that_is_no_plain_data_is_content(block: str) -> None:
     assert [heading.text for heading in reading.headings] == ["Title"]
 
 
-def test_rules_around_text_are_no_front_matter() -> None:
+def test_text_between_rules_is_not_front_matter() -> None:
     reading = read_markdown("---\n\nwords\n\n# Title\n\n---\n")
     assert (reading.body_start, reading.headings[0].text) == (0, "Title")
 
 
-def test_a_rule_at_the_start_is_no_front_matter() -> None:
+def test_rule_at_the_start_is_not_front_matter() -> None:
     assert read_markdown("---\n\ntext without an end\n").body_start == 0
 
 
@@ -225,7 +225,7 @@ PARTS = (
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=30), st.booleans())
-def test_blocks_that_are_known_are_not_found_differently(parts: list[str], is_mdx: bool) -> None:
+def test_reused_blocks_equal_those_of_a_new_parse(parts: list[str], is_mdx: bool) -> None:
     prose, parsed = find_prose("".join(parts), is_mdx=is_mdx)
     if parsed is not None:
         fresh = markdown._read_from(prose, 0, None, indented_code=not is_mdx)
@@ -235,7 +235,7 @@ def test_blocks_that_are_known_are_not_found_differently(parts: list[str], is_md
 
 
 @given(st.lists(st.sampled_from((*PARTS, "word\n", "a | b\n")), max_size=30))
-def test_blocks_are_those_of_the_parser_that_passes_over_nothing(parts: list[str]) -> None:
+def test_blocks_equal_those_of_the_complete_parser(parts: list[str]) -> None:
     text, environment = "".join(parts), dict[str, Any]()
     every = MarkdownIt("commonmark", {"maxNesting": MAX_BLOCK_DEPTH}).disable("inline")
     parsed = Parsed(every.parse(text, environment), environment)

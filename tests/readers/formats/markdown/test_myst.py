@@ -27,7 +27,7 @@ def test_roles(written: str, expected: str) -> None:
     assert text_of(f"(top)=\n# T\n\n{written}\n").strip() == f"# T\n\n{expected}"
 
 
-def test_code_loses_its_options_and_keeps_its_lines() -> None:
+def test_code_keeps_its_lines_but_not_its_options() -> None:
     source = "```{code-cell} ipython3\n:tags: [hide]\n\nx = {ref}`no`\n```\n\nAfter.\n"
     assert "```ipython3\nx = {ref}`no`\n```" in text_of(source).replace(
         "ipython3\n\n", "ipython3\n"
@@ -53,32 +53,32 @@ def test_pictures_keep_their_description() -> None:
     assert text_of(source).split() == "![A plum](a.png) ![A tree](/b.png) Text".split()
 
 
-def test_tables_of_lists() -> None:
+def test_list_tables() -> None:
     source = "```{list-table} Prices\n:header-rows: 1\n* - Fruit\n  - Kg\n* - Plum\n  - 17\n```\n"
     assert "| Fruit | Kg |\n| --- | --- |\n| Plum | 17 |" in text_of(source)
 
 
-def test_what_is_for_the_builder_is_left_out() -> None:
+def test_instructions_to_the_builder_are_left_out() -> None:
     source = "(a-label)=\n# T\n\n% a comment\n\n```{toctree}\n:hidden:\nother\n```\n\n+++\n\nEnd.\n"
     assert text_of(source).split() == ["#", "T", "End."]
 
 
-def test_code_that_is_run_stays_code() -> None:
+def test_executable_code_stays_code() -> None:
     source = "# T\n\n{ref}`x`\n\n```{r}\nplot(x)\n```\n"
     assert "```{r}\nplot(x)\n```" in text_of(source)
 
 
-def test_lines_stay_lines() -> None:
+def test_line_numbers_are_kept() -> None:
     source = "(a)=\n# T\n\n:::{warning} Step\n:class: big\nHot.\n:::\n\nLine nine.\n"
     assert text_of(source).split("\n")[8] == "Line nine."
 
 
-def test_braces_in_code_are_no_roles() -> None:
+def test_braces_in_code_are_not_roles() -> None:
     said = "Read `/items/{item_id}` with `x`, and `/a/{b}`\nor `\\begin{verbatim}` or `y`."
     assert text_of(f"{{ref}}`top`\n\n{said}\n").strip() == f"top\n\n{said}"
 
 
-def test_roles_may_go_on_in_the_next_line() -> None:
+def test_roles_may_span_lines() -> None:
     source = "(a)=\n# T\n\nSee {ref}`the long\nlabel <a>`, {u}`under`.\n\n{doc}`x\n\ny`\n"
     assert "See the long\nlabel, under.\n\n{doc}`x\n\ny`" in text_of(source)
 
@@ -119,7 +119,7 @@ def test_fences_in_cells_of_a_list_table() -> None:
     assert [line for line in text_of(source).split("\n") if line] == expected
 
 
-def test_documented_objects_are_prose_below_their_names() -> None:
+def test_documented_objects_are_prose_below_their_signatures() -> None:
     source = (
         "````{py:class} Tree(name)\n:module: a\n\nA *tree*.\n\n"
         "```{py:method} grow(cm)\nGrow.\n```\n````\n"
@@ -134,14 +134,14 @@ def test_documented_objects_are_prose_below_their_names() -> None:
     ]
 
 
-def test_tables_of_csv() -> None:
+def test_csv_tables() -> None:
     source = (
         '```{csv-table} Prices\n:header: Fruit, Kg\n:widths: 1, 2\n\nPlum, 17\n"Fig, dry", 4\n```\n'
     )
     assert "| Fruit | Kg |\n| --- | --- |\n| Plum | 17 |\n| Fig, dry | 4 |" in text_of(source)
 
 
-def test_captions_of_navigation_are_left_out() -> None:
+def test_captions_of_toctrees_are_left_out() -> None:
     assert text_of("# T\n\n```{toctree}\n:caption: Guides\na\n```\n").split() == ["#", "T"]
 
 
@@ -150,7 +150,7 @@ def test_included_files_are_linked() -> None:
     assert text_of(source).rstrip() == "[../a_b.md](../a_b.md)\n\n\n[c.py](c.py)"
 
 
-def test_restructured_text_in_a_block_is_read_as_myst() -> None:
+def test_eval_rst_blocks_are_read() -> None:
     source = (
         "# T\n\n```{eval-rst}\n.. _place:\n\n.. warning:: Hot\n\n   Never touch it.\n\n"
         "   .. code-block:: python\n\n      def f():\n          return 1\n\n"

@@ -76,11 +76,11 @@ def test_html_in_markdown(written: str, expected: str | None) -> None:
         "- [ ] task [!important",
     ],
 )
-def test_what_is_no_markup_stays(text: str) -> None:
+def test_text_without_markup_is_unchanged(text: str) -> None:
     assert read_text(text).text == text
 
 
-def test_a_heading_of_html_may_have_several_lines() -> None:
+def test_html_headings_may_have_several_lines() -> None:
     text = (
         '<h1 align="center">\n  <img src="a.png" alt="Logo"><br>\n  <b>Pr</b>ess\n</h1>\n\nWords.\n'
     )
@@ -89,7 +89,7 @@ def test_a_heading_of_html_may_have_several_lines() -> None:
     assert reading.text.split("\n")[5] == "Words."
 
 
-def test_pictures_are_referred_to() -> None:
+def test_pictures_are_references() -> None:
     text = (
         "[![Build][b]][l] ![Alt][b] ![b] [![In](x.png)][l] ![no] [![b]](y) `![b]`\n\n"
         "[b]: b.svg\n[l]: https://a.example/\n"
@@ -100,7 +100,7 @@ def test_pictures_are_referred_to() -> None:
     )
 
 
-def test_html_that_shows_code_becomes_a_fence() -> None:
+def test_html_code_becomes_a_fence() -> None:
     reading = read_text(
         "before\n<pre><code>if a &lt; b:\n\n    # not a heading\n</code></pre>\nafter"
     )
@@ -108,7 +108,7 @@ def test_html_that_shows_code_becomes_a_fence() -> None:
     assert reading.headings == ()
 
 
-def test_a_table_of_html_becomes_one_of_markdown() -> None:
+def test_html_tables_become_markdown_tables() -> None:
     table = (
         "<table>\n<tr><th>Month</th><th>Gross</th></tr>\n\n"
         "<tr><td>May</td><td><b>$12</b></td></tr>\n</table>"
@@ -210,7 +210,7 @@ def test_directives(written: str, expected: list[str]) -> None:
     assert prose(written) == expected
 
 
-def test_components_keep_the_prose_of_their_attributes() -> None:
+def test_prose_in_attributes_of_components_is_kept() -> None:
     text = (
         "import { Card } from '/snippets/card.mdx'\n\n"
         '<Card title="Discord" icon="discord" href="https://d.gg/x" style={{ width: "1px" }}>\n'
@@ -237,7 +237,7 @@ def test_components_keep_the_prose_of_their_attributes() -> None:
     ]
 
 
-def test_what_a_module_exports_is_code() -> None:
+def test_mdx_exports_are_code() -> None:
     text = "export const A = ({ b }) => {\n  return <p>{b}</p>;\n};\n\n<A b='1' />\nText\n"
     assert prose(text, "a.mdx")[:5] == [
         "```jsx",
@@ -248,12 +248,12 @@ def test_what_a_module_exports_is_code() -> None:
     ]
 
 
-def test_an_export_without_brackets_ends_before_the_next_blank_line() -> None:
+def test_exports_without_brackets_end_at_a_blank_line() -> None:
     text = "export const version = '2'\n\n# Title {version}\n\nText\n"
     assert [each.text for each in read_text(text, "a.mdx").headings] == ["Title {version}"]
 
 
-def test_lines_stay_where_they_were() -> None:
+def test_line_numbers_are_kept() -> None:
     text = "<div\n  class='x'>\n\n<!--\n\n-->\n[a]\n\n[a]: b.md\n\n# Heading\n"
     assert read_text(text).text.split("\n").index("# Heading") == 10
 
@@ -268,7 +268,7 @@ _PIECES = [
 @given(
     st.lists(st.sampled_from(_PIECES), max_size=40).map("".join), st.sampled_from([".md", ".mdx"])
 )
-def test_no_text_breaks_a_reader(text: str, suffix: str) -> None:
+def test_any_text_is_read(text: str, suffix: str) -> None:
     document = read(RawDocument(source="s", key="a", path="a" + suffix, content=text.encode()))
     if isinstance(document, Document):
         reading = document.reading
@@ -403,13 +403,13 @@ def test_only_attributes_are_left_out_of_headings(line: str, heading: str) -> No
         ),
     ],
 )
-def test_generators_show(written: str, shown: str) -> None:
+def test_markup_of_generators_is_read_as_shown(written: str, shown: str) -> None:
     reading = read_text(f"{written}\n")
     assert reading.text.strip() == shown
     assert reading.words is not None and reading.words.unaccounted == 0
 
 
-def test_modifiers_of_an_admonition_are_left_out() -> None:
+def test_modifiers_of_admonitions_are_left_out() -> None:
     reading = read_text("!!! tip inline end\n    Words.\n")
     assert reading.text.strip() == "> Tip:\n> Words."
     assert reading.words is not None and reading.words.unaccounted == 0

@@ -36,7 +36,7 @@ fi]]></ac:plain-text-body></ac:structured-macro>
 
 
 @pytest.mark.parametrize("name", ["page.html", "page.xml"])
-def test_macros_are_read_as_their_page_shows_them(name: str) -> None:
+def test_macros_are_read_as_shown(name: str) -> None:
     document = read(RawDocument("s", name, name, PAGE.encode()), is_worker=True)
 
     assert isinstance(document, Document)

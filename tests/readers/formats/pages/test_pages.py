@@ -48,7 +48,7 @@ def headings(body: str) -> list[tuple[int, str]]:
         ),
     ],
 )
-def test_a_heading_says_what_the_page_shows(markup: str, heading: str) -> None:
+def test_headings_have_the_text_that_is_shown(markup: str, heading: str) -> None:
     found = headings(f"<p>Before.</p>{markup}<p>After.</p>")
     assert [text for _, text in found if text] == [heading]
 
@@ -75,7 +75,7 @@ def test_a_heading_says_what_the_page_shows(markup: str, heading: str) -> None:
         "<ul><b>Kept words.</b><li>x</ul>",
     ],
 )
-def test_what_is_there_or_a_click_away_is_read(markup: str) -> None:
+def test_shown_and_expandable_content_is_read(markup: str) -> None:
     assert text_of(f"<p>Before.</p>{markup}<p>After.</p>").count("Kept words.") == 1
 
 
@@ -91,13 +91,13 @@ def test_what_is_there_or_a_click_away_is_read(markup: str) -> None:
         ("<script>Lost words</script>", Omission.SCRIPT),
     ],
 )
-def test_what_is_left_out_is_told(markup: str, reason: Omission) -> None:
+def test_left_out_text_is_reported(markup: str, reason: Omission) -> None:
     with taking_notes() as notes:
         assert "Lost" not in text_of(f"<p>Before.</p>{markup}")
     assert [(each.reason, each.text.strip()) for each in notes.left_out] == [(reason, "Lost words")]
 
 
-def test_what_surrounds_the_content_is_told() -> None:
+def test_text_around_the_content_is_reported() -> None:
     page = "<body><header>Site</header><main><p>Words.</p></main><footer>Legal</footer></body>"
     with taking_notes() as notes:
         assert html.read(page).text == "Words."
@@ -115,7 +115,7 @@ def test_tabs_name_their_panels() -> None:
     assert text_of(tabs) == TABS
 
 
-def test_tabs_name_panels_that_have_no_role() -> None:
+def test_tabs_name_panels_without_a_role() -> None:
     tabs = (
         "<ul><li><a role=tab href='#a'>npm</a></li><li><a role=tab href='#b'>yarn</a></li></ul>"
         "<div class=tab-pane id=a>npm i</div><div class=tab-pane id=b>yarn add</div>"
@@ -123,7 +123,7 @@ def test_tabs_name_panels_that_have_no_role() -> None:
     assert text_of(tabs) == TABS
 
 
-def test_tabs_of_sphinx_are_labels_before_their_content() -> None:
+def test_sphinx_tabs_are_labels_before_their_content() -> None:
     for kind in ("tab-", "sd-tab-"):
         tabs = "".join(
             f"<input type=radio><label class={kind}label>{label}</label>"
@@ -142,7 +142,7 @@ def test_disclosures_are_quotations_unless_they_have_headings() -> None:
     assert text_of(with_heading).startswith("\u25b8 **Why?**\n\n## Part\n\nSo.")
 
 
-def test_boxes_of_a_list_are_checked_or_not() -> None:
+def test_checkboxes_in_lists_are_kept() -> None:
     boxes = (
         "<ul><li><input type=checkbox checked disabled> Done<li><label><input type=checkbox>"
         "</label> To do<ul><li>a</ul><li>Plain <input type=checkbox></ul>"
@@ -150,7 +150,7 @@ def test_boxes_of_a_list_are_checked_or_not() -> None:
     assert text_of(boxes) == "- [x] Done\n- [ ] To do\n  - a\n- Plain"
 
 
-def test_footnotes_are_those_of_markdown() -> None:
+def test_footnotes_become_markdown_footnotes() -> None:
     notes = (
         "<p>One<sup><a class=footnote-ref href='#fn:1'>1</a></sup> and"
         " two<a class='footnote-reference brackets' href='#id2'>[2]</a>.</p>"
@@ -160,11 +160,11 @@ def test_footnotes_are_those_of_markdown() -> None:
     assert text_of(notes) == "One[^1] and two[^2].\n\n[^2]: B.\n\n[^1]: A.\n\n    More."
 
 
-def test_elements_that_pages_define_divide_words() -> None:
+def test_custom_elements_separate_words() -> None:
     assert text_of("<x-tab>one</x-tab><x-panel>two</x-panel>") == "one two"
 
 
-def test_a_heading_in_a_summary_is_one() -> None:
+def test_headings_in_summaries_are_headings() -> None:
     assert headings("<details><summary><h3>More</h3></summary>x</details>") == [(3, "More")]
 
 
@@ -188,7 +188,7 @@ def test_a_heading_in_a_summary_is_one() -> None:
         ("the end.<sup>12</sup>", "the end. [12]"),
     ],
 )
-def test_raised_and_lowered_numbers_stay_apart(markup: str, said: str) -> None:
+def test_superscripts_and_subscripts_do_not_join_numbers(markup: str, said: str) -> None:
     assert text_of(f"<p>{markup}</p>") == said
 
 
@@ -204,7 +204,7 @@ def test_raised_and_lowered_numbers_stay_apart(markup: str, said: str) -> None:
         ("a <em>whole</em>, word", "a *whole*, word"),
     ],
 )
-def test_a_word_is_one_word(markup: str, said: str) -> None:
+def test_markup_within_a_word_does_not_divide_it(markup: str, said: str) -> None:
     assert text_of(f"<p>{markup}</p>") == said
 
 
@@ -246,11 +246,11 @@ def test_items_keep_their_numbers(markup: str, said: str) -> None:
         ("<h2>Ripe <img src='a.png' alt='pear'></h2>", "## Ripe pear"),
     ],
 )
-def test_what_belongs_together_is_shown_together(markup: str, said: str) -> None:
+def test_definitions_admonitions_and_pictures(markup: str, said: str) -> None:
     assert said in text_of(f"<p>Before.</p>{markup}<p>After.</p>")
 
 
-def test_a_table_has_its_merged_cells_filled() -> None:
+def test_merged_cells_are_filled() -> None:
     table = (
         "<table><thead><tr><th rowspan=2>Fruit<th colspan=2>Price<tr><th>Net<th>Gross</thead>"
         "<tr><td rowspan=2>Plum<td>1<td>2<tr><td>3<td>4<tr><td colspan=3>none</table>"
@@ -261,7 +261,7 @@ def test_a_table_has_its_merged_cells_filled() -> None:
     )
 
 
-def test_a_table_in_a_table_is_read_once() -> None:
+def test_nested_tables_are_read_once() -> None:
     layout = "<table><tr><td>outer<table><tr><td>in1<td>in2</table></td><td>side</td></tr></table>"
     assert text_of(layout).split() == ["outer", *"| in1 | in2 | | --- | --- |".split(), "side"]
     data = "<table><tr><th>A<th>B<tr><td>x<td><table><tr><td>in1<td>in2</table></table>"
@@ -287,13 +287,13 @@ def test_a_table_in_a_table_is_read_once() -> None:
         "<pre><span class=line>a = 1</span><br><span class=line>  b = 2</span><br></pre>",
     ],
 )
-def test_code_keeps_its_lines_and_has_no_numbers(markup: str) -> None:
+def test_code_keeps_its_lines_without_line_numbers(markup: str) -> None:
     reading = read(markup)
     assert reading.text == "```\na = 1\n  b = 2\n```"
     assert [(block.start, block.end) for block in reading.blocks] == [(0, len(reading.text))]
 
 
-def test_code_in_an_item_stays_whole() -> None:
+def test_code_in_list_items_stays_whole() -> None:
     reading = read("<ol><li>Run:<pre>a\nb</pre></li><li>Then <code>c</code></li></ol>")
     assert reading.text == "1. Run:\n\n   ```\n   a\n   b\n   ```\n2. Then `c`"
     (block,) = reading.blocks
@@ -335,12 +335,12 @@ def test_equations(markup: str, said: str) -> None:
         "<script type='math/tex'>Q</script>",
     ],
 )
-def test_an_equation_is_read_once(markup: str) -> None:
+def test_equations_are_read_once(markup: str) -> None:
     assert text_of(f"<p>It is {markup} here.</p>").count("Q") == 1
 
 
 @pytest.mark.parametrize("name", ["script", "iframe", "nav", "object", "title", "textarea", "b"])
-def test_an_empty_element_of_xhtml_has_no_content(name: str) -> None:
+def test_empty_xhtml_elements_have_no_content(name: str) -> None:
     page = (
         '<?xml version="1.0"?><html xmlns="http://www.w3.org/1999/xhtml"><body>'
         f"<p>First.</p><{name} class='a/b>c'/><p>Last <![CDATA[a < b]]>.</p></body></html>"
@@ -348,39 +348,39 @@ def test_an_empty_element_of_xhtml_has_no_content(name: str) -> None:
     assert html.read(page).text == "First.\n\nLast a < b."
 
 
-def test_what_only_noscript_says_is_read() -> None:
+def test_text_that_is_only_in_noscript_is_read() -> None:
     page = "<div id=root></div><script></script><noscript>{}</noscript>"
     words = "These words are all there is of the page. " * 5
     assert html.read(page.format(words)).text == words.strip()
 
 
-def test_styles_raise_and_lower_as_tags_do() -> None:
+def test_styles_make_superscripts_and_subscripts() -> None:
     power = "10<span style='font-size:8px; vertical-align: super'>6</span>"
     atoms = "H<span style='vertical-align:sub'>2</span>O"
     assert text_of(f"<p>{power} of {atoms}</p>") == "10^6 of H2O"
 
 
-def test_an_admonition_of_asciidoctor_says_its_kind() -> None:
+def test_asciidoctor_admonitions_have_their_kind() -> None:
     icon = "<td class='icon'><i class='fa icon-note' title='Note'></i></td>"
     markup = f"<table><tr>{icon}<td class='content'><p>Words.</p></td></tr></table>"
     assert text_of(markup) == "Note\n\nWords."
 
 
-def test_a_footnote_of_sphinx_has_one_mark() -> None:
+def test_sphinx_footnotes_have_one_mark() -> None:
     bracket = "<span class='fn-bracket'>{}</span>"
     mark = "<a role='doc-backlink' href='#id1'>1</a>"
     label = f"<span class='label'>{bracket.format('[')}{mark}{bracket.format(']')}</span>"
     assert text_of(f"<aside role='doc-footnote'>{label}<p>Note.</p></aside>") == "[1]\n\nNote."
 
 
-def test_sums_stand_below_what_they_sum_up() -> None:
+def test_table_footers_are_the_last_rows() -> None:
     rows = (
         "<thead><tr><th>Kg<th>EUR</thead><tfoot><tr><td>7<td>9</tfoot><tr><td>3<td>4<tr><td>4<td>5"
     )
     assert text_of(f"<table>{rows}</table>").endswith("| 3 | 4 |\n| 4 | 5 |\n| 7 | 9 |")
 
 
-def test_an_open_dialog_is_read() -> None:
+def test_open_dialogs_are_read() -> None:
     assert text_of("<p>Before<dialog open><p>Press it twice</dialog>") == "Before\n\nPress it twice"
 
 
@@ -396,11 +396,11 @@ def test_an_open_dialog_is_read() -> None:
         ),
     ],
 )
-def test_numbers_stay_apart(written: str, shown: str) -> None:
+def test_replaced_numbers_notes_and_fractions_stay_apart(written: str, shown: str) -> None:
     assert text_of(written) == shown
 
 
-def test_what_follows_a_signature_belongs_to_the_section_around_it() -> None:
+def test_text_after_a_signature_belongs_to_the_enclosing_section() -> None:
     page = "<h2>S</h2><dl><dt class=sig>f()</dt><dd><p>Of f.</p></dd></dl><p>Of S.</p>"
     assert headings(page) == [(2, "S"), (3, "f()"), (3, "")]
     listed = f"<ul><li>x{page}</li></ul><p>End.</p>"
@@ -416,19 +416,19 @@ WIKI_EQUATION = (
 
 
 @pytest.mark.parametrize("hidden", ["aria-hidden=true", ""])
-def test_an_equation_of_mediawiki_is_read_once(hidden: str) -> None:
+def test_mediawiki_equations_are_read_once(hidden: str) -> None:
     written = WIKI_EQUATION.replace("aria-hidden=true", hidden)
     assert text_of(written) == "So $E=mc^{2}$ it is."
 
 
-def test_a_button_beside_a_title_is_no_title() -> None:
+def test_buttons_beside_headings_are_left_out() -> None:
     assert headings("<h1>Struct <b>Pump</b><button>Copy item path</button></h1>") == [
         (1, "Struct Pump")
     ]
     assert headings("<h2><button>Why?</button></h2>") == [(2, "Why?")]
 
 
-def test_tabs_that_share_a_panel_do_not_name_it() -> None:
+def test_tabs_do_not_name_a_shared_panel() -> None:
     tabs = "".join(f"<button role=tab aria-controls=p id=t{n}>Kind {n}</button>" for n in "12")
     text = text_of(f"<div>{tabs}</div><div role=tabpanel id=p aria-labelledby=t1>Words.</div>")
     assert text.split("\n\n")[-1] == "Words."
@@ -445,11 +445,11 @@ def test_tabs_that_share_a_panel_do_not_name_it() -> None:
         "<div role=cell>start</div></div></div>",
     ],
 )
-def test_tables_may_be_made_of_other_elements(markup: str) -> None:
+def test_tables_of_other_elements_are_read(markup: str) -> None:
     assert text_of(markup) == "| Type | Method |\n| --- | --- |\n| void | start |"
 
 
-def test_pages_of_doxygen() -> None:
+def test_doxygen_pages() -> None:
     page = (
         "<body><div id=top>Orchard 1.0</div><div class=header><div class=headertitle>"
         "<div class=title>Pump Class</div></div></div><div class=contents><table class=memberdecls>"
@@ -462,7 +462,7 @@ def test_pages_of_doxygen() -> None:
     )
 
 
-def test_boxes_and_tasks_of_confluence() -> None:
+def test_confluence_boxes_and_tasks() -> None:
     box = (
         "<div class='confluence-information-macro confluence-information-macro-warning'>"
         "<div class=confluence-information-macro-body><p>Hot.</div></div>"
@@ -474,6 +474,6 @@ def test_boxes_and_tasks_of_confluence() -> None:
     assert text_of(crumbs) == "Words."
 
 
-def test_lines_of_code_of_gitbook() -> None:
+def test_gitbook_code_lines() -> None:
     lines = "".join(f"<span class=highlight-line>run {name}</span>" for name in ("one", "two"))
     assert text_of(f"<pre><code>{lines}</code></pre>") == "```\nrun one\nrun two\n```"

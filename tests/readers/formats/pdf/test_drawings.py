@@ -24,7 +24,7 @@ FIGURES = st.lists(
 
 @settings(max_examples=150, deadline=None)
 @given(paths=st.lists(FIGURES, max_size=4), shift=POINTS)
-def test_rules_are_the_straight_edges_of_paths(
+def test_straight_edges_of_paths_are_rules(
     paths: Sequence[Sequence[tuple[Point, Sequence[tuple[str, Point]]]]], shift: Point
 ) -> None:
     expected = []

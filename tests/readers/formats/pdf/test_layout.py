@@ -43,9 +43,7 @@ def left_out(reading: Reading, reason: Omission) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("size", [10, 18])
-def test_a_numbered_heading_at_the_top_of_each_page_is_no_running_line(
-    size: float, sandbox: Sandbox
-) -> None:
+def test_numbered_headings_at_the_top_of_pages_are_kept(size: float, sandbox: Sandbox) -> None:
     pages = [
         [Text(size, 770, f"Exercise {number}"), Text(10, 700, f"Fold the {what} in half.")]
         for number, what in enumerate(("map", "sheet", "towel", "letter"), 1)
@@ -55,13 +53,13 @@ def test_a_numbered_heading_at_the_top_of_each_page_is_no_running_line(
     assert reading.left_out == ()
 
 
-def test_readings_in_a_column_of_one_page_are_no_running_lines(sandbox: Sandbox) -> None:
+def test_similar_lines_on_one_page_are_kept(sandbox: Sandbox) -> None:
     pages = [[Text(10, 780 - 12 * row, f"{row} mm") for row in range(3)], *3 * [[]]]
     pages = [[*page, Text(10, 400, "Rain in the valley.")] for page in pages]
     assert read(pdf(pages), sandbox).text.count(" mm") == 3
 
 
-def test_running_lines_are_told_with_their_pages(sandbox: Sandbox) -> None:
+def test_running_lines_are_reported_with_their_pages(sandbox: Sandbox) -> None:
     pages = [
         [Text(8, 780, "The otter"), Text(10, 600, f"Chapter on {what}."), Text(8, 20, f"{page}")]
         for page, what in enumerate(("fur", "food", "dens"), 1)
@@ -72,7 +70,7 @@ def test_running_lines_are_told_with_their_pages(sandbox: Sandbox) -> None:
     ]
 
 
-def test_a_line_elsewhere_on_each_page_is_no_running_line(sandbox: Sandbox) -> None:
+def test_equal_lines_at_different_heights_are_kept(sandbox: Sandbox) -> None:
     pages = [
         [Text(10, height, "See below."), Text(10, 400, f"Text of {height}.")]
         for height in (790, 760, 730, 715)
@@ -84,14 +82,14 @@ def turned(word: str) -> str:
     return f"BT /F 60 Tf .7071 .7071 -.7071 .7071 200 300 Tm ({word}) Tj ET"
 
 
-def test_a_turned_stamp_is_no_heading_and_no_title(sandbox: Sandbox) -> None:
+def test_rotated_stamps_are_not_headings_or_titles(sandbox: Sandbox) -> None:
     drawn = f"BT /F 10 Tf 72 700 Td (The lease ends in May.) Tj ET {turned('COPY')}"
     reading = read(pdf([[]], objects={11: stream(drawn.encode())}), sandbox)
     assert (reading.headings, reading.title) == ((), None)
     assert "COPY" in reading.text
 
 
-def test_a_stamp_on_many_pages_is_left_out_and_told(sandbox: Sandbox) -> None:
+def test_stamps_on_many_pages_are_left_out_and_reported(sandbox: Sandbox) -> None:
     words = ("one", "two", "three", "four")
     objects = {
         11 + 2 * n: stream(f"BT /F 10 Tf 72 700 Td (Page {w}.) Tj ET {turned('COPY')}".encode())
@@ -102,7 +100,7 @@ def test_a_stamp_on_many_pages_is_left_out_and_told(sandbox: Sandbox) -> None:
     assert left_out(reading, Omission.RUNNING_LINE) == [("COPY", f"page {n}") for n in range(1, 5)]
 
 
-def test_columns_that_were_drawn_row_by_row_are_read_one_after_the_other(sandbox: Sandbox) -> None:
+def test_columns_drawn_row_by_row_are_read_in_turn(sandbox: Sandbox) -> None:
     rows = [
         (10, x, 700 - 12 * row, text)
         for row, pair in enumerate(zip(LEFT, RIGHT, strict=True))
@@ -113,7 +111,7 @@ def test_columns_that_were_drawn_row_by_row_are_read_one_after_the_other(sandbox
 
 
 @pytest.mark.parametrize("count", [3, 4])
-def test_more_columns_are_read_one_after_the_other(count: int, sandbox: Sandbox) -> None:
+def test_several_columns_are_read_in_turn(count: int, sandbox: Sandbox) -> None:
     columns = [LEFT, RIGHT, tuple(reversed(LEFT)), tuple(reversed(RIGHT))][:count]
     rows = [
         (10, 40 + 135 * column, 700 - 12 * row, texts[row])
@@ -140,7 +138,7 @@ def test_labels_and_values_stay_on_their_lines(sandbox: Sandbox) -> None:
         assert f"{label} {value}" in text.replace(" | ", " ")
 
 
-def test_a_word_divided_between_columns_or_pages_is_one(sandbox: Sandbox) -> None:
+def test_words_divided_between_columns_or_pages_are_joined(sandbox: Sandbox) -> None:
     first = [Text(10, 120, "It was an unbeliev-")]
     second = [Text(10, 740, "able catch, they said."), Text(10, 700, "Nobody had seen one.")]
     text = read(pdf([first, second]), sandbox).text
@@ -162,7 +160,7 @@ def test_a_word_divided_between_columns_or_pages_is_one(sandbox: Sandbox) -> Non
         ("is known.", "12", 5, " Others", "is known. [12] Others"),
     ],
 )
-def test_raised_digits_are_not_digits_of_the_number_before(
+def test_superscript_digits_are_separate_from_numbers(
     base: str, digits: str, rise: float, after: str, expected: str, sandbox: Sandbox
 ) -> None:
     drawn = (
@@ -173,7 +171,7 @@ def test_raised_digits_are_not_digits_of_the_number_before(
     assert reading.text == f"So {expected}"
 
 
-def test_brackets_of_text_from_right_to_left_open_before_they_close() -> None:
+def test_mirrored_brackets_in_right_to_left_text_are_corrected() -> None:
     mirrored = [Line("בית )חיפה( נבנה", 10, 0.1, 0.2), Line("plain (text)", 10, 0.2, 0.3)]
     assert [line.text for line in mend_brackets(mirrored)] == ["בית (חיפה) נבנה", "plain (text)"]
     right = [Line("بيت [1] هنا", 10, 0.1, 0.2)]
@@ -205,7 +203,7 @@ def label(x: float, y: float, text: str) -> str:
     return f"BT /F 10 Tf {x} {y} Td ({text}) Tj ET "
 
 
-def test_what_is_filled_into_a_form_stands_beside_its_label(sandbox: Sandbox) -> None:
+def test_form_values_follow_their_labels(sandbox: Sandbox) -> None:
     content = form(
         "/FT/Tx/T(a)/V(Otto Berg)/Rect[160 696 300 712]",
         "/FT/Ch/T(b)/Ff 131072/Opt[(red)(dark green)]/V(dark green)/Rect[160 676 300 692]",
@@ -228,7 +226,7 @@ def test_what_is_filled_into_a_form_stands_beside_its_label(sandbox: Sandbox) ->
     assert left_out(reading, Omission.HIDDEN) == [("hunter2", "page 1")]
 
 
-def test_what_is_hidden_in_a_form_is_left_out(sandbox: Sandbox) -> None:
+def test_hidden_form_fields_are_left_out(sandbox: Sandbox) -> None:
     """Bit 2 of the flags hides an annotation (ISO 32000-1, 12.5.3)."""
     field = "/FT/Tx/T(a)/V(Otto Berg)/Rect[160 696 300 712]"
     reading = read(form(field, drawn=label(72, 700, "Owner:"), flags=6), sandbox)
@@ -237,12 +235,12 @@ def test_what_is_hidden_in_a_form_is_left_out(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("listed", [True, False])
-def test_a_field_is_read_without_a_label_or_a_form(listed: bool, sandbox: Sandbox) -> None:
+def test_fields_without_label_or_form_are_read(listed: bool, sandbox: Sandbox) -> None:
     content = form("/FT/Tx/T(a)/V(Otto Berg)/Rect[9 9 99 20]", listed=listed)
     assert read(content, sandbox).text == "Otto Berg"
 
 
-def test_texts_put_onto_a_page_are_read_and_comments_told(sandbox: Sandbox) -> None:
+def test_free_text_is_read_and_comments_are_reported(sandbox: Sandbox) -> None:
     annotations = (
         b"<</Type/Annot/Subtype/FreeText/Contents(Approved by Ines)/Rect[72 600 300 620]>>"
         b"<</Type/Annot/Subtype/Text/Contents(check this again)/Rect[9 9 20 20]>>"
@@ -280,7 +278,7 @@ def type3(lines: Sequence[str]) -> bytes:
     )
 
 
-def test_glyphs_without_characters_are_not_indexed_as_other_characters(sandbox: Sandbox) -> None:
+def test_unknown_glyphs_are_not_read_as_characters(sandbox: Sandbox) -> None:
     content = type3(["Wkh rwwhu vohhsv", "rq lwv edfn"])
     result = read_apart(RawDocument("s", "a.pdf", "a.pdf", content), sandbox)
     assert isinstance(result, Skipped)
@@ -288,11 +286,11 @@ def test_glyphs_without_characters_are_not_indexed_as_other_characters(sandbox: 
 
 
 @pytest.mark.parametrize("title", ["2024", "---", "1.2 / 3"])
-def test_a_title_without_a_letter_is_none(title: str, sandbox: Sandbox) -> None:
+def test_titles_without_letters_are_ignored(title: str, sandbox: Sandbox) -> None:
     content = pdf([[Text(10, 600, "some words")]], info=f"/Title({title})")
     assert read(content, sandbox).title is None
 
 
-def test_a_form_that_is_its_own_parent_ends(sandbox: Sandbox) -> None:
+def test_forms_that_are_their_own_parent_are_read(sandbox: Sandbox) -> None:
     loop = form("/FT/Tx/T(a)/Parent 20 0 R/Kids[20 0 R]/Rect[9 9 99 20]", drawn=label(9, 9, "text"))
     assert read(loop, sandbox).text == "text"

@@ -21,7 +21,7 @@ def labels(content: bytes) -> tuple[str, ...]:
     return document.reading.page_labels
 
 
-def test_results_and_inspection_have_count_and_label(make_project: MakeProject) -> None:
+def test_results_and_inspection_show_page_numbers_and_labels(make_project: MakeProject) -> None:
     config = f'{CONFIG}\n[chunking]\nstrategy = "page"\n'
     project = make_project({"winch.pdf": LABELLED}, config=config)
     project.succeed("build")
@@ -39,7 +39,7 @@ def test_results_and_inspection_have_count_and_label(make_project: MakeProject) 
     assert "page 1 (printed i), characters 0" in project.succeed("inspect", "--chunk", first).stdout
 
 
-def test_labels_that_say_the_count_are_not_repeated() -> None:
+def test_labels_equal_to_the_page_number_are_left_out() -> None:
     pages = [[Text(10, 700, "Some words")], [Text(10, 700, "Others")], [Text(10, 700, "More")]]
     assert labels(pdf(pages)) == ()
     kids = "/Pages 2 0 R/PageLabels<</Nums[0<</S/D>>{}]>>"

@@ -31,7 +31,7 @@ def body(start: float, *lines: str) -> list[Text]:
     return [Text(10, start - 12 * place, line) for place, line in enumerate(lines)]
 
 
-def test_larger_type_makes_headings_and_gaps_make_paragraphs(sandbox: Sandbox) -> None:
+def test_larger_type_is_a_heading_and_gaps_separate_paragraphs(sandbox: Sandbox) -> None:
     page = [
         Text(20, 700, "Manual"),
         *body(660, "The first paragraph has", "two lines of text."),
@@ -50,7 +50,7 @@ def test_larger_type_makes_headings_and_gaps_make_paragraphs(sandbox: Sandbox) -
     assert (reader_of(document), document.media_type) == ("pdf", "application/pdf")
 
 
-def test_a_title_and_the_first_numbered_heading_below_it_are_two(sandbox: Sandbox) -> None:
+def test_numbered_headings_below_a_title_are_separate(sandbox: Sandbox) -> None:
     page = [
         Text(18, 700, "Lease of a very"),
         Text(18, 680, "large warehouse"),
@@ -61,7 +61,7 @@ def test_a_title_and_the_first_numbered_heading_below_it_are_two(sandbox: Sandbo
     assert [heading.text for heading in headings] == ["Lease of a very large warehouse", "1 Object"]
 
 
-def test_the_outline_decides_where_there_is_one(sandbox: Sandbox) -> None:
+def test_outlines_determine_the_headings(sandbox: Sandbox) -> None:
     pages = [
         [Text(20, 700, "Large but no heading"), *body(600, "1 Basics", "Some text about it.")],
         body(600, "More", "2 Details", "Other text."),
@@ -70,7 +70,7 @@ def test_the_outline_decides_where_there_is_one(sandbox: Sandbox) -> None:
     assert [(h.level, h.text) for h in reading.headings] == [(1, "1 Basics"), (1, "2 Details")]
 
 
-def test_chunks_say_their_page(sandbox: Sandbox) -> None:
+def test_chunks_have_their_page(sandbox: Sandbox) -> None:
     pages = [
         [Text(18, 700, f"Part {word}"), *body(600, "words of the text")]
         for word in ("one", "two", "three")
@@ -100,7 +100,7 @@ def test_running_headers_and_footers_are_dropped(sandbox: Sandbox) -> None:
     ]
 
 
-def test_a_sections_header_is_dropped_where_it_counts_the_pages(sandbox: Sandbox) -> None:
+def test_headers_of_a_section_with_page_numbers_are_dropped(sandbox: Sandbox) -> None:
     words = [f"word{'x' * number}" for number in range(30)]
     pages = [body(500, f"Text with {word}.") for word in words]
     for number in (4, 5, 6):
@@ -111,14 +111,14 @@ def test_a_sections_header_is_dropped_where_it_counts_the_pages(sandbox: Sandbox
     assert (text.count("Basics"), text.count("Table")) == (0, 3)
 
 
-def test_type_in_which_much_is_set_makes_no_headings(sandbox: Sandbox) -> None:
+def test_common_larger_type_is_not_a_heading(sandbox: Sandbox) -> None:
     large = [Text(12, 700 - 14 * line, f"row {'x' * line} of a table") for line in range(9)]
     small = [Text(7, 300 - 9 * line, "terms and conditions " * 3) for line in range(9)]
     reading = read_file(pdf([[Text(20, 750, "Invoice"), *large, *small]]), sandbox).reading
     assert [heading.text for heading in reading.headings] == ["Invoice"]
 
 
-def test_divided_words_are_joined_again(sandbox: Sandbox) -> None:
+def test_hyphenated_words_are_joined(sandbox: Sandbox) -> None:
     lines = body(600, "A well-known docu-", "ment of a well-", "known author.")
     text = read_file(pdf([lines]), sandbox).reading.text.replace("\n", " ")
     assert text == "A well-known document of a well-known author."
@@ -143,24 +143,24 @@ def test_divided_words_are_joined_again(sandbox: Sandbox) -> None:
         ("8-bit-", "wide", "8-bit-wide"),
     ],
 )
-def test_the_hyphen_of_a_word_stays(first: str, end: str, word: str, sandbox: Sandbox) -> None:
+def test_hyphens_of_compounds_are_kept(first: str, end: str, word: str, sandbox: Sandbox) -> None:
     lines = body(600, f"It is a question of {first}", f"{end} alone.")
     text = read_file(pdf([lines]), sandbox).reading.text.replace("\n", " ")
     assert text == f"It is a question of {word} alone."
 
 
-def test_a_word_is_joined_as_the_document_writes_it_elsewhere(sandbox: Sandbox) -> None:
+def test_words_are_joined_as_written_elsewhere_in_the_document(sandbox: Sandbox) -> None:
     lines = body(600, "JavaScript has work-", "sheets: a worksheet of Java-", "Script is a page.")
     text = read_file(pdf([lines]), sandbox).reading.text.replace("\n", " ")
     assert text == "JavaScript has worksheets: a worksheet of JavaScript is a page."
 
 
-def test_a_divided_word_ends_no_paragraph(sandbox: Sandbox) -> None:
+def test_divided_words_do_not_end_paragraphs(sandbox: Sandbox) -> None:
     lines = body(600, "The harbour has a light-", "ing system, and the quay", "has none at all.")
     assert "\n\n" not in read_file(pdf([lines]), sandbox).reading.text
 
 
-def test_files_in_a_pdf_are_named(sandbox: Sandbox) -> None:
+def test_attached_files_are_named(sandbox: Sandbox) -> None:
     files = b"/Names<</EmbeddedFiles<</Names[(a) 8 0 R (b) 9 0 R]>>>>"
     objects = {
         1: b"<</Type/Catalog/Pages 2 0 R" + files + b">>",
@@ -173,7 +173,7 @@ def test_files_in_a_pdf_are_named(sandbox: Sandbox) -> None:
     assert text == "Some words.\n\nAttachments: budget.csv, plan.pdf"
 
 
-def test_a_form_that_only_asks_to_wait_is_not_read(sandbox: Sandbox) -> None:
+def test_placeholder_pages_of_dynamic_forms_are_skipped(sandbox: Sandbox) -> None:
     form = b"<</Type/Catalog/Pages 2 0 R/NeedsRendering true/AcroForm<</Fields[]/XFA 8 0 R>>>>"
     objects = {1: form, 8: stream(b"<xdp/>")}
     wait = pdf([body(600, "Please wait...", "Your viewer is too old.")], objects=objects)
@@ -182,7 +182,7 @@ def test_a_form_that_only_asks_to_wait_is_not_read(sandbox: Sandbox) -> None:
     assert read_file(shown, sandbox).reading.text == "Name of the buyer:"
 
 
-def test_pages_that_cannot_be_opened_are_told(sandbox: Sandbox) -> None:
+def test_unreadable_pages_are_reported(sandbox: Sandbox) -> None:
     pages = [body(600, f"Words of page {number}.") for number in range(1, 4)]
     document = read_file(pdf(pages, objects={12: b"null"}), sandbox)
     assert document.reading.text == "Words of page 1.\n\nWords of page 3."
@@ -193,21 +193,21 @@ def test_pages_that_cannot_be_opened_are_told(sandbox: Sandbox) -> None:
     assert "read without these parts, which are missing or damaged:\n  s: a.pdf: page 2" in said
 
 
-def test_the_content_decides_and_not_the_name(sandbox: Sandbox) -> None:
+def test_format_is_determined_by_content_not_by_name(sandbox: Sandbox) -> None:
     content = pdf([body(600, "some words")])
     assert reader_of(read_file(content, sandbox, "notes.html")) == "pdf"
     page = b"<!DOCTYPE html><title>T</title><p>words"
     assert reader_of(read_file(page, sandbox, "page.pdf")) == "html"
 
 
-def test_titles_that_programs_leave_are_none(sandbox: Sandbox) -> None:
+def test_titles_set_by_programs_are_ignored(sandbox: Sandbox) -> None:
     page = [body(600, "some words")]
     for written in ("Microsoft Word - a.doc", "untitled", "thesis.dvi", "x"):
         assert read_file(pdf(page, info=f"/Title({written})"), sandbox).title == "a"
     assert read_file(pdf(page, info="/Title(Thesis)"), sandbox).title == "Thesis"
 
 
-def test_links_of_pages_are_links(sandbox: Sandbox) -> None:
+def test_links_are_read(sandbox: Sandbox) -> None:
     link = (
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 11 0 R"
         b"/Resources<</Font<</F 3 0 R>>>>/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]"
@@ -218,7 +218,7 @@ def test_links_of_pages_are_links(sandbox: Sandbox) -> None:
     assert targets == ["https://example.org/b", "https://example.org/a"]
 
 
-def test_links_are_written_around_their_words(sandbox: Sandbox) -> None:
+def test_links_enclose_their_words(sandbox: Sandbox) -> None:
     places = {
         "https://example.org/manual": "72 698 130 712",
         "https://example.org/shown": "72 678 300 692",
@@ -254,7 +254,7 @@ def page_of(content: str, extra: str = "") -> bytes:
     return pdf([[]], objects={10: page.encode(), 11: stream(content.encode())})
 
 
-def test_text_that_no_viewer_shows_is_left_out(sandbox: Sandbox) -> None:
+def test_invisible_text_is_left_out(sandbox: Sandbox) -> None:
     drawn = (
         "BT /F 10 Tf 72 600 Td (Shown words) Tj ET BT /F 10 Tf 72 750 Td (cropped away) Tj ET"
         " BT /F 10 Tf 72 580 Td (Partly ) Tj 3 Tr (drawn invisibly) Tj ET"
@@ -268,7 +268,7 @@ def test_text_that_no_viewer_shows_is_left_out(sandbox: Sandbox) -> None:
     assert (reading.words.left_out, reading.words.unaccounted) == ({Omission.HIDDEN: 4}, 0)
 
 
-def test_invisible_text_of_a_scan_is_read(sandbox: Sandbox) -> None:
+def test_invisible_text_of_scans_is_read(sandbox: Sandbox) -> None:
     picture = "/XObject<</I 20 0 R>>"
     image = (
         b"<</Type/XObject/Subtype/Image/Width 1/Height 1/ColorSpace/DeviceGray/BitsPerComponent 8"
@@ -295,7 +295,7 @@ def test_comments_on_a_page_are_counted(sandbox: Sandbox) -> None:
     assert (reading.words.source, reading.words.left_out) == (7, {Omission.COMMENT: 3})
 
 
-def test_bookmarks_are_headings_of_pages_that_show_none(sandbox: Sandbox) -> None:
+def test_bookmarks_are_headings_of_pages_without_them(sandbox: Sandbox) -> None:
     pages = [
         body(700, "Apples are picked first.", "Pears are picked later."),
         body(700, "Plums are dried here."),
@@ -314,7 +314,7 @@ def test_bookmarks_are_headings_of_pages_that_show_none(sandbox: Sandbox) -> Non
 
 
 @pytest.mark.parametrize("is_ascii", [False, True])
-def test_damaged_streams_are_told(is_ascii: bool, sandbox: Sandbox) -> None:
+def test_damaged_streams_are_reported(is_ascii: bool, sandbox: Sandbox) -> None:
     lines = (f"BT /F 10 Tf 72 {780 - n} Td (Line {n * n * 7919}) Tj ET" for n in range(0, 700, 14))
     packed = zlib.compress("\n".join(lines).encode())
 
@@ -330,11 +330,11 @@ def test_damaged_streams_are_told(is_ascii: bool, sandbox: Sandbox) -> None:
     assert read_file(page(packed[: len(packed) // 2]), sandbox).reading.damaged == ("object 11",)
 
 
-def test_what_has_no_text_needs_ocr(sandbox: Sandbox) -> None:
+def test_pages_without_text_need_ocr(sandbox: Sandbox) -> None:
     assert reason(pdf([[], []]), sandbox) == "no text layer, needs OCR"
 
 
-def test_what_is_encrypted_says_so(sandbox: Sandbox) -> None:
+def test_encrypted_files_are_skipped_with_a_reason(sandbox: Sandbox) -> None:
     key = "<" + "41" * 32 + ">"
     handler = f"/Encrypt<</Filter/Standard/V 1/R 2/O{key}/U{key}/P -4>>/ID[<41><41>]"
     page = {
@@ -345,7 +345,7 @@ def test_what_is_encrypted_says_so(sandbox: Sandbox) -> None:
     assert reason(assemble_pdf(page, trailer=handler), sandbox) == "encrypted"
 
 
-def test_loops_end(sandbox: Sandbox) -> None:
+def test_loops_in_files_end(sandbox: Sandbox) -> None:
     page = [[Text(10, 600, "some words")]]
     loop = {
         12: b"<</Title(A)/Parent 5 0 R/Dest[10 0 R/Fit]/Next 13 0 R>>",
@@ -369,7 +369,7 @@ def test_loops_end(sandbox: Sandbox) -> None:
     )
 
 
-def test_earlier_cross_references_may_lead_in_a_circle(sandbox: Sandbox) -> None:
+def test_cycles_of_cross_references_end(sandbox: Sandbox) -> None:
     content = pdf([[Text(10, 600, "some words")]])
     start = content.rindex(b"xref\n0 1")
     circular = content.replace(b"trailer<<", b"trailer<</Prev %d" % start)
@@ -409,9 +409,7 @@ def font(differences: str, characters: str = "") -> dict[int, bytes]:
 @pytest.mark.parametrize(
     ("differences", "characters"), [("g5", ""), ("g5", "0000"), ("ffi", ""), ("g5", "FB03")]
 )
-def test_ligatures_are_read_as_the_letters_that_they_are(
-    differences: str, characters: str, sandbox: Sandbox
-) -> None:
+def test_ligatures_are_read_as_letters(differences: str, characters: str, sandbox: Sandbox) -> None:
     lines = ["The di\1culties of an o\1ce are not insu\1ciently known, con-", "firmed it is."]
     content = pdf([body(700, *lines)], objects=font(differences, characters))
     assert read_file(content, sandbox).reading.text == (
@@ -420,7 +418,7 @@ def test_ligatures_are_read_as_the_letters_that_they_are(
 
 
 @pytest.mark.parametrize("characters", ["", "0000"])
-def test_a_ligature_is_the_one_that_makes_the_most_frequent_word(
+def test_unknown_ligatures_complete_the_most_frequent_word(
     characters: str, sandbox: Sandbox
 ) -> None:
     lines = [

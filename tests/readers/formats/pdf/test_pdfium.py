@@ -5,6 +5,6 @@ import ctypes
 from foundry.readers.formats.pdf.pdfium import Address, function
 
 
-def test_other_types_than_int_are_declared() -> None:
+def test_types_other_than_int_are_declared() -> None:
     assert function("FPDFFormObj_GetObject").argtypes == (ctypes.c_void_p, ctypes.c_ulong)
     assert function("FPDFFormObj_GetObject").restype is Address

@@ -37,7 +37,7 @@ def in_columns(rows: Sequence[Sequence[str]]) -> list[tuple[float, float, str]]:
     ]
 
 
-def test_words_in_columns_are_a_table(sandbox: Sandbox) -> None:
+def test_words_in_columns_become_a_table(sandbox: Sandbox) -> None:
     rows = [["Month", "Gross", "Status"], ["May 2024", "$12.50", ""], ["", "$7.00", "late"]]
     cells = [(72, 740, "Before."), *in_columns(rows), (72, 600, "After.")]
     assert read_text(drawn(cells), "a.pdf", sandbox) == (
@@ -46,7 +46,7 @@ def test_words_in_columns_are_a_table(sandbox: Sandbox) -> None:
     )
 
 
-def test_a_ruled_table_is_its_grid(sandbox: Sandbox) -> None:
+def test_ruled_tables_follow_their_grid(sandbox: Sandbox) -> None:
     rules = "".join(f"{x} 610 m {x} 715 l S " for x in (70, 170, 330))
     rules += "".join(f"70 {y} m 330 {y} l S " for y in (715, 695, 650, 610))
     cells = [
@@ -60,7 +60,7 @@ def test_a_ruled_table_is_its_grid(sandbox: Sandbox) -> None:
     )
 
 
-def test_fields_side_by_side_in_a_frame_are_no_table(sandbox: Sandbox) -> None:
+def test_fields_side_by_side_in_a_frame_are_not_a_table(sandbox: Sandbox) -> None:
     rules = "".join(f"{x} 610 m {x} 715 l S " for x in (70, 200, 330))
     rules += "".join(f"70 {y} m 330 {y} l S " for y in (715, 665, 610))
     fields = [["Name", "Ada"], ["Place", "London"], ["Year", "1843"]]
@@ -85,12 +85,12 @@ def test_fields_side_by_side_in_a_frame_are_no_table(sandbox: Sandbox) -> None:
     ],
     ids=["prose", "contents", "labels", "formula"],
 )  # fmt: skip
-def test_what_is_no_table_stays_text(rows: list[list[str]], sandbox: Sandbox) -> None:
+def test_other_text_is_not_a_table(rows: list[list[str]], sandbox: Sandbox) -> None:
     cells = [(72 + 160 * (x - 72) / 110, y, text) for x, y, text in in_columns(rows)]
     assert "| --- |" not in read_text(drawn(cells), "a.pdf", sandbox)
 
 
-def test_lines_of_one_column_are_read_from_the_top(sandbox: Sandbox) -> None:
+def test_lines_of_a_column_are_read_from_top_to_bottom(sandbox: Sandbox) -> None:
     cells = [(72.0, 500.0, "Third."), (72.0, 700.0, "First."), (72.0, 600.0, "Second.")]
     assert read_text(drawn(cells), "a.pdf", sandbox).split() == ["First.", "Second.", "Third."]
 
@@ -134,7 +134,7 @@ def test_hostile_pages_take_bounded_time(words: list[Word], rules: Rules) -> Non
     assert all(len({len(row) for row in table.rows}) == 1 for table in tables)
 
 
-def test_delimited_text_is_a_table() -> None:
+def test_delimited_text_becomes_a_table() -> None:
     expected = "| Month | Gross |\n| --- | --- |\n| May, 2024 | a \\| b |\n| June |  |"
     assert read_text(b'Month,Gross\r\n"May, 2024",a | b\r\n\r\nJune\r\n', "a.csv") == expected
     assert read_text(b"Month;Gross\nMay, 2024;a | b\nJune\n", "a.csv") == expected
@@ -151,7 +151,7 @@ def test_delimited_text_is_a_table() -> None:
         b'a,b\n"' + b"x" * 200_000 + b'",c',
     ],
 )
-def test_what_is_no_delimited_table_is_read_as_it_stands(content: bytes) -> None:
+def test_other_delimited_text_is_unchanged(content: bytes) -> None:
     assert read_text(content, "a.csv") == content.decode()
 
 

@@ -50,7 +50,7 @@ def outline(text: str) -> list[tuple[int, str]]:
         ("| one\n| two", "one  \ntwo"),
     ],
 )
-def test_directives_say_their_words(written: str, said: str) -> None:
+def test_words_of_directives_are_read(written: str, said: str) -> None:
     assert body(written) == said
 
 
@@ -62,11 +62,11 @@ def test_directives_say_their_words(written: str, said: str) -> None:
         ".. testcode::\n\n   a = *b",
     ],
 )
-def test_code_stays_code_whatever_its_options_are(written: str) -> None:
+def test_code_stays_code_with_any_options(written: str) -> None:
     assert body(written) == "```python\na = *b\n```"
 
 
-def test_the_caption_of_code_is_read() -> None:
+def test_captions_of_code_are_read() -> None:
     assert body(".. code-block:: c\n   :caption: a.c\n\n   f();") == "a.c\n\n```c\nf();\n```"
     assert body(".. prompt:: bash $\n\n   ls") == "bash $\n\n```\nls\n```"
 
@@ -95,11 +95,11 @@ def test_equations_keep_their_labels() -> None:
         ("`text <https://a.example>`_", "[text](https://a.example)"),
     ],
 )
-def test_text_within_lines(written: str, said: str) -> None:
+def test_inline_markup(written: str, said: str) -> None:
     assert body(written) == said
 
 
-def test_labels_of_the_document_are_shown_as_titles() -> None:
+def test_references_show_the_titles_of_labels() -> None:
     text = ".. _use:\n\nThe *use*\n---------\n\nSee :ref:`use`, :ref:`it <use>`, :ref:`other`."
     assert body(text).endswith("See [The use](#the-use), [it](#the-use), other.")
 
@@ -109,7 +109,7 @@ def test_references_to_labels_are_links() -> None:
     assert (link.target, link.text, link.kind) == ("usage", "the guide", "wikilink")
 
 
-def test_notes_and_citations_are_read_and_no_digits_of_words() -> None:
+def test_footnotes_and_citations_are_separate_from_words() -> None:
     text = "Old [#a]_ tree [B]_.\n\n.. [#a] By monks.\n.. [B] A book."
     assert body(text) == "Old [^1] tree [B].\n\n[^1]: By monks.\n\n[B] A book."
 
@@ -143,7 +143,7 @@ DOCUMENTED = """\
 """
 
 
-def test_what_is_documented_has_a_section_by_its_signature() -> None:
+def test_documented_objects_have_sections_named_by_their_signatures() -> None:
     assert outline(DOCUMENTED) == [
         (2, "Cursor"),
         (3, "Cursor.execute(query, *, binary=None) -> Cursor"),
@@ -155,23 +155,23 @@ def test_what_is_documented_has_a_section_by_its_signature() -> None:
     assert "param query: What to do." in body(DOCUMENTED)
 
 
-def test_what_takes_arguments_has_brackets() -> None:
+def test_names_of_callables_have_brackets() -> None:
     text = ".. class:: Cursor\n\n   .. automethod:: close\n   .. autoattribute:: closed\n"
     assert outline(text) == [(2, "Cursor"), (3, "Cursor.close()"), (3, "Cursor.closed")]
 
 
-def test_what_a_note_holds_belongs_to_it() -> None:
+def test_content_of_notes_belongs_to_them() -> None:
     text = ".. note::\n\n   Words.\n\n   .. code-block:: sh\n\n      ls\n\nMore."
     assert body(text) == "> **Note:** Words.\n>\n> ```sh\n> ls\n> ```\n\nMore."
 
 
-def test_pictures_of_the_sources_are_named() -> None:
+def test_pictures_among_the_sources_are_linked() -> None:
     image = ".. image:: {}\n   :alt: A plan\n\n"
     text = f"{image.format('img/plan.png')}Text.\n\n{image.format('https://a.example/b.png')}End."
     assert body(text) == "![A plan](img/plan.png)\n\nText.\n\n![A plan]()\n\nEnd."
 
 
-def test_a_glossary_has_several_terms_to_a_definition() -> None:
+def test_glossary_terms_may_share_a_definition() -> None:
     text = ".. glossary::\n\n   one\n   two\n      Words.\n\n   .. no\n\n   three\n      More."
     assert body(text) == "one  \ntwo\n: Words.\n\nthree\n: More."
 
@@ -190,16 +190,16 @@ def test_lists_keep_their_numbers() -> None:
     assert body("(3) third\n(4) fourth") == "(3) third\n(4) fourth"
 
 
-def test_sections_in_conditions_are_sections() -> None:
+def test_sections_under_conditions_are_sections() -> None:
     assert outline(".. only:: html\n\n   Inner\n   -----\n\n   Words.") == [(2, "Inner")]
 
 
-def test_what_docutils_cannot_read_is_read_as_written() -> None:
+def test_unparsable_text_is_read_as_written() -> None:
     assert "kiwi" in body(".. list-table::\n   :header-rows: 9\n\n   * - kiwi")
     assert "kiwi" in body("=====  =====\nkiwi   b\n=====")
 
 
-def test_what_is_left_out_is_told() -> None:
+def test_left_out_text_is_reported() -> None:
     text = ".. toctree::\n\n   Other <b>\n\n.. index:: pears\n\n.. a remark\n\n.. currentmodule:: m"
     with taking_notes() as notes:
         assert body(text) == ""
@@ -212,7 +212,7 @@ def test_what_is_left_out_is_told() -> None:
     ]
 
 
-def test_what_follows_an_object_belongs_to_the_section_around_it() -> None:
+def test_text_after_an_object_belongs_to_the_enclosing_section() -> None:
     reading = read(
         "First.\n\nSub\n---\n\n.. class:: K\n\n   .. method:: m()\n\n      Of m.\n\n"
         "   Of K.\n\nOf the section.\n\n.. function:: f()\n\n   Of f.\n"
@@ -232,7 +232,7 @@ def test_what_follows_an_object_belongs_to_the_section_around_it() -> None:
     ]
 
 
-def test_tags_and_names_of_directives_are_told() -> None:
+def test_left_out_tags_and_arguments_are_reported() -> None:
     source = (
         '.. meta::\n   :description: Fruit\n\n.. raw:: html\n\n   <p class="big">Raw</p>\n\n'
         ".. container:: boxed\n\n   Inside.\n\n.. glossary::\n\n   pear : fruit\n      Green.\n"
@@ -251,7 +251,7 @@ def test_links_within_a_document_lead_to_sections() -> None:
     )
 
 
-def test_pictures_that_are_links_and_lines_across_are_shown() -> None:
+def test_linked_pictures_and_rules_are_shown() -> None:
     text = ".. image:: a.png\n   :target: it_\n\n----\n\n.. _it: https://e.org\n\nWords."
     assert body(text) == "[![](a.png)](https://e.org)\n\n---\n\nWords."
 
@@ -261,7 +261,7 @@ def test_metadata_is_not_shown() -> None:
     assert body(text) == "Words."
 
 
-def test_files_that_a_page_includes_are_named_where_they_are_included() -> None:
+def test_included_files_are_named_in_place() -> None:
     text = ".. literalinclude:: src/plum.py\n   :caption: Picking\n\n.. include:: a/note.inc\n\n"
     table = ".. csv-table:: Prices *now*\n   :file: prices.csv\n   :header-rows: 1\n"
     assert body(text + table).split("\n\n") == [
@@ -285,7 +285,7 @@ def test_references_to_figures_tables_and_code_show_their_captions() -> None:
     )
 
 
-def test_labels_are_names_by_which_other_files_refer_to_a_page() -> None:
+def test_labels_are_link_targets_for_other_files() -> None:
     assert read(".. _the-label:\n\nTitle\n=====\n\n.. _e: https://e.org\n").aliases == (
         "the-label",
     )
