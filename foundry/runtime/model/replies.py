@@ -110,7 +110,7 @@ class AnswerFilter:
                 cut = _MAY_CLOSE.search(text, max(0, len(text) - 120))
                 self._held = text[cut.start() :] if cut else ""
                 return ""
-            if not self._is_told(text):
+            if not self._is_answer(text):
                 self._held = text
                 return ""
             self._part = "answer"
@@ -120,7 +120,7 @@ class AnswerFilter:
         self._held = text[cut.start() :] if cut else ""
         return _TOKEN.sub("", text[: cut.start()] if cut else text)
 
-    def _is_told(self, text: str) -> bool:
+    def _is_answer(self, text: str) -> bool:
         """Return whether a reply without an opening mark is an answer."""
         if self.is_closing or _THOUGHT.search(text):
             return False

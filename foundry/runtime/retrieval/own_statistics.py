@@ -37,7 +37,7 @@ class TermCounts:
 
     @classmethod
     def open(cls, index: OpenedIndex) -> "TermCounts":
-        """Map the counts of an index. Raises IndexUnusableError if it has none."""
+        """Memory-map the counts of an index. Raises IndexUnusableError if it has none."""
         folder, manifest = index.layout.root / STATISTICS, index.manifest
         try:
             return cls(

@@ -179,7 +179,7 @@ def _lists_within(
 
 
 def _with_entries(starts: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.uint64]]:
-    """Return which of k lists have entries, then the starts of these and the end of the last."""
+    """Return the numbers of the lists that are not empty, and their starts and the last end."""
     numbers = np.flatnonzero(np.diff(starts))
     return numbers, np.append(starts.take(numbers), starts[-1:])
 

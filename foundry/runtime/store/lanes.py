@@ -31,7 +31,7 @@ class StoredKeywordLane:
     """
 
     def __init__(self, files: IndexFiles, store: Store) -> None:
-        """Map vocabulary and frequencies. Raises IndexUnusableError."""
+        """Memory-map vocabulary and frequencies. Raises IndexUnusableError."""
         layout, terms = files.layout, files.manifest.terms
         self._number = remember(Vocabulary.open(layout.terms, layout.term_offsets, terms).find)
         self._offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))

@@ -73,7 +73,7 @@ class TermWeights:
 
     @classmethod
     def open(cls, files: IndexFiles) -> Self:
-        """Map the vocabulary. Raises IndexUnusableError."""
+        """Memory-map the vocabulary. Raises IndexUnusableError."""
         layout, manifest = files.layout, files.manifest
         vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, manifest.terms)
         offsets = open_array(layout.posting_offsets, np.uint64, (manifest.terms + 1,))

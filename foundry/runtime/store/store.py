@@ -88,7 +88,7 @@ class Edition:
 
     @classmethod
     def open(cls, files: IndexFiles) -> Self:
-        """Map keys, weights and filter values. Raises IndexUnusableError."""
+        """Memory-map keys, weights and filter values. Raises IndexUnusableError."""
         return cls(
             files.manifest.version,
             ChunkKeys.open(files),

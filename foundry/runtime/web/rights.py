@@ -78,7 +78,7 @@ class Rights:
         return index if rule is None else self._view(index, rule)
 
     def public(self, index: OpenedIndex) -> Index:
-        """Return the view that all callers share, which is empty."""
+        """Return a view without documents, since no document is visible to every caller."""
         return self._view(index, NOTHING)
 
     def _view(self, index: OpenedIndex, rule: str) -> Index:

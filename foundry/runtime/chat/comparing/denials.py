@@ -7,7 +7,7 @@ from functools import cache
 from .edits import has_opposite
 from .words import Clause, Stem, count_denials, denies_openly, read_clauses, restricts
 
-ALIGNED = 0.4  # Minimum share of a sentence that another one must contain to be compared.
+ALIGNED = 0.4  # Sentences are compared if one contains more than this share of the other.
 # Tolerance for equally similar clauses, and how many of them are compared.
 AS_NEAR, MAX_NEAR = 0.05, 5
 SHORTER = 0.2  # Bonus for a clause without additional words.
@@ -37,7 +37,7 @@ class Denials:
     def in_clause(
         self, text: str, nearest: str, others: Sequence[str], weights: Mapping[str, float]
     ) -> float:
-        """Return how similar the most similar clauses are of which only one is negated; 0 if none.
+        """Return how similar two clauses are of which only one is negated; 0 if there are none.
 
         The result is also 0 if two pairs of clauses differ like this, since that may cancel out.
         """

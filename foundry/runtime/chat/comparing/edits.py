@@ -82,7 +82,7 @@ def _changes(ours: Sequence[Token], theirs: Sequence[Token]) -> Iterator[_Change
 
 
 def _telling(tokens: Sequence[Token]) -> list[Token]:
-    return [one for one in tokens if one.tells]
+    return [one for one in tokens if one.has_content]
 
 
 def _is_number(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
@@ -110,7 +110,7 @@ def has_opposite(
 
 def _exchanges_numbers(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
     """Return whether two numbers are exchanged, and all other words are in the same order."""
-    mine, other = ([one.key for one in tokens if one.tells] for tokens in (ours, theirs))
+    mine, other = ([one.key for one in tokens if one.has_content] for tokens in (ours, theirs))
     shared = [key for key in mine if mine.count(key) == 1 and other.count(key) == 1]
     places = [other.index(key) for key in shared]
     moved = [
@@ -129,4 +129,4 @@ def _are_turned(ours: Sequence[Token], theirs: Sequence[Token]) -> bool:
 
 def _after_than(tokens: Sequence[Token]) -> str | None:
     rest = dropwhile(lambda one: one.text != "than", tokens)
-    return next((one.key for one in rest if one.tells), None)
+    return next((one.key for one in rest if one.has_content), None)

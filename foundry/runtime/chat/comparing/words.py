@@ -73,8 +73,8 @@ class Token(NamedTuple):
         return self.stem or (f"#{self.value}" if self.value else self.text)
 
     @property
-    def tells(self) -> bool:
-        """Whether the token is more than a function word."""
+    def has_content(self) -> bool:
+        """Whether the token is a number or a word other than a function word."""
         return bool(self.stem or self.value)
 
     @property

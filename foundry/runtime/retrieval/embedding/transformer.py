@@ -139,7 +139,7 @@ class Transformer:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """Map the files of a transformer. Raises IndexUnusableError."""
+        """Memory-map the files of a transformer. Raises IndexUnusableError."""
         layout = TransformerLayout(directory)
         try:
             shape = Description(**json.loads(layout.description.read_bytes()))

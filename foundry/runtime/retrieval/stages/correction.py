@@ -35,7 +35,7 @@ _WORD = re.compile(r"(?<![^\W\d])[^\W\d]++(?!['\u2019][tT]\b)")
 
 
 def open_words(index: OpenedIndex) -> Words:
-    """Map the words of an index. Raises IndexUnusableError if it has none."""
+    """Memory-map the words of an index. Raises IndexUnusableError if it has none."""
     return Words.open(index.layout.root / FOLDER)
 
 

@@ -66,7 +66,7 @@ class ExpansionWords:
 
 
 def open_words(index: OpenedIndex) -> ExpansionWords:
-    """Map the words of an index. Raises IndexUnusableError if it has none."""
+    """Memory-map the words of an index. Raises IndexUnusableError if it has none."""
     layout = ExpansionLayout(index.layout.expansion)
     try:
         words = layout.words.read_text(encoding="utf-8").split("\n")[:-1]

@@ -36,7 +36,7 @@ def rerank_heuristically(
 ) -> Candidates:
     """Multiply the scores of the best `hits` by their factors; `tokens` are the query's.
 
-    Other candidates get the minimum factor, 1, so they cannot overtake.
+    Other candidates get factor 1, the smallest, so they cannot pass any of the best `hits`.
     """
     places = candidates.best_places()[:hits]
     records = [*index.chunks(candidates.chunks[places].tolist())]

@@ -67,7 +67,7 @@ class LinkGraph:
 
 
 def open_graph(index: OpenedIndex) -> LinkGraph:
-    """Map the graph of an index. Raises IndexUnusableError."""
+    """Memory-map the graph of an index. Raises IndexUnusableError."""
     offsets = open_array(index.layout.link_offsets, np.uint64, (index.manifest.documents + 1,))
     targets = open_array(index.layout.link_targets, np.uint32, (int(offsets[-1]),))
     return LinkGraph.of(offsets, targets)

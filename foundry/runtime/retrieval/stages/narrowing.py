@@ -1,4 +1,4 @@
-"""Restricts the chunks that a search may find by the operators of the query."""
+"""Applies the operators of a query: they restrict the chunks that its search may find."""
 
 import re
 import unicodedata

@@ -81,7 +81,7 @@ class Words:
 
     @classmethod
     def open(cls, root: Path) -> "Words":
-        """Map the files. Raises IndexUnusableError."""
+        """Memory-map the files. Raises IndexUnusableError."""
         layout = CorrectionLayout(root)
         try:
             alphabet = layout.alphabet.read_text(encoding="utf-8")

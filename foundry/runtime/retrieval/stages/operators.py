@@ -28,7 +28,7 @@ STAGE = "operators"
 WORD_UNITS, PHRASE_UNITS, FILTER_UNITS = 2_000, 6_000, 2_000
 CHUNKS_OF_UNIT = 20  # Marking this many chunks takes one unit.
 MAX_ITEMS = 16  # Maximum number of operators; others are plain text.
-MAX_TERMS = 16  # Chunks to read have the rarest terms of a phrase, at most this many.
+MAX_TERMS = 16  # A chunk is read for a phrase if it has its rarest terms, up to this number.
 
 _ITEM = re.compile(
     r"(?<!\S)(?:"

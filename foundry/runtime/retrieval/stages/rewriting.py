@@ -18,7 +18,7 @@ the query, rewritten so that semantic and keyword search find what answers it: t
 
 
 class QueryRewriting:
-    """The part `query` of the model's answer."""
+    """Asks the model to rewrite the query; see `understanding.Part`."""
 
     def properties(self, _index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
         """Return a single string property."""

@@ -64,7 +64,7 @@ class Completions:
 
     @classmethod
     def open(cls, root: Path) -> "Completions":
-        """Map the files. Raises IndexUnusableError."""
+        """Memory-map the files. Raises IndexUnusableError."""
         layout = SuggestionsLayout(root)
         words = Vocabulary.open(layout.words, layout.word_offsets)
         return cls(
@@ -105,7 +105,7 @@ def _range(count: int, text_of: Callable[[int], str], beginning: str) -> range:
 
 
 def open_completions(index: OpenedIndex) -> Completions:
-    """Map the completions of an index. Raises IndexUnusableError."""
+    """Memory-map the completions of an index. Raises IndexUnusableError."""
     return Completions.open(index.layout.root / FOLDER)
 
 

@@ -43,7 +43,7 @@ class Understood:
 
 
 class Part(Protocol):
-    """A part of the model's answer."""
+    """Something that the model is asked about a query: its schema, and the use of the answer."""
 
     def properties(self, index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
         """Return the properties of this part, each with a description and a JSON schema."""

@@ -36,7 +36,7 @@ def boost_word_parts(
 ) -> Candidates:
     """Multiply the scores of the best `hits` by up to 1 + `gain`; `tokens` are the query's.
 
-    Other candidates get the minimum factor, 1, so they cannot overtake.
+    Other candidates get factor 1, the smallest, so they cannot pass any of the best `hits`.
     """
     places, parts = candidates.best_places()[:hits], find_parts(tokens)
     texts = [*map(_text_of, index.chunks(candidates.chunks[places].tolist()))]

@@ -249,7 +249,7 @@ def open_engine(settings: StoreSettings) -> Engine:
 
 
 def _numbers(edition: Edition, keys: Sequence[int]) -> NDArray[np.int64]:
-    """Return the numbers of chunks. Raises VersionMissingError for keys of another version."""
+    """Return the chunks with these keys. Raises VersionMissingError for keys of other versions."""
     numbers = edition.keys.numbers(np.array(keys, dtype=np.int64))
     if numbers is None:
         raise missing_version(edition.version)

@@ -110,7 +110,7 @@ UNCHANGED = "SELECT FROM {versions} WHERE version = {version} AND number = {numb
 class VersionRows(NamedTuple):
     """An entry of the table of versions: `first` and `last` are its range of rows.
 
-    Numbers count from 1. `average` is the mean length of chunks, for BM25.
+    `number` counts the versions from 1. `average` is the mean length of chunks, for BM25.
     """
 
     number: int
