@@ -76,7 +76,7 @@ class Documents:
 
     @classmethod
     def open(cls, index: OpenedIndex) -> "Documents":
-        """Map records, chunk offsets and links. Raises IndexUnusableError."""
+        """Memory-map records, chunk offsets and links. Raises IndexUnusableError."""
         layout, count = index.layout, index.manifest.documents
         link_ends = open_array(layout.link_offsets, np.uint64, (count + 1,))
         paths = layout.documents, layout.document_offsets, layout.document_ids
@@ -121,7 +121,7 @@ class Documents:
         return targets
 
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
-        """Return the position of a chunk in a document, from 0; None if it is not in there."""
+        """Return the position of a chunk in a document, from 0; None if it is not part of it."""
         for number in self.chunk_lines.numbers(chunk_id):
             place = number - document.chunk_start
             found = self.chunks_of(document, place, 1) if place >= 0 else ()

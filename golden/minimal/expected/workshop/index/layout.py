@@ -222,7 +222,7 @@ def resolve_version(directory: Path) -> Path:
 
 
 def open_array(path: Path, dtype: "DTypeLike", shape: tuple[int, ...]) -> "NDArray[Any]":
-    """Map a NumPy file read-only; -1 in `shape` means any length.
+    """Memory-map a NumPy file read-only; -1 in `shape` means any length.
 
     Raises IndexUnusableError if the file is missing or damaged, or has another dtype or shape.
     """
@@ -244,7 +244,7 @@ def open_array(path: Path, dtype: "DTypeLike", shape: tuple[int, ...]) -> "NDArr
 
 
 def open_bytes(path: Path, size: int) -> memoryview:
-    """Map `size` bytes of a file read-only. Raises IndexUnusableError if that fails."""
+    """Memory-map `size` bytes of a file read-only. Raises IndexUnusableError if that fails."""
     if not size:
         return memoryview(b"")  # An empty file cannot be mapped.
     try:
@@ -275,7 +275,7 @@ class Vocabulary(Sequence[bytes]):
 
     @classmethod
     def open(cls, path: Path, offsets: Path, count: int = -1) -> "Vocabulary":
-        """Map a vocabulary of `count` terms; -1 means any number. Raises IndexUnusableError."""
+        """Memory-map `count` terms; -1 means any number. Raises IndexUnusableError."""
         ends = open_array(offsets, "<u8", (count if count < 0 else count + 1,))
         return cls(open_bytes(path, int(ends[-1])), ends)
 

@@ -32,7 +32,7 @@ class RecordLines:
     """Records stored as JSON lines, looked up by number or by the hash of their id."""
 
     def __init__(self, path: Path, offsets: Path, ids: Path, count: int) -> None:
-        """Map the files of `count` records; see `IndexLayout`. Raises IndexUnusableError."""
+        """Memory-map the files of `count` records; see `IndexLayout`. Raises IndexUnusableError."""
         self._path = path
         self._offsets = open_array(offsets, np.uint64, (count + 1,))
         self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))

@@ -61,7 +61,7 @@ class Index:
         return part
 
     def make_part(self, kind: "Callable[[OpenedIndex], Part]") -> Part:
-        """Create a part. Each subclass has its own way."""
+        """Create a part; each subclass does so in its own way."""
         raise NotImplementedError
 
     def chunk(self, number: int) -> ChunkRecord:
@@ -105,7 +105,7 @@ class OpenedIndex(Index):
         *,
         parts: "Iterable[Callable[[OpenedIndex], object]]" = (),
     ) -> None:
-        """Map the chunks, and open `parts` while the files exist. Raises IndexUnusableError."""
+        """Memory-map the chunks; open `parts` while the files exist. Raises IndexUnusableError."""
         self.layout, manifest = files.layout, files.manifest
         self._files = files
         paths = self.layout.chunks, self.layout.chunk_offsets, self.layout.chunk_ids
@@ -153,7 +153,7 @@ class OpenedIndex(Index):
 
 @dataclass(frozen=True, slots=True)
 class ServedState:
-    """State of the served index: damaged files, or a problem to report to clients."""
+    """State of the served index: whether all files match their hashes, and what is wrong."""
 
     verified: bool = False
     problem: str | None = None

@@ -1,7 +1,8 @@
 """Splits text into index terms, in the same way for documents and for queries.
 
-A token is a word (Unicode letters, digits and combining marks), an identifier with joints inside
-(`75.1725`, `PII-2024-0042`, `std::vector`, `C++`), or a run of a script written without spaces.
+A token is a word (Unicode letters, digits and combining marks), an identifier that may contain
+punctuation (`75.1725`, `PII-2024-0042`, `std::vector`, `C++`), or a run of a script written without
+spaces.
 Text is first normalised: NFKC, case folded, without accents on Latin letters, and without the
 backslash escapes of Markdown and JSON (`user\\_id` is `user_id`). Tokens yield these terms:
 

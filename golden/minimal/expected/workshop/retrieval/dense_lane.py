@@ -52,14 +52,14 @@ class DenseLane:
 
     @classmethod
     def open(cls, files: IndexFiles) -> "DenseLane":
-        """Map the lane's files. Raises IndexUnusableError."""
+        """Memory-map the lane's files. Raises IndexUnusableError."""
         about, chunks = require_vectors(files), files.manifest.chunks
         lane = cls.map(files.layout, chunks, about["dimensions"], about["candidates"])
         return replace(lane, spread=about["spread"])
 
     @classmethod
     def map(cls, layout: IndexLayout, chunks: int, dimensions: int, candidates: int) -> "DenseLane":
-        """Map the files of an index of `chunks` chunks; the first pass keeps `candidates`."""
+        """Memory-map the vectors of `chunks` chunks; the first pass keeps `candidates`."""
         return cls(
             open_array(layout.vectors, np.int8, (chunks, dimensions)),
             open_array(layout.vector_scales, np.float32, (chunks,)),

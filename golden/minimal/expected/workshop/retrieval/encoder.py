@@ -157,7 +157,7 @@ class PieceEncoder:
 
     @classmethod
     def open(cls, directory: Path) -> Self:
-        """Map the files of an encoder. Raises IndexUnusableError."""
+        """Memory-map the files of an encoder. Raises IndexUnusableError."""
         layout = EncoderLayout(directory)
         try:
             description = EncoderDescription(**json.loads(layout.description.read_bytes()))

@@ -67,7 +67,7 @@ class FilterColumns:
 
     @classmethod
     def open(cls, index: OpenedIndex) -> "FilterColumns":
-        """Map the files. Raises IndexUnusableError."""
+        """Memory-map the files. Raises IndexUnusableError."""
         layout, manifest = index.layout, index.manifest
         ends = open_array(layout.document_chunks, np.uint64, (manifest.documents + 1,))
         return cls(

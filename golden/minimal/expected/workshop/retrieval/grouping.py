@@ -96,7 +96,6 @@ def _differ(hit: Hit, other: Hit) -> bool:
 
 
 def _documents_of(index: Index, chunks: Numbers) -> Numbers:
-    """Return the numbers (m,) of the documents of chunks (m,)."""
     firsts = index.part(Documents.open).first_chunks
     documents: Numbers = np.searchsorted(firsts[1:], chunks.astype(np.uint64), "right")
     return documents

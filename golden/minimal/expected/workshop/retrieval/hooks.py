@@ -47,7 +47,7 @@ class Hooks:
         after_search: Returns a replacement response. Its hits are sorted by their scores, which are
             clamped to [0, 1].
         authorise: Returns whether an HTTP request with a valid token may pass; not called for
-            health checks. It must not block, since that blocks all requests.
+            health checks. While it runs, no other request is handled, so it must be fast.
         add_routes: Adds your own routes, behind the same checks as all others.
     """
 
@@ -58,7 +58,7 @@ class Hooks:
 
     @property
     def check(self) -> Callable[[str, str, Mapping[str, str]], bool] | None:
-        """The function that decides from a method, path and headers if a request may pass.
+        """The function that returns whether a request may pass, given method, path and headers.
 
         Raises ConfigurationError for an async `authorise`.
         """

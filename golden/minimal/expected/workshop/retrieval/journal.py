@@ -149,7 +149,7 @@ def early_budget(index: Index, query: str) -> int:
 
 
 def afford_terms(index: Index, terms: Sequence[str], journal: Journal) -> list[str]:
-    """Return the terms without the most frequent ones that exceed the budget."""
+    """Return the terms that fit the budget; the most frequent ones are left out first."""
     frequency = index.keyword_lane.frequency
     # However often a term is repeated, its postings are read once and its impacts are multiplied
     # once, so it costs at most twice as much.

@@ -124,13 +124,13 @@ class KeywordLane(PostingsLane):
 
     @classmethod
     def open(cls, files: IndexFiles) -> "KeywordLane":
-        """Map the lane's files. Raises IndexUnusableError."""
+        """Memory-map the lane's files. Raises IndexUnusableError."""
         manifest = files.manifest
         return cls.map(files.layout, manifest.chunks, manifest.terms, manifest.postings)
 
     @classmethod
     def map(cls, layout: IndexLayout, chunks: int, terms: int, postings: int) -> "KeywordLane":
-        """Map the files of an index with these numbers of chunks, terms and postings."""
+        """Memory-map the files of an index with these numbers of chunks, terms and postings."""
         vocabulary = Vocabulary.open(layout.terms, layout.term_offsets, terms)
         offsets = open_array(layout.posting_offsets, np.uint64, (terms + 1,))
         # Once glibc has mapped and freed a block, it retains twice as much freed memory

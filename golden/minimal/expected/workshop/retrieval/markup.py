@@ -51,7 +51,7 @@ _INLINE = re.compile(
     r")"
 )
 
-# In Obsidian, a paragraph's id, which links point to; also the beginning of a footnote.
+# The id of a paragraph in Obsidian, to which links point.
 _BLOCK_ID = re.compile(r"(?:^|(?<=\s))\^[A-Za-z0-9][\w-]{1,40}[ \t]*$", re.MULTILINE)
 _NOTE = re.compile(r"^[ \t]*\[\^[\w-]{1,40}\]:[ \t]*", re.MULTILINE)
 _COMMENT = re.compile(

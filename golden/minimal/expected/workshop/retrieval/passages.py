@@ -31,8 +31,8 @@ def find_passages(index: Index, chunks: Sequence[ChunkRecord]) -> list[Passage |
 class _Side:
     """The chunks before or after a chunk in its document.
 
-    `left` are the numbers of chunks to read, nearest first. `reach` estimates how many of them
-    share the parent, plus the first that does not.
+    `left` are the numbers of chunks still to read, nearest first. `reach` is an estimate of how
+    many must be read: those with the same parent, and the first with another.
     """
 
     parent: int

@@ -108,7 +108,7 @@ def _join(index: Index, first: Token, second: Token) -> Token | None:
 
 
 def _cut(index: Index, token: Token, journal: Journal) -> Token | None:
-    """Split a word that is in no text into two that occur side by side; None if there are none."""
+    """Split a word that is in no text into two that occur side by side, or return None."""
     frequency = index.keyword_lane.frequency
     for first, second in _cuts(token):
         # Stemming each prefix takes longer than looking it up.

@@ -169,13 +169,13 @@ def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
     plain = (term for term in sorted(set(terms)) if not term.startswith(HEADING_MARK))
     weights = {term: idf(index.keyword_lane.frequency(term), index.chunk_count) for term in plain}
     pairs = {term: weight for term, weight in weights.items() if _PAIR.fullmatch(term)}
-    return {**weights, **_weigh_seams(pairs, idf(0, index.chunk_count))} if pairs else weights
+    return {**weights, **_weigh_bigrams(pairs, idf(0, index.chunk_count))} if pairs else weights
 
 
-def _weigh_seams(pairs: dict[str, float], rarest: float) -> dict[str, float]:
-    """Return the weights of bigrams; one between two words weighs no more than those beside it.
+def _weigh_bigrams(pairs: dict[str, float], rarest: float) -> dict[str, float]:
+    """Return the weight of each bigram, at most that of a neighbour, as it may join two words.
 
-    If only the one between is in no chunk, it weighs nothing: both words are known.
+    A bigram that is in no chunk weighs nothing if both neighbours are in chunks.
     """
     ends: dict[str, float] = {}
     beginnings: dict[str, float] = {}
@@ -185,17 +185,17 @@ def _weigh_seams(pairs: dict[str, float], rarest: float) -> dict[str, float]:
     weights = dict[str, float]()
     for pair, weight in pairs.items():
         beside = ends.get(pair[0], math.inf), beginnings.get(pair[1], math.inf)
-        is_seam = weight == rarest and max(beside) < rarest
-        weights[pair] = 0.0 if is_seam else min(weight, *beside)
+        joins_words = weight == rarest and max(beside) < rarest
+        weights[pair] = 0.0 if joins_words else min(weight, *beside)
     return weights
 
 
 def compare_with_terms(
     keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str] = ()
 ) -> LaneHits:
-    """Return the keyword hits with the coverage and missing weight of the best one.
+    """Return the keyword hits with the share of the terms' weight that the best one has.
 
-    Missing weight counts each term of an `unknown` identifier that is in no chunk.
+    With `unknown` identifiers, also with the score that a chunk with their missing terms would add.
     """
     weights = term_weights(index, terms)
     if len(keyword) and weights:

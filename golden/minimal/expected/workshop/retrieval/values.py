@@ -26,7 +26,7 @@ class ValueTable:
 
     @classmethod
     def open(cls, layout: IndexLayout, document_count: int) -> "ValueTable":
-        """Map the files of the table. Raises IndexUnusableError."""
+        """Memory-map the files of the table. Raises IndexUnusableError."""
         keys = Vocabulary.open(layout.filter_values, layout.filter_value_offsets)
         starts = open_array(layout.filter_document_offsets, np.uint64, (len(keys) + 1,))
         documents = open_array(layout.filter_documents, np.uint32, (int(starts[-1]),))

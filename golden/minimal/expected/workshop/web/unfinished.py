@@ -38,7 +38,7 @@ class Terms:
 
     @classmethod
     def open(cls, index: OpenedIndex) -> "Terms":
-        """Map the terms of an index. Raises IndexUnusableError."""
+        """Memory-map the terms of an index. Raises IndexUnusableError."""
         layout, count = index.layout, index.manifest.terms
         return cls(
             Vocabulary.open(layout.terms, layout.term_offsets, count),
