@@ -259,3 +259,22 @@ def test_mdoc_standards_heads_and_displays() -> None:
 def test_section_suffixes_may_name_a_package(path: str) -> None:
     document = read_page('.TH PRESS 1\n.SH "THE NAME"\n\\fBpress\\fR it\n', path)
     assert document.reading.text == "# press(1)\n\n## THE NAME\n\npress it"
+
+
+def test_words_of_items_are_not_told_as_left_out() -> None:
+    page = (
+        ".Dd May 3, 2024\n.Dt PICK 1\n.Os\n.Sh OPTIONS\n.Bl -tag -width Ds\n"
+        ".It Fl f Ar ripe quince\nPicks.\n.El\n.Bl -column a b\n.It Plum Ta Fig\n.El\n"
+    )
+    document = read_page(page)
+    told = " ".join(each.text for each in document.reading.left_out).split()
+    assert document.reading.unaccounted == ()
+    assert not {"ripe", "quince", "Plum", "Fig"} & {*told}
+
+
+def test_arguments_that_a_macro_prints_are_not_told_as_left_out() -> None:
+    page = ".TH PICK 1\n.de XX\nSee \\\\$1.\n..\n.SH NAME\npick\n.XX quince medlar\n"
+    document = read_page(page)
+    assert "See quince." in document.reading.text
+    told = " ".join(each.text for each in document.reading.left_out)
+    assert "medlar" in told and "quince" not in told

@@ -49,7 +49,10 @@ class Flow(ABC):
                 return " ".join(given)
             return given[int(match[1]) - 1] if int(match[1]) <= len(given) else ""
 
-        leave_out(Omission.MACRO, " ".join(given))
+        used = {name for line in body for name in _GIVEN.findall(line)}
+        if not used & {"*", "@"}:
+            unused = (each for number, each in enumerate(given, 1) if str(number) not in used)
+            leave_out(Omission.MACRO, " ".join(unused))
         self._called += len(body)
         if self._depth < MAX_CALLS and self._called < MAX_CALLED_LINES:
             self._depth += 1

@@ -129,6 +129,7 @@ def _add(parts: list[str], said: str, *, is_joined: bool) -> None:
 def split_cells(given: list[str], name: str) -> Iterator[str]:
     """Yield the cells of a row, separated by `Ta`."""
     cell: list[str] = []
+    leave_out(Omission.MACRO, " ".join(word for word in given if word == "Ta"))
     for word in [*given, "Ta"]:
         if word == "Ta":
             yield say(cell[0], cell[1:], name) if cell else ""

@@ -210,12 +210,14 @@ class _Writer(Flow):
         if name != "TQ":
             self.flush()
         # These arguments only set the indentation of the text that follows.
-        leave_out(Omission.ATTRIBUTE, " ".join(given[1:] if name == "IP" else given))
+        if name != "It":
+            leave_out(Omission.ATTRIBUTE, " ".join(given[1:] if name == "IP" else given))
         if name in {"TP", "TQ"}:
             self._awaits_term = True
         elif name == "It" and self._mdoc_lists[-1:] == ["-enum"]:
             self._items += 1
             self._held.append(f"{self._items}.")
+            leave_out(Omission.ATTRIBUTE, " ".join(given))
         elif name == "It" and self._mdoc_lists[-1:] == ["-column"]:
             self._columns.append([*split_cells(given, self._name)])
         elif name == "It":
@@ -283,4 +285,4 @@ _SECTIONS = [
     *(f".{number}{suffix}" for number in range(1, 10) for suffix in _SUFFIXES),
     *(".n", ".man", ".mdoc"),
 ]
-READER = Reader("man/6", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
+READER = Reader("man/7", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
