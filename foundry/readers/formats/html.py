@@ -104,6 +104,8 @@ def _is_filled_later(page: LexborHTMLParser) -> bool:
     if page.css_first("script") is None:
         return False
     asked = any("javascript" in node.text().lower() for node in page.css("noscript"))
+    # A title within the content is no placeholder: Javadoc's pages may be short.
+    asked = asked and page.css_first("main h1, article h1, [role=main] h1") is None
     return asked or any(not node.css_first("p") for node in page.css(_ROOTS))
 
 

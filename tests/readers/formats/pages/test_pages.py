@@ -477,3 +477,11 @@ def test_confluence_boxes_and_tasks() -> None:
 def test_gitbook_code_lines() -> None:
     lines = "".join(f"<span class=highlight-line>run {name}</span>" for name in ("one", "two"))
     assert text_of(f"<pre><code>{lines}</code></pre>") == "```\nrun one\nrun two\n```"
+
+
+def test_a_short_page_that_has_its_content_needs_no_browser() -> None:
+    page = (
+        "<html><body><script>load()</script><noscript>JavaScript is disabled</noscript>"
+        "<main><h1>Uses of Quince</h1>No usage of Quince</main></body></html>"
+    )
+    assert html.read(page).text == "# Uses of Quince\n\nNo usage of Quince"
