@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.pages.steps import find_steps
 from foundry.readers.formats.pages.tabs import controlled_ids, name_panels
 
 Attributes = Mapping[str, str | None]
@@ -36,6 +37,8 @@ _SURROUNDING = re.compile(
     r"|toc|table-of-contents|mw-editsection|printfooter|skip-?link|skip-to-content)(?:$|[\s_-])",
     re.IGNORECASE,
 )
+# DocBook's style sheets put the titles of other pages there.
+_NAVIGATION_LINE = re.compile(r"(?:^|\s)nav(?:header|footer)(?:$|\s)")
 _TABBED = re.compile(
     r"(?:^|[\s_-])(?:tab(?:bed)?-?(?:pane|panel|content|block|item)s?|accordion|collapse|collapsible"
     r"|panel|details|expand\w*|toggle|slide|carousel)(?:$|[\s_-])",
@@ -99,6 +102,7 @@ class Content:
         # In a book, each chapter repeats the marks of notes.
         may_have_notes = not is_book and ("note" in markup or "fn" in markup)
         self.notes = _find_notes(page) if may_have_notes else {}
+        self._steps = set[int]() if is_book else find_steps(page)
         self.root = page.body if is_book else _find_root(page)
 
     def omission(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:
@@ -112,6 +116,8 @@ class Content:
             return Omission.FORM
         if node.mem_id in self._used_tabs:
             return Omission.DUPLICATE
+        if node.mem_id in self._steps:
+            return Omission.NAVIGATION
         if tag == "img" and _shows_equation(node, attributes):
             return Omission.DUPLICATE
         if not attributes:
@@ -179,6 +185,8 @@ class Content:
             return Omission.NAVIGATION
         if tag == "summary" and "hideme" in (attributes.get("class") or ""):
             # Rustdoc hides this label of a description unless the description is closed.
+            return Omission.NAVIGATION
+        if _NAVIGATION_LINE.search(attributes.get("class") or ""):
             return Omission.NAVIGATION
         is_surrounding = tag in {"div", "ul", "ol", "span", "p", "section"} and in_classes(
             _SURROUNDING, attributes

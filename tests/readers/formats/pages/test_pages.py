@@ -479,6 +479,30 @@ def test_gitbook_code_lines() -> None:
     assert text_of(f"<pre><code>{lines}</code></pre>") == "```\nrun one\nrun two\n```"
 
 
+STEPS = (
+    'Next: <a {0} href="b.html">Plums</a>, Up: <a href="i.html">Fruit</a>'
+    ' [<a href="i.html">Index</a>]'
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"<div class='header'><p>{STEPS.format('rel=next')}</p></div>",
+        f"<table><tr><td>{STEPS.format('accesskey=n')}</td></tr></table>",
+        '<div><a href="a.html"><img alt="Prev"></a><a href="b.html"><img alt="Next"></a></div>',
+        "<div class='navheader'>1.2. Plums <a href='b.html'>Next</a></div>",
+    ],
+)
+def test_lines_that_lead_to_other_pages_are_left_out(line: str) -> None:
+    # Texinfo repeats the line without its marks.
+    repeated = line.replace("rel=next ", "")
+    with taking_notes() as notes:
+        text = text_of(f"{line}<h1>Quince</h1><p>Words, <a href='b.html'>Plums</a>.</p>{repeated}")
+    assert text == "# Quince\n\nWords, [Plums](b.html)."
+    assert {each.reason for each in notes.left_out} <= {Omission.NAVIGATION}
+
+
 def test_a_short_page_that_has_its_content_needs_no_browser() -> None:
     page = (
         "<html><body><script>load()</script><noscript>JavaScript is disabled</noscript>"
