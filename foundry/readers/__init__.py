@@ -75,7 +75,9 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
         hidden, guessed = tuple(notes.hidden.values()), tuple(sorted(notes.guessed))
         front = reading.text[: reading.body_start]
         left_out = (*notes.left_out, *([LeftOut(Omission.METADATA, front)] if front else ()))
-        words, unaccounted = account(source, _said(reading), left_out)
+        words, unaccounted = account(
+            source, _said(reading), left_out, with_targets=reader.with_targets
+        )
         reading = replace(
             reading,
             left_out=left_out,

@@ -27,7 +27,8 @@ class Reader:
     bytes changes. `media_types` maps a lower-case suffix, or a whole file name, to a media type.
     `read` takes normalised text and may raise UnreadableError. `outline` finds headings and blocks
     in the same text, as UTF-8, in a worker process; if that fails, those of `read` are kept.
-    `texts` returns the text for people, extracted independently of `read`.
+    `texts` returns the text for people, extracted independently of `read`; `with_targets` is
+    whether that includes the targets of links, as in markup.
     """
 
     version: str
@@ -35,6 +36,7 @@ class Reader:
     read: Callable[[str], Reading]
     outline: "FileReader | None" = None
     texts: Callable[[str], Iterable[str]] = own_text
+    with_targets: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class FileReader:
     extra: str = ""
     with_ocr: "FileReader | None" = None
     texts: Callable[[bytes], Iterable[str]] | None = None
+    with_targets: bool = False
 
     def is_installed(self) -> bool:
         """Return whether the modules that the reader needs can be imported."""

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from foundry.documents import Document, RawDocument
 from foundry.documents.left_out import LeftOut, Omission
 from foundry.readers import read
+from foundry.readers.accounting.containers import html_texts, xml_texts
 from foundry.readers.accounting.words import account, count_words
 
 
@@ -156,3 +157,28 @@ def test_left_out_words_may_be_joined_or_divided() -> None:
     assert counts("HomeDocs One", "one", menu) == (2, 1, {"navigation": 1}, 0)
     menu = LeftOut(Omission.NAVIGATION, "HomeDocs")
     assert counts("Home Docs One", "one", menu) == (3, 1, {"navigation": 2}, 0)
+
+
+def test_targets_of_links_do_not_stand_for_lost_words() -> None:
+    page = '<p>See <a href="plum-jam.html">this</a>.</p><p>Cook plum jam.</p>'
+    document = read(RawDocument("s", "a.html", "a.html", page.encode()))
+    assert isinstance(document, Document)
+    said = document.reading.text.replace("Cook plum jam.", "")
+    found, lost = account(html_texts(page), [said], (), with_targets=False)
+    assert (found.unaccounted, sorted(lost)) == (3, ["cook", "jam", "plum"])
+    assert account(html_texts(page), [said], ())[0].unaccounted == 1
+
+
+def test_words_left_out_may_stand_for_parts_of_words() -> None:
+    left_out = [LeftOut(Omission.NAVIGATION, "Plum Plum")]
+    found, _ = account(["Plum Plum", "Plums"], ["`Plum`s"], left_out)
+    assert found.unaccounted == 0
+
+
+def test_numbers_of_lines_are_no_part_of_words() -> None:
+    page = '<pre><span class="lineno"><a>  20</a></span><b>namespace</b> quince</pre>'
+    assert html_texts(page)[0].split() == ["20", "namespace", "quince"]
+
+
+def test_xml_that_is_not_well_formed_is_counted_to_its_end() -> None:
+    assert xml_texts(b"<p>One &nbsp; two</p><p>three</p>")[0].split() == ["One", "two", "three"]

@@ -34,12 +34,16 @@ _INLINE = re.compile(
     rf"</?(?=[abcdefikmnqstuvwA-W])(?:{_INLINE_NAMES}|{_INLINE_NAMES.upper()})(?:\s[^<>]*+)?/?>"
 )
 _TAG = re.compile(r"</?[A-Za-z][^<>]*+>")
+# A line number is no part of the first word of its line.
+_LINE_NUMBER = re.compile(r"<span[^<>]*\blinenos?\b[^<>]*>(?:[^<>]++|</?a\b[^<>]*>)*+</span>")
 _ESCAPED = re.compile(r"\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})|\\.")
 
 
 def html_texts(source: str) -> list[str]:
     """Return a page's text between its tags, without scripts, styles, drawings and templates."""
     text = _UNSEEN.sub(" ", source).replace("]]>", " ")
+    if "lineno" in text:
+        text = _LINE_NUMBER.sub(r"\g<0> ", text)
     return [html.unescape(_TAG.sub(" ", _INLINE.sub("", text)))]
 
 

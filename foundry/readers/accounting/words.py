@@ -23,6 +23,7 @@ _LOWERED = bytes(
 _WORD = re.compile(r"[^\W_]+")
 _WORD_OR_LETTER = re.compile(rf"[^\W_{_UNSPACED}]+|(?=[^\W_])[{_UNSPACED}]")
 _LETTER = re.compile(f"[{_UNSPACED}]")
+_TARGET = re.compile(r"\]\((?:<[^<>\n]*+>|[^\s()<>]*+)\)")
 _INSIDE = re.compile("[\u00ad\u034f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 
 
@@ -55,15 +56,23 @@ def _normalise(text: str) -> str:
 
 
 def account(
-    source: Iterable[str], read: Iterable[str], left_out: Sequence[LeftOut]
+    source: Iterable[str],
+    read: Iterable[str],
+    left_out: Sequence[LeftOut],
+    *,
+    with_targets: bool = True,
 ) -> tuple[WordCounts, Counter[str]]:
     """Account for a container's words; also return the unaccounted words.
 
     `source` has the container's texts, `read` the texts of the reading. Words are compared as
-    multisets: a word that occurs twice and was read once is unaccounted for once.
+    multisets: a word that occurs twice and was read once is unaccounted for once. Without
+    `with_targets`, the targets of links do not count, which only the reading contains: their words
+    would stand for lost ones.
     """
-    whole = "\n".join(source)
-    held, found, shared = _differing(whole, "\n".join(read))
+    whole, said = "\n".join(source), "\n".join(read)
+    if not with_targets:
+        whole, said = (_TARGET.sub("]", text) if "](" in text else text for text in (whole, said))
+    held, found, shared = _differing(whole, said)
     missing = _more_often(held, found)
     reasons: dict[str, int] = {}
     if missing:
@@ -72,16 +81,22 @@ def account(
             by_reason.setdefault(each.reason, []).append(each.text)
         told = {reason: count_words("\n".join(texts)) for reason, texts in by_reason.items()}
         missing = _without_joined(missing, _more_often(found, held))
+        used = Counter[str]()
         for reason, words in sorted(told.items()):
             if known := missing & words:
                 reasons[reason] = known.total()
                 missing -= known
+                used += known
                 told[reason] = words - known
         for reason, words in sorted(told.items()):
             before = missing.total()
             missing = _without_joined(missing, words)
             if before > missing.total():
                 reasons[reason] = reasons.get(reason, 0) + before - missing.total()
+        if missing:
+            # Left-out words may stand for words that the reading has as parts of longer ones.
+            rest = sum(told.values(), found)
+            missing = _without_joined(missing, _more_often(rest, held - used))
     total = max(held.total() + shared, missing.total() + sum(reasons.values()))
     lost = missing.total()
     counts = WordCounts(total, total - lost - sum(reasons.values()), reasons, lost)

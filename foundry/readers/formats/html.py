@@ -170,5 +170,9 @@ def nesting_depth(page: str) -> int:
 
 
 READER = Reader(
-    "html/9", dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"), read, texts=html_texts
+    "html/10",
+    dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"),
+    read,
+    texts=html_texts,
+    with_targets=False,
 )

@@ -36,7 +36,8 @@ def table_rows(table: LexborNode) -> Iterator[tuple[str, LexborNode]]:
 
 def tell(reason: Omission, node: LexborNode) -> None:
     """Record the words of a node as left out."""
-    text = (node.text_content if node.is_text_node else node.text()) or ""
+    # Cells and list items may have no space between them.
+    text = (node.text_content if node.is_text_node else node.text(separator=" ")) or ""
     if node.is_element_node or node.is_text_node:
         leave_out(reason, text, f"<{node.tag}>")
 

@@ -74,4 +74,5 @@ READER = FileReader(
     ("docutils",),
     "rst",
     texts=rst_texts,
+    with_targets=True,
 )
