@@ -75,34 +75,31 @@ def ask_server(
         # The first search loads modules and data, and is not timed.
         ask(asked[0].query, USUAL_TOP_K)
         milliseconds[mode] = [_time(ask, question.query) for question in asked]
-    responses: dict[str, list[SearchResponse]] = {mode: [] for mode in searches}
+    degraded: dict[str, list[bool]] = {mode: [] for mode in searches}
+    for weight in weights:
+        searches[f"hybrid {weight:g}"] = partial(search, lane_weights=(weight, rest(weight)))
+    runs: dict[str, list[list[str]]] = {name: [] for name in searches}
+    described = []
     for question in asked:
-        for mode, ask in searches.items():
-            responses[mode].append(ask(question.query, MAX_TOP_K))
-    report = {
+        for number, (name, ask) in enumerate(searches.items()):
+            # Responses are not kept: a hundred hits each would fill the memory.
+            response = ask(question.query, MAX_TOP_K)
+            runs[name].append(rank_documents(index, response.hits))
+            if name in degraded:
+                degraded[name].append(response.degraded)
+            if number == 0:
+                described.append(_describe(index, question, response))
+    return {
         "corpus": _hash_corpus(index),
         "documents": index.document_count,
         "chunks": index.chunk_count,
         "index_version": index.version,
         "missing": missing,
         "milliseconds": milliseconds,
-        "degraded": {mode: [each.degraded for each in run] for mode, run in responses.items()},
-        "per_question": [
-            _describe(index, *pair)
-            for pair in zip(asked, next(iter(responses.values())), strict=True)
-        ],
+        "degraded": degraded,
+        "per_question": described,
+        "runs": runs,
     }
-    sweep: dict[float, list[SearchResponse]] = {weight: [] for weight in weights}
-    for question in asked:
-        for weight, run in sweep.items():
-            lane_weights = weight, rest(weight)
-            run.append(search(question.query, MAX_TOP_K, lane_weights=lane_weights))
-    responses |= {f"hybrid {weight:g}": run for weight, run in sweep.items()}
-    report["runs"] = {
-        name: [rank_documents(index, response.hits) for response in run]
-        for name, run in responses.items()
-    }
-    return report
 
 
 def _time(ask: Search, query: str) -> float:
