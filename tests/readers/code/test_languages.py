@@ -1,4 +1,4 @@
-"""Every language: its definitions are found, each under its path, and no line is lost."""
+"""In every language, definitions are found with their paths, and no line is lost."""
 
 import re
 from types import SimpleNamespace

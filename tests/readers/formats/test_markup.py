@@ -1,7 +1,6 @@
 """Mail, XML, reStructuredText, AsciiDoc, LaTeX, notebooks, subtitles, JSON, YAML and TOML."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -9,12 +8,6 @@ from foundry.documents import Document, RawDocument, Skipped
 from foundry.readers import read
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
-
-
-@pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
-    with Sandbox() as shared:
-        yield shared
 
 
 def read_file(content: str | bytes, path: str, sandbox: Sandbox | None = None) -> Document:

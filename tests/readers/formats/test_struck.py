@@ -1,4 +1,4 @@
-"""Struck text is marked in every format, and a new number beside it stays another number."""
+"""Struck text is marked in every format, and not joined to the text that replaces it."""
 
 import io
 from collections.abc import Callable

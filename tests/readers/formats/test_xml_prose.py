@@ -1,4 +1,4 @@
-"""DocBook, JATS, DITA, FictionBook and OPML: documents as their authors made them."""
+"""Prose in XML: DocBook, JATS, DITA, FictionBook and OPML."""
 
 import pytest
 from document_files import read_whole

@@ -181,7 +181,7 @@ def _read_outline(document: Any, pages: Sequence[_Page]) -> list[Entry]:
 
 
 def _place_on(page: _Page, mode: int, numbers: Sequence[float]) -> float:
-    """Return how far down a page a destination is, as a share of its height; 0 if it is not told.
+    """Return how far down a page a destination is, as a share of its height; 0 if it is unknown.
 
     `numbers` of the first mode are left, top and zoom, and of the second the top.
     """

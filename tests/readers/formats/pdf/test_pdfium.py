@@ -1,4 +1,4 @@
-"""Functions of PDFium that are called by address take what PDFium declares."""
+"""Functions of PDFium that are called by address have the declared types."""
 
 import ctypes
 

@@ -1,4 +1,4 @@
-"""Tables in PDFs and delimited text: cells are under their header, and other text is no table."""
+"""Tables in PDFs and delimited text have cells under their header; other text is not a table."""
 
 import time
 from collections.abc import Sequence
