@@ -77,7 +77,7 @@ class Stage:
     def enter(
         self, command: Sequence[str], *, mode: str, variables: Mapping[str, str], **options: Any
     ) -> "subprocess.Popen[str]":
-        """Start a command in the tree, which only the mode "build" may write to."""
+        """Start a command in the tree; only commands of mode "build" may write to it."""
         script = ENTER % {"system": " ".join(SYSTEM), "python": sys.base_prefix.lstrip("/")}
         where = [str(self.tree), mode, self.user, self.folder]
         return subprocess.Popen(

@@ -51,7 +51,7 @@ compressed texts, each text before the full document, and each array.
 """
 
 _FACTS, _PARTS = 5, 4
-"""Number of facts, and of lengths before those of the texts."""
+"""Number of facts in the head, and of lengths that precede those of the texts."""
 
 _Path = tuple[str, ...]
 _StoredChunk = tuple[

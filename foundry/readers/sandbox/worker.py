@@ -175,7 +175,7 @@ def _allow_seconds(seconds: int) -> None:
 
 
 def _refuse() -> None:
-    """Refuse programs, network, and opening files other than Python's, or for writing."""
+    """Refuse to start programs, use the network, write files, or read files except Python's."""
     parts = {sys.prefix, sys.base_prefix, "/usr/share/zoneinfo", *filter(None, sys.path)}
     readable = (*(os.path.realpath(part).rstrip("/") + "/" for part in parts), os.devnull)
 

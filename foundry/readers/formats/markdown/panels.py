@@ -1,7 +1,7 @@
 """Converts tabs, disclosures and admonitions between tags or shortcodes to quotations.
 
-Docusaurus' `<TabItem label="npm">`, HTML's `<details>`, GitBook's `{% tab title="npm" %}`, Hugo's
-`{{< tab "npm" >}}`; each tag is on its own line.
+Each tag is on its own line, such as Docusaurus' `<TabItem label="npm">`, HTML's `<details>`,
+GitBook's `{% tab title="npm" %}` and Hugo's `{{< tab "npm" >}}`.
 """
 
 import re

@@ -55,7 +55,7 @@ def write_raised(text: str, start: int, stop: int, found: Sequence[Raised]) -> s
 def _find_smaller(
     text: str, places: Sequence[int], characters: Characters
 ) -> list[tuple[int, int, int]]:
-    """Return where words have digits in smaller type: the starts of word and digits, their end."""
+    """Return digits in smaller type: the start of their word, their start and their end."""
     numbers = [
         (word.start(), word.start() + number.start(), word.start() + number.end())
         for word in _WITH_DIGIT.finditer(text)

@@ -411,7 +411,7 @@ class _Writer:
         return inner
 
     def _reference(self, node: nodes.Element, inner: str, label: str) -> str:
-        """Return a reference to a label as shown: its title, or that of what it refers to."""
+        """Return the words of a reference to a label: its own, or the title of its target."""
         title, anchor = _title_of(node)
         named = inner
         if node.get("numbered") and (title or _NUMBER.search(inner)):
