@@ -23,7 +23,7 @@ from ..quantising import quantise
 
 @dataclass(frozen=True, slots=True)
 class ExpansionLayout:
-    """The files for W words and d dimensions below `root`."""
+    """The files below `root`: W words, and a vector of d dimensions for each."""
 
     root: Path
 

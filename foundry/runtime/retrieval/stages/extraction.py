@@ -18,7 +18,7 @@ from .understanding import Understood
 
 DATES = ("modified_after", "modified_before")
 MAX_VALUES = 100  # The prompt lists the values of a field; fields with more values are skipped.
-NOTHING_LEFT = "No passage matches all of these, so they were not applied."
+NOTHING_LEFT = "The filters found in the query were not applied: no passage matches all of them."
 
 _WORDS = {
     "modified_after": "the date (YYYY-MM-DD) on or after which documents must have been changed",

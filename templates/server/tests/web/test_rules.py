@@ -19,7 +19,7 @@ from foundry.runtime.web.rights import NOTHING, ByRights, Rights
 
 TOKEN, OTHER = "t" * 32, "o" * 32
 SALES, LAB = {"tags": ["sales"]}, {"tags": ["lab"]}
-BY_RULE = Rights.rule_of  # Other tests see everything.
+BY_RULE = Rights.rule_of  # `conftest.py` of an export replaces it, so that tests see everything.
 WHOLE: Any = object()
 """The index of all documents."""
 
@@ -30,7 +30,7 @@ def digest(token: str) -> str:
 
 @pytest.fixture(autouse=True)
 def views(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make views distinguishable; clear the environment, and undo installed rights afterwards."""
+    """Let rules apply, and let views be tuples of the arguments from which they are made."""
     monkeypatch.setattr(Rights, "rule_of", BY_RULE)
     name = "foundry.runtime.web.rights"
     monkeypatch.setattr(f"{name}.view_of", lambda index, filters: (index, filters))
