@@ -1,4 +1,4 @@
-"""The command `eval`: asks questions with known answers, and fails if a mean is too low.
+"""The command `eval`: asks questions with known answers, and fails if a metric's mean is too low.
 
 A mean is too low if it is below a minimum, or too far below the one recorded at export.
 """

@@ -92,7 +92,7 @@ class DenseLane:
         return distance_from(self.centre, self.spread, vector)
 
     def _prepare(self, vector: Vector) -> _Query:
-        # Cached, because the keyword lane's hits are then scored for the same vector.
+        # Cached, because after `search`, the keyword lane's hits are scored for the same vector.
         last = self._last
         if last is not None and last.vector is vector:
             return last
