@@ -31,7 +31,10 @@ _SECTION_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*[.)]?\s")
 _DIVIDED_END = re.compile(rf"[^\W\d_][{JOINT}\-\u00ad\u2010]")
 _LINK = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 # Titles of bookmarks that say nothing about the text.
-_NO_HEADING = re.compile(r"(?:\W|\d|page|slide|sheet|seite|folie|blatt|página|diapositive)*", re.I)
+_NO_HEADING = re.compile(
+    r"(?:\W|\d|blank|page|slide|sheet|seite|leere|folie|blatt|página|vierge|diapositive|untitled)*",
+    re.IGNORECASE,
+)
 _REST = re.compile(r"([^\W\d_]+\S*)\s*")
 
 
@@ -154,6 +157,7 @@ def compose(
     sizes = _heading_sizes(joined)
     joined = [_join_headings(lines, sizes) for lines in joined]
     pages, levels = _find_headings(joined, outline, sizes)
+    added = {line.text for line in chain.from_iterable(pages) if line.top == line.bottom}
     divided = DividedWords(line.text for line in chain.from_iterable(pages))
     composer = Composer()
     for number, lines in enumerate(pages):
@@ -173,7 +177,10 @@ def compose(
                 paragraph.append(line.text)
             previous = line
         composer.text(divided.join("\n".join(paragraph)))
-    return composer.finish(title=title, modified=modified)
+    reading = composer.finish(title=title, modified=modified)
+    # A bookmark such as "Introduction" is not the title of the document.
+    is_bookmark = reading.title and not title and reading.title in added
+    return replace(reading, title=None) if is_bookmark else reading
 
 
 def body_size(lines: Iterable[Line]) -> float:
@@ -244,16 +251,22 @@ def _find_headings(
 def _insert(lines: Sequence[Line], entries: Iterable[Entry]) -> tuple[list[Line], dict[int, int]]:
     """Return lines with the titles of entries above the text that they lead to, and their levels.
 
-    A destination is at the top of a line, or somewhat above it.
+    A destination is at the top of a line, or somewhat above it. If several entries lead to the same
+    line, each must be below the one before it in the outline; otherwise, none is inserted.
     """
-    whole = list(lines)
-    levels: dict[int, int] = {}
+    places: dict[int, list[Entry]] = {}
     for entry in sorted(entries, key=lambda each: each.top):
-        below = (n for n, line in enumerate(whole) if (line.top + line.bottom) / 2 > entry.top)
-        place = max(next(below, len(whole)), max(levels, default=-1) + 1)
-        top = whole[place].top if place < len(whole) else 1.0
-        whole.insert(place, Line(entry.title, 0.0, top, top))
-        levels[place] = entry.level
+        below = (n for n, line in enumerate(lines) if (line.top + line.bottom) / 2 > entry.top)
+        places.setdefault(next(below, len(lines)), []).append(entry)
+    whole: list[Line] = []
+    levels: dict[int, int] = {}
+    for place, line in enumerate(lines):
+        own = places.get(place, [])
+        if all(entry.level > before.level for before, entry in pairwise(own)):
+            for entry in own:
+                levels[len(whole)] = entry.level
+                whole.append(Line(entry.title, 0.0, line.top, line.top))
+        whole.append(line)
     return whole, levels
 
 

@@ -20,7 +20,7 @@ COVERED = 0.3
 """Minimum share of a word's width that a link covers; punctuation may follow a link."""
 _SCHEME = re.compile(r"https?://(?:www\.)?|mailto:")
 # Punctuation around a link belongs to its words, but not to the link.
-_AROUND = re.compile(r"([(\[\u201c\"']*)(.*?)([)\].,;:!?\u201d\"']*)", re.DOTALL)
+_AROUND = re.compile(r"([(\[\u201c\"'\u2022\s-]*)(.*?)([)\].,;:!?\u201d\"']*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +61,15 @@ def write_links(
     starts, ends = (np.array([getattr(word, side) for word in words]) for side in ("left", "right"))
     widths = np.maximum(ends - starts, 0.1)
     down = page_top - np.array([word.middle for word in words])
+    is_linked = np.zeros(len(words), bool)
     # Programs divide a link that spans lines.
     for url, parts in groupby(links, lambda link: link.url):
         is_inside = np.zeros(len(words), bool)
         for left, right, bottom, top in (part.area for part in parts):
             covered = np.minimum(ends, right) - np.maximum(starts, left)
             is_inside |= (covered > COVERED * widths) & (bottom < down) & (down < top)
-        places = np.flatnonzero(is_inside)
+        places = np.flatnonzero(is_inside & ~is_linked)
+        is_linked |= is_inside
         for stretch in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
             if len(stretch):
                 _write(lines, words, stretch.tolist(), url)

@@ -224,6 +224,7 @@ def test_links_enclose_their_words(sandbox: Sandbox) -> None:
         "https://example.org/shown": "72 678 300 692",
         "https://example.org/two": "150 658 400 672",
         "https://example.org/two?": "72 638 110 652",
+        "https://example.org/again": "72 698 110 712",
     }
     links = "".join(
         f"<</Type/Annot/Subtype/Link/Rect[{box}]/A<</S/URI/URI({url.rstrip('?')})>>>>"
@@ -243,7 +244,7 @@ def test_links_enclose_their_words(sandbox: Sandbox) -> None:
     assert "([The manual](https://example.org/manual)). It explains" in reading.text
     assert "\nhttps://example.org/shown" in reading.text
     assert "link of two\n[long lines](https://example.org/two), and ends." in reading.text
-    assert len(reading.links) == 3
+    assert len(reading.links) == 4
 
 
 def page_of(content: str, extra: str = "") -> bytes:
@@ -311,6 +312,15 @@ def test_bookmarks_are_headings_of_pages_without_them(sandbox: Sandbox) -> None:
         "# Picking\n\nApples are picked first.\n\n# Drying\n\nPears are picked later.\n\n"
         "Plums are dried here.\n\nSee the prices.\n\n# 1 Prices\n\nPlums cost two pennies."
     )
+    assert reading.title is None
+
+
+def test_bookmarks_that_lead_to_one_place_or_say_nothing_are_no_headings(sandbox: Sandbox) -> None:
+    pages = [body(700, "Apples are picked first."), body(700, "Plums are dried here.")]
+    outline = [("Valuation", 0), ("Returns", 0), ("Blank Page", 1)]
+    reading = read_file(pdf(pages, outline=outline), sandbox).reading
+    assert not reading.headings
+    assert reading.title is None
 
 
 @pytest.mark.parametrize("is_ascii", [False, True])
@@ -352,7 +362,7 @@ def test_loops_in_files_end(sandbox: Sandbox) -> None:
         13: b"<</Title(B)/Parent 5 0 R/Dest[10 0 R/Fit]/Next 12 0 R>>",
     }
     content = pdf(page, outline=[("A", 0), ("B", 0)], objects=loop)
-    assert read_file(content, sandbox).reading.text == "# A\n\n# B\n\nsome words"
+    assert read_file(content, sandbox).reading.text == "some words"
     own_kid = {2: b"<</Type/Pages/Kids[2 0 R 10 0 R]/Count 2>>"}
     result = read_apart(RawDocument("s", "a", "a", pdf(page, objects=own_kid)), sandbox)
     assert isinstance(result, Document | Skipped)
