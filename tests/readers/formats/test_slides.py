@@ -9,7 +9,7 @@ from typing import Any
 import openpyxl
 import pptx
 import pytest
-from document_files import read_document
+from document_files import read_document, read_whole
 from PIL import Image
 from pptx.chart.data import CategoryChartData, XyChartData
 from pptx.enum.chart import XL_CHART_TYPE
@@ -170,7 +170,24 @@ def test_hidden_and_repeated_text_is_reported() -> None:
     document = read_deck(deck(shapes, hidden))
     assert document.reading.text == "## Harvest\n\nshown"
     told = [each.text for each in document.reading.left_out if each.reason is not Omission.METADATA]
-    assert told == ["veiled", "Harvest"]
+    assert told == ["veiled", "## Harvest"]
+
+
+def test_charts_and_notes_of_hidden_slides_are_told() -> None:
+    def fill(slide: Any) -> None:
+        data = CategoryChartData()
+        data.categories = ["Quince", "Medlar"]
+        data.add_series("Tons", (3, 4))
+        slide.shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, 0, 0, 99, 99, data)
+        slide.notes_slide.notes_text_frame.text = "Whispered"
+        slide._element.set("show", "0")
+
+    reading = read_whole(deck(lambda _: None, fill), "a.pptx").reading
+    assert reading.text == "## Harvest"
+    told = [each.text for each in reading.left_out if each.reason is Omission.HIDDEN]
+    assert len(told) == 1
+    assert "Quince" in told[0]
+    assert "Notes: Whispered" in told[0]
 
 
 def test_missing_slides_are_reported() -> None:

@@ -1,6 +1,7 @@
 """Reads Excel workbooks (.xlsx): visible sheets as displayed, with charts and boxes."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 from xml.etree.ElementTree import Element
@@ -66,7 +67,9 @@ def read(content: bytes) -> Reading:
             sheet = read_sheet(part, formats, name, allowed)
             allowed -= sum(map(len, sheet.rows))
         if each.get("state", "visible") != "visible":
-            leave_out(Omission.HIDDEN, "\n".join(" ".join(row) for row in sheet.rows), name)
+            unseen = Composer()
+            _add_sheet(unseen, parts, relation.target, name, sheet)
+            leave_out(Omission.HIDDEN, unseen.finish().text, name)
             continue
         _add_sheet(composer, parts, relation.target, name, sheet)
     return composer.finish(**describe_file(package.xml("docProps/core.xml")))
@@ -85,6 +88,8 @@ def _add_sheet(composer: Composer, parts: Parts, part: str, name: str, sheet: Sh
         composer.heading(2, name)
         add_grid(composer, sheet.grid())
         composer.text("\n".join(filter(None, dict.fromkeys(sheet.prompts))))
+        repeated = Counter(sheet.prompts) - Counter(set(sheet.prompts))
+        leave_out(Omission.DUPLICATE, "\n".join(repeated.elements()), name)
     for drawing in drawings:
         _add_drawing(composer, parts, drawing)
     for each in relations.values():

@@ -74,9 +74,16 @@ class _Slides:
         if root is None or tree is None:
             note_damage(f"slide {self._number}")
             return
-        if root.get("show") in {"0", "false"}:
-            leave_out(Omission.HIDDEN, texts_of(root), f"slide {self._number}")
+        if root.get("show") not in {"0", "false"}:
+            self._add_slide(tree, part, ocr=self._ocr)
             return
+        shown, self.composer = self.composer, Composer()
+        running, self._running = self._running, set()
+        self._add_slide(tree, part, ocr=False)
+        leave_out(Omission.HIDDEN, self.composer.finish().text, f"slide {self._number}")
+        self.composer, self._running = shown, running
+
+    def _add_slide(self, tree: Element, part: str, *, ocr: bool) -> None:
         shapes = [*in_reading_order(tree, self._layouts.of(part), part)]
         title = next((each for each in shapes if placeholder_kind(each) in _TITLES), None)
         named = "" if title is None else " ".join(self._lines(title, part))
@@ -84,7 +91,7 @@ class _Slides:
         for shape in shapes:
             if shape is not title:
                 self._add_shape(shape, part)
-        if self._ocr and not any(map(_has_text, shapes)):
+        if ocr and not any(map(_has_text, shapes)):
             self._read_pictures(shapes, part)
         self._add_static(part)
         self._add_notes(part)
@@ -187,7 +194,7 @@ def _has_text(shape: Element) -> bool:
 
 READER = extend(
     FileReader(
-        "pptx/4", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=slide_texts
+        "pptx/5", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=slide_texts
     ),
     partial(read, ocr=True),
 )
