@@ -191,7 +191,7 @@ def test_extractive_answer_cites_what_search_finds(extractive: str) -> None:
     assert all(cited["url"].startswith("http") for cited in done["cited"])
 
 
-def test_no_text_ends_the_line_of_an_event(extractive: str) -> None:
+def test_events_are_single_lines(extractive: str) -> None:
     """Many clients split streams at every line end of Unicode."""
     question = "Who\x85is\u2028Orsel\u2029Vane?"
     messages = conversation(question)["messages"]

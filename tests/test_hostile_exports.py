@@ -68,7 +68,7 @@ def test_importing_an_export_has_no_side_effects(attacked: Project) -> None:
 
 
 @pytest.mark.slow
-def test_every_shell_line_parses_and_holds_no_text_of_the_project(attacked: Project) -> None:
+def test_shell_lines_parse_and_contain_no_text_of_the_project(attacked: Project) -> None:
     exported = attacked.export()
     readme = (exported / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"(?ms)^```sh\n(.*?)^```$", readme)

@@ -155,7 +155,7 @@ def test_a_token_is_sent_with_the_request(project: Project, export: Path, runnin
 
 
 @pytest.mark.slow
-def test_there_is_no_link_without_the_files(export: Path, running: Any) -> None:
+def test_link_is_hidden_without_the_files(export: Path, running: Any) -> None:
     with serving(export) as address:
         manual = document(address, "manual.pdf")
         with visit(running, address) as tab:

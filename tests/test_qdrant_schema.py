@@ -350,7 +350,7 @@ def test_each_fault_in_a_path_or_query_is_noticed(exchanges: list[Exchange]) -> 
     assert seen == SENT.keys()
 
 
-def test_a_schema_violation_fails_the_test_that_uses_the_stand_in(tmp_path: Path) -> None:
+def test_schema_violation_fails_the_test(tmp_path: Path) -> None:
     from native_qdrant import running_qdrant
 
     with (

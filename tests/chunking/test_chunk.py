@@ -326,7 +326,7 @@ def test_chunks_overlap_only_if_configured(
 
 @settings(deadline=None, max_examples=50)
 @given(_TEXTS, _STRATEGIES, st.integers(0, 99))
-def test_a_limit_in_tokens_holds(text: str, strategy: Strategy, overlap: int) -> None:
+def test_chunks_keep_a_limit_in_tokens(text: str, strategy: Strategy, overlap: int) -> None:
     options = chunking(strategy, 400, overlap, max_tokens=64)
     document = make_document(text)
 
@@ -420,7 +420,7 @@ def test_headings_before_the_body_do_not_begin_sections() -> None:
     ]
 
 
-def test_a_class_goes_on_after_a_method() -> None:
+def test_classes_stay_whole_around_their_methods() -> None:
     text = "class A:\n    x = 1\n\n    def m(self):\n        return 1\n\n    y = 2\n"
     both = [text, text.replace("A", "B")]
     assert texts("".join(both), "code", len(text), path="a.py") == [each.strip() for each in both]

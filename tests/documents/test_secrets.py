@@ -96,7 +96,7 @@ def test_placeholders_and_prose_are_not_secrets(text: str) -> None:
 
 
 @given(st.text(), st.sampled_from(sorted(KEYS)), st.text(st.characters(exclude_characters="\n")))
-def test_a_finding_never_holds_the_value(before: str, kind: str, after: str) -> None:
+def test_findings_do_not_contain_the_value(before: str, kind: str, after: str) -> None:
     found = find_secrets(f"{before}\n{KEYS[kind]}\n{after}")
     assert kind in {finding.kind for finding in found}
     value = max(KEYS[kind].split(), key=len)

@@ -130,7 +130,7 @@ def test_questions_and_known_items_are_not_compared() -> None:
         compare(baseline_of(made), real, 0.0)
 
 
-def test_no_shared_question() -> None:
+def test_baseline_without_common_questions_is_refused() -> None:
     printed = print_of(make_evaluation({"hybrid": [1.0]}))
     printed["per_question"][0]["query"] = "other"
     with pytest.raises(FoundryError, match="none of these questions"):

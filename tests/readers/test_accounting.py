@@ -159,7 +159,7 @@ def test_left_out_words_may_be_joined_or_divided() -> None:
     assert counts("Home Docs One", "one", menu) == (3, 1, {"navigation": 2}, 0)
 
 
-def test_targets_of_links_do_not_stand_for_lost_words() -> None:
+def test_link_targets_do_not_replace_lost_words() -> None:
     page = '<p>See <a href="plum-jam.html">this</a>.</p><p>Cook plum jam.</p>'
     document = read(RawDocument("s", "a.html", "a.html", page.encode()))
     assert isinstance(document, Document)
@@ -169,13 +169,13 @@ def test_targets_of_links_do_not_stand_for_lost_words() -> None:
     assert account(html_texts(page), [said], ())[0].unaccounted == 1
 
 
-def test_words_left_out_may_stand_for_parts_of_words() -> None:
+def test_left_out_words_may_be_parts_of_words() -> None:
     left_out = [LeftOut(Omission.NAVIGATION, "Plum Plum")]
     found, _ = account(["Plum Plum", "Plums"], ["`Plum`s"], left_out)
     assert found.unaccounted == 0
 
 
-def test_numbers_of_lines_are_no_part_of_words() -> None:
+def test_line_numbers_are_separate_from_words() -> None:
     page = '<pre><span class="lineno"><a>  20</a></span><b>namespace</b> quince</pre>'
     assert html_texts(page)[0].split() == ["20", "namespace", "quince"]
 

@@ -25,7 +25,7 @@ def naming(module: str, package: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("package", ["kb", "a_very_long_name_of_a_server"])
-def test_what_counts_as_formatted_is_what_black_leaves_as_it_is(package: str) -> None:
+def test_code_counts_as_formatted_if_black_does_not_change_it(package: str) -> None:
     texts = [path.read_text(encoding="utf-8").replace("foundry.runtime", package) for path in TESTS]
     formatted = [text for text in texts if is_formatted(text.encode(), package)]
     assert len(formatted) > len(TESTS) * 0.8
@@ -42,6 +42,6 @@ def test_what_counts_as_formatted_is_what_black_leaves_as_it_is(package: str) ->
         'if patch("notes.web.page"):\n    pass',
     ],
 )
-def test_what_may_be_too_long_or_short_is_formatted_again(lines: str) -> None:
+def test_lines_that_may_be_too_long_or_short_are_formatted_again(lines: str) -> None:
     assert is_formatted(b'from notes.web import page\n\nload("notes.web")\n', "notes")
     assert not is_formatted(f"from notes.web import page\n\n{lines}\n".encode(), "notes")

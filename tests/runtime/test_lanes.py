@@ -238,7 +238,7 @@ def test_the_sketch_finds_what_a_full_scan_finds(
     assert np.mean(overlaps) >= 0.99
 
 
-def test_the_farthest_are_found_if_there_are_no_others() -> None:
+def test_farthest_vectors_are_found_if_there_are_no_others() -> None:
     vectors = -np.ones((2100, 64), dtype=np.float32) / 8
     rows, scales = quantise(vectors)
     centre = np.zeros(64, dtype=np.float32)

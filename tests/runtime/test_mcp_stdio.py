@@ -104,7 +104,7 @@ def test_instant_answers_come_before_the_index_is_open(client: Client) -> None:
     assert client.receive() == {"jsonrpc": "2.0", "id": 1, "result": {"called": "search"}}
 
 
-def test_no_text_ends_the_line_of_an_answer(client: Client) -> None:
+def test_answers_are_single_lines(client: Client) -> None:
     """Some clients split at other line ends too: Node's `readline` does at U+2028 and U+2029."""
     client.send("ping", "a\x85b\u2028c\u2029d")
     line = client.answers.readline().decode()

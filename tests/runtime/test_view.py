@@ -56,7 +56,7 @@ def view(index: OpenedIndex) -> Index:
     return view_of(index, {"team": "core"})
 
 
-def test_links_lead_to_no_hidden_document(index: OpenedIndex, view: Index) -> None:
+def test_links_do_not_lead_to_hidden_documents(index: OpenedIndex, view: Index) -> None:
     def linked_from_pump(within: Index) -> list[str]:
         documents = within.part(Documents.open)
         [pump] = [each for each in documents.page() if each.title == "Pump"]

@@ -32,7 +32,7 @@ def test_the_rate_is_never_exceeded(per_minute: int, pauses: list[float]) -> Non
     assert allowed <= per_minute + (clock.now - 1000) * per_minute / 60 + 1e-6
 
 
-def test_waiting_as_long_as_told_suffices() -> None:
+def test_waiting_as_long_as_requested_suffices() -> None:
     clock = Clock()
     limit = RateLimit(7, clock)
     for _ in range(100):

@@ -132,9 +132,7 @@ def test_a_file_system_without_modes_is_named(
     assert "other users can access the file" in result.output
 
 
-def test_a_source_that_holds_the_cache_does_not_deliver_the_secret(
-    built: Project, cache: Path
-) -> None:
+def test_source_around_the_cache_does_not_deliver_the_secret(built: Project, cache: Path) -> None:
     (cache / "notes.md").write_text("# Notes\n\nOf the cache.")
     config = f'[project]\nname = "n"\n\n[[sources]]\ntype = "folder"\npath = "{cache}"\n'
     config += f'include = [".*", "{SECRET_NAME}", "notes.md"]\n'

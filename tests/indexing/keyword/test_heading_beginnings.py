@@ -30,7 +30,7 @@ def test_an_appendix_is_found_by_its_letter(make_project: MakeProject) -> None:
         assert project.ask(query)["results"][0]["path"] == path
 
 
-def test_a_heading_that_is_the_query_comes_before_one_that_begins_with_it(
+def test_equal_heading_is_above_a_longer_one(
     make_project: MakeProject,
 ) -> None:
     plain = "# Appendix B to Part 1024\n\nReserved.\n"

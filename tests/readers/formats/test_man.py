@@ -261,7 +261,7 @@ def test_section_suffixes_may_name_a_package(path: str) -> None:
     assert document.reading.text == "# press(1)\n\n## THE NAME\n\npress it"
 
 
-def test_words_of_items_are_not_told_as_left_out() -> None:
+def test_words_of_items_are_not_reported_as_left_out() -> None:
     page = (
         ".Dd May 3, 2024\n.Dt PICK 1\n.Os\n.Sh OPTIONS\n.Bl -tag -width Ds\n"
         ".It Fl f Ar ripe quince\nPicks.\n.El\n.Bl -column a b\n.It Plum Ta Fig\n.El\n"
@@ -272,7 +272,7 @@ def test_words_of_items_are_not_told_as_left_out() -> None:
     assert not {"ripe", "quince", "Plum", "Fig"} & {*told}
 
 
-def test_arguments_that_a_macro_prints_are_not_told_as_left_out() -> None:
+def test_printed_macro_arguments_are_not_reported_as_left_out() -> None:
     page = ".TH PICK 1\n.de XX\nSee \\\\$1.\n..\n.SH NAME\npick\n.XX quince medlar\n"
     document = read_page(page)
     assert "See quince." in document.reading.text
