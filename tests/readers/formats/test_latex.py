@@ -27,7 +27,7 @@ def read_body(body: str, preamble: str = "") -> Document:
         (r"word\footnote{A \emph{note}.} goes on", "word (A note.) goes on"),
         (r"red \textcolor{red}{words} \color{blue}stay", "red words stay"),
         (r"\unknown[opt]{one}{two} three", "one two three"),
-        (r"as Knuth~\cite[p.~5]{k84} says~\ref{x}.", "as Knuth says [x]."),
+        (r"as Knuth~\cite[p.~5]{k84} says~\ref{x}.", "as Knuth [k84, p. 5] says [x]."),
         (r"price $5 $ and $x^2$", "price $5 $ and $x^2$"),
         (r"\lstinline!a%b! \mintinline{c}{d % e}", "`a%b` `d % e`"),
         (r"\makebox[3cm][c]{mid} \iffalse old \ifx a\b x\fi\fi new", "mid new"),
@@ -162,7 +162,7 @@ def test_arguments_that_are_not_printed_are_reported() -> None:
     ("written", "printed"),
     [
         ("A \\emph{type}\n\\indexsee{kind}{type}%\nof things.", "A type\nof things."),
-        ("a type \\index{type}of it~\\cite{x}, so", "a type of it, so"),
+        ("a type \\index{type}of it~\\cite{x}, so", "a type of it [x], so"),
         ("\\mark{blank}%\nWe may", "blank We may"),
         ("\\ifx\\a\\b Cond\\fi", "Cond"),
         ("\\only<1-2>{Shown} \\SIrange{1}{2}{\\metre}", "Shown 1 to 2 metre"),
@@ -215,3 +215,18 @@ def test_references_show_their_labels_and_listed_files_are_linked() -> None:
     assert read_body(source).reading.text == "See Figure [fig:a] and [sec:b]."
     listed = r"\lstinputlisting[caption={Ripe plums},language=C]{src/plum.c}"
     assert read_body(listed).reading.text == "Ripe plums\n\n[src/plum.c](src/plum.c)"
+
+
+def test_citations_are_shown_by_their_keys_and_notes() -> None:
+    source = r"\citep[see][p.~5]{knuth, lamport} and \autocite{a}, \nocite{b} \citet[ch.\ 2]{c}."
+    assert read_body(source).reading.text == "[see knuth, lamport, p. 5] and [a], [c, ch. 2]."
+
+
+def test_authors_are_below_the_title() -> None:
+    source = (
+        r"\title{Plums}\author{Ann Lee\thanks{Supported.} \and Bob \'Oak}\author[2]{Cy}"
+        "\\begin{document}Words.\\end{document}"
+    )
+    assert read_document(source, "a.tex").reading.text == (
+        "# Plums\n\nAnn Lee (Supported.), Bob \u00d3ak\nCy\n\nWords."
+    )

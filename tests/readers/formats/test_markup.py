@@ -245,7 +245,7 @@ def test_latex() -> None:
     document = read_file(source, "a.tex")
     assert outline(document) == [(1, "My Paper"), (2, "Aims & ends"), (3, "More")]
     text = document.reading.text
-    assert "A bold claim: 50%, 12 h." in text
+    assert "A bold claim [x]: 50%, 12 h." in text
     assert "- One" in text
     assert "\\begin{equation}\na_1 = b" in text
     assert "rest" not in text

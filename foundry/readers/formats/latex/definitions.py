@@ -17,7 +17,9 @@ MAX_DEPTH = 10
 MAX_EXPANDED = 1_000_000
 """Maximum number of characters that a document's own commands may expand to."""
 # Commands of packages for citations and the index.
-CITED = re.compile(r"[a-z]*cite[a-z]{0,10}$|s?index[a-z]*$|glsadd$", re.IGNORECASE)
+CITED = re.compile(r"(?!no)[a-z]*cite[a-z]{0,10}$", re.IGNORECASE)
+INDEXED = re.compile(r"s?index[a-z]*$|glsadd$", re.IGNORECASE)
+_AND = re.compile(r"\s*\\and\b\s*")
 _PLACEHOLDER = re.compile(r"#([1-9])")
 
 
@@ -38,6 +40,7 @@ class State:
     macros: dict[str, Macro] = field(default_factory=dict)
     theorems: dict[str, str] = field(default_factory=lambda: dict(THEOREMS))
     title: str | None = None
+    authors: list[str] | None = None
     date: str | None = None
     lists: list[list[str | int]] = field(default_factory=list)
     ended: int = 0
@@ -65,7 +68,7 @@ class Definitions(Cursor, ABC):
         return self.inline(source)
 
     def note(self, name: str) -> None:
-        """Record the title, the date, or the name of a kind of theorem."""
+        """Record the title, the date, an author, or the name of a kind of theorem."""
         if name == "newtheorem":
             environment = self.source()
             self.option()
@@ -73,6 +76,11 @@ class Definitions(Cursor, ABC):
             self.option()
             return
         self.option()
+        if name == "author":
+            authors = self.inline(_AND.sub(", ", self.source()))
+            assert self.state.authors is not None
+            self.state.authors.append(" ".join(authors.split()))
+            return
         said = self.argument()
         if name == "title":
             self.state.title = " ".join(said.split())
@@ -118,7 +126,7 @@ class Definitions(Cursor, ABC):
             depth += (name in CONDITIONS) - (name == "fi")
 
     def drop(self, name: str) -> None:
-        """Drop arguments that are not text; after a citation, also a space before punctuation."""
+        """Drop arguments that are not text; after one of an index, also a space before a comma."""
         if name == "hyperref":
             self.option()
         while option := self.option() or self.option("(", ")"):
@@ -129,10 +137,20 @@ class Definitions(Cursor, ABC):
         # In many documents, `\indexsee` has two arguments.
         while "index" in name and self.is_open() and self.place in self.pairs:
             leave_out(Omission.ATTRIBUTE, self.source())
-        # In "as said~\cite{x}, so", no space remains before the comma.
+        # In "a type \index{type}, so", no space remains before the comma.
         following = self.tokens[self.place].text[:1] if self.place < len(self.tokens) else ""
-        if self.parts and CITED.match(name) and following in {".", ",", ";", ":", "!", "?", ")"}:
+        if self.parts and INDEXED.match(name) and following in {".", ",", ";", ":", "!", "?", ")"}:
             self.parts[-1] = self.parts[-1].rstrip(" \u00a0")
+
+    def cite(self) -> None:
+        """Write a citation by its keys, with the texts around them: `[see knuth, p. 5]`."""
+        options = []
+        while self.is_option():
+            options.append(self.inline(self.option()).strip())
+        *before, after = options or [""]
+        keys = ", ".join(key.strip() for key in self.source().split(","))
+        cited = " ".join(filter(None, (*before, keys)))
+        self.parts.append(f"[{', '.join(filter(None, (cited, after)))}]")
 
     def expand(self, macro: Macro) -> None:
         """Expand a command that the document defines, with its arguments."""

@@ -19,7 +19,7 @@ from foundry.readers.formats.latex.commands import (
     LEVELS,
     REFERENCES,
 )
-from foundry.readers.formats.latex.definitions import CITED, MAX_DEPTH, State
+from foundry.readers.formats.latex.definitions import CITED, INDEXED, MAX_DEPTH, State
 from foundry.readers.formats.latex.environments import INDENT, Environments
 from foundry.readers.formats.latex.signs import ACCENTS, PRINTED, SIGNS, accent
 from foundry.readers.formats.latex.tokens import Kind, Token
@@ -42,12 +42,16 @@ def read(text: str) -> Reading:
     state = State(Composer())
     if begin:
         ignored = _Writer(preamble, State(Composer(), state.macros, state.theorems))
+        ignored.state.authors = []
         ignored.write()
+        state.authors = ignored.state.authors
         state.title, state.date = ignored.state.title, ignored.state.date
         leave_out(Omission.METADATA, preamble, "preamble")
         leave_out(Omission.COMMENT, rest, "after the document")
     if state.title:
         state.composer.heading(1, state.title)
+    state.composer.text("\n".join(state.authors or ()))
+    state.authors = None
     writer = _Writer(body, state)
     writer.write()
     writer.flush()
@@ -145,7 +149,9 @@ class _Writer(Environments):
             self.end_environment(self.source())
         elif name in DEFINING:
             self.define(name)
-        elif name in {"title", "date", "newtheorem"}:
+        elif name in {"title", "date", "newtheorem"} or (
+            name == "author" and self.state.authors is not None
+        ):
             self.note(name)
         elif name == "iffalse":
             self.skip_branch()
@@ -160,8 +166,10 @@ class _Writer(Environments):
             self.say_title(self.option())
             file = self.source()
             self._block(link(file, file))
-        elif name in DROPPED or CITED.match(name):
+        elif name in DROPPED or INDEXED.match(name):
             self.drop(name)
+        elif CITED.match(name):
+            self.cite()
         else:
             self._print(name)
 
@@ -244,5 +252,5 @@ def _typeset(text: str) -> str:
 
 
 READER = Reader(
-    "latex/8", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
+    "latex/9", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
 )
