@@ -38,6 +38,7 @@ _JOINTS = {
     **dict.fromkeys(("start date", "end date", "birth date", "death date"), "-"),
 }
 """Templates whose arguments are parts of a number or date."""
+_BOXES = frozenset("attention caution danger hint important info note tip warning".split())
 _WITHOUT_TEXT = frozenset("anchor clear reflist toc".split())
 _CODE = frozenset(("pre", "source", "syntaxhighlight"))
 _RAW = _CODE | {"nowiki", "math", "code", "tt", "poem"}
@@ -219,7 +220,9 @@ def _write_template(node: Any, notes: list[str], depth: int) -> str:
         facts = [f"{key.replace('_', ' ')}: {value}" for key, value in named.items()]
         return "\n" + "\n".join([*placed, *facts]) + "\n"
     leave_out(Omission.ATTRIBUTE, " ".join(named[key] for key in named if key not in _PROSE))
-    return " ".join([*placed, *(named[key] for key in _PROSE if key in named)])
+    said = " ".join([*placed, *(named[key] for key in _PROSE if key in named)])
+    # A word alone is the label of a footnote.
+    return f"{name.capitalize()}: {said}" if name in _BOXES and " " in said else said
 
 
 def _write_link(node: Any, notes: list[str], depth: int) -> str:
@@ -297,4 +300,4 @@ def _number(lines: Iterable[str]) -> Iterator[str]:
 
 
 _TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
-READER = FileReader("wikitext/7", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)
+READER = FileReader("wikitext/8", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)

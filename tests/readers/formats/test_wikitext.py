@@ -41,7 +41,7 @@ def read_page(text: str, sandbox: Sandbox, path: str = "page.wiki") -> Document:
             "One two. Three.\n\n- A.\n- B.\n- C.",
         ),
         ("A{{anchor|a}} word {{reflist}}", "A word"),
-        ("{{Note|Replace the seal.}}", "Replace the seal."),
+        ("{{Note|Replace the seal.}}", "Note: Replace the seal."),
         ("{{nowrap|1=so a=b}} {{nowrap|2=is|1=it}}", "so a=b is it"),
         ("in {{lang|de|Köln}}", "in Köln"),
         ("{{convert|40|l}} a minute", "40 l a minute"),
@@ -179,3 +179,12 @@ def test_html_lists_keep_their_numbers(sandbox: Sandbox) -> None:
     page = '<ol start="5" style="margin: 0"><li>five</li><li>six</li></ol>\n'
     page += '<ol type="a"><li>x</li></ol>'
     assert read_page(page, sandbox).reading.text == "5. five\n6. six\n\na. x"
+
+
+def test_boxes_keep_their_labels(sandbox: Sandbox) -> None:
+    page = (
+        "{{Warning|Never shake it.}}\n\n{{tip|text=Pick in May.}}\n\nA{{note|a}} {{hatnote|See b}}."
+    )
+    assert read_page(page, sandbox).reading.text.split("\n\n") == [
+        *("Warning: Never shake it.", "Tip: Pick in May.", "Aa See b.")
+    ]
