@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from conftest import MakeProject
+from sharing import begin_foundry
 
 from foundry.cli.main import GROUPS, main
 
@@ -46,7 +47,7 @@ def on_a_terminal(*arguments: str | Path, **variables: str) -> str:
     ours, theirs = pty.openpty()
     environment = {**os.environ, "TERM": "xterm-256color", **variables}
     with subprocess.Popen(
-        [sys.executable, "-m", "foundry", *arguments],
+        [*begin_foundry(), *arguments],
         env=environment,
         stdout=subprocess.DEVNULL,
         stderr=theirs,
@@ -71,7 +72,7 @@ def test_colours_are_for_terminals_that_want_them(make_project: MakeProject) -> 
     plain = on_a_terminal("build", project.root, "--fresh", NO_COLOR="1")
     assert plain and not COLOUR.search(plain)
     piped = subprocess.run(
-        [sys.executable, "-m", "foundry", "build", project.root, "--fresh"],
+        [*begin_foundry(), "build", project.root, "--fresh"],
         capture_output=True,
         text=True,
         check=True,
