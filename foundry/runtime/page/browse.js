@@ -47,7 +47,7 @@ async function showMore() {
     const nodes = [...found.folders.map(folderNode), ...found.documents.map(documentNode)];
     const before = byId("contents").children.length;
     byId("contents").append(...nodes);
-    if (before) nodes[0].querySelector("a").focus();
+    if (before) nodes[0]?.querySelector("a").focus();
     after = found.next ?? null;
     byId("more").hidden = after === null;
     byId("status").textContent = byId("contents").children.length ? "" : "There are no documents here.";
