@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import sharing
@@ -18,6 +18,9 @@ from hypothesis import HealthCheck, Phase, settings
 
 from foundry.cli.main import main
 from foundry.state.folder import PROOF, STATE, sign
+
+if TYPE_CHECKING:
+    from native_qdrant import NativeQdrant
 
 # Every run uses the same examples, without deadlines. `--hypothesis-profile explore` draws new
 # ones, and repeats failed ones in the next run.
@@ -126,6 +129,25 @@ def make_project(tmp_path: Path) -> MakeProject:
         return write_project(tmp_path / name, files, config)
 
     return make
+
+
+# The engines are imported when a test uses them: every process reads this file, and few need them.
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server."""
+    from stores import running_postgres
+
+    with running_postgres() as address:
+        yield address
+
+
+@pytest.fixture
+def qdrant(tmp_path: Path) -> "Iterator[NativeQdrant]":
+    """The native shards of Qdrant behind its API."""
+    from native_qdrant import running_qdrant
+
+    with running_qdrant(tmp_path / "shards") as engine:
+        yield engine
 
 
 @pytest.fixture(scope="session", autouse=True)

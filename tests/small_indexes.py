@@ -143,6 +143,12 @@ def number_of(index: Any, hit: Any) -> int:
 @contextmanager
 def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleType]:
     """A server package rendered with `options` (TOML) and imported; it has no index yet."""
+    with imported(write_server(root, package, options), package) as module:
+        yield module
+
+
+def write_server(root: Path, package: str, options: str) -> Path:
+    """Render a server with `options` (TOML), without an index and tests; returns its folder."""
     (root / "sources").mkdir(parents=True)
     (root / "foundry.toml").write_text(
         '[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
@@ -153,8 +159,7 @@ def rendered_server(root: Path, package: str, options: str) -> Iterator[ModuleTy
     with unformatted():
         files = plan.plan_server(Design.of(config, encoder), None, with_tests=False)
     write_files(root / "server", files)
-    with imported(root / "server", package) as module:
-        yield module
+    return root / "server"
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import MakeProject, Project
+from tests.conftest import MakeProject, Project, write_project
 from tests.document_files import Text, docx, paragraph, pdf
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_readers", "forked_servers")
@@ -88,20 +88,15 @@ READ: dict[str, tuple[bytes, str]] = {
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    root = tmp_path_factory.mktemp("bad")
-    sources = root / "sources"
-    sources.mkdir()
-    (root / "foundry.toml").write_text(
-        '[project]\nname = "bad"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
-    )
-    (sources / "good.md").write_text(GOOD)
-    for name, (content, _) in (SKIPPED | READ).items():
-        (sources / name).write_bytes(content)
-    for suffix in SUFFIXES:
-        (sources / f"empty{suffix}").touch()
-    with (sources / "sparse.txt").open("wb") as file:
+    files: dict[str, str | bytes] = {
+        "good.md": GOOD,
+        **{name: content for name, (content, _) in (SKIPPED | READ).items()},
+        **{f"empty{suffix}": b"" for suffix in SUFFIXES},
+    }
+    config = '[project]\nname = "bad"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
+    project = write_project(tmp_path_factory.mktemp("bad"), files, config)
+    with (project.root / "sources" / "sparse.txt").open("wb") as file:
         file.truncate(10_000_000_000)
-    project = Project(root)
     project.succeed("build", "--quiet")
     return project
 

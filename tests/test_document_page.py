@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from browsers import Visit, browser, playwright, visit
-from conftest import Project
+from conftest import write_project
 from servers import get, in_checkout, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
@@ -181,17 +181,12 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    root = tmp_path_factory.mktemp("project")
-    (root / "sources" / "guide").mkdir(parents=True)
-    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
-    (root / "sources" / "guide" / "steps.mdx").write_text(TEXT, encoding="utf-8")
-    (root / "sources" / "guide" / "clicked.md").write_text(CLICKED, encoding="utf-8")
-    (root / "sources" / "guide" / "shown.md").write_text(SHOWN, encoding="utf-8")
+    files = {"steps.mdx": TEXT, "clicked.md": CLICKED, "shown.md": SHOWN}
     for number in range(OTHERS):
         text = f"# Page {number}\n\nIt is about valve {number}.\n\n## The end\n\nOf {number}.\n"
-        (root / "sources" / "guide" / f"page-{number}.mdx").write_text(text, encoding="utf-8")
-    project = Project(root)
-    project.succeed("build", "--quiet")
+        files[f"page-{number}.mdx"] = text
+    guide = {f"sources/guide/{name}": text for name, text in files.items()}
+    project = write_project(tmp_path_factory.mktemp("project"), guide, CONFIG, built=True)
     with browser() as running, serving(in_checkout(project.export())) as address:
         documents = get(f"{address}/documents")["documents"]
         ids = {document["path"]: document["id"] for document in documents}

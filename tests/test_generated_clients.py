@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from conftest import CONFIG, Project
+from conftest import CONFIG, write_project
 from language_models import LanguageModel, answer, language_model
 from node_packages import NODE, node_modules
 from servers import in_checkout, serving
@@ -113,14 +113,9 @@ STRICT = {
 
 @pytest.fixture(scope="module")
 def export(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    config = f"{CONFIG}\n[server]\nopenai = true\nlanguage_model = true\n"
     root = tmp_path_factory.mktemp("clients")
-    (root / "sources").mkdir()
-    (root / "sources" / "pump.md").write_text(TEXT)
-    more = "[server]\nopenai = true\nlanguage_model = true\n"
-    (root / "foundry.toml").write_text(f"{CONFIG}\n{more}")
-    project = Project(root)
-    project.succeed("build", "--quiet")
-    return project.export()
+    return write_project(root, {"pump.md": TEXT}, config, built=True).export()
 
 
 @pytest.fixture(scope="module")

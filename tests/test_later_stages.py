@@ -21,15 +21,10 @@ from hypothesis import strategies as st
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from servers import chat_sources, get, in_checkout, in_python, post, serving
-from small_indexes import Note, imported, write_notes
+from small_indexes import Note, rendered_server, write_notes, write_server
 from test_stages import FILTERABLE, OPTIONS, check_hits, corpora, filters, queries, without_time
 
 from foundry.cli.main import main
-from foundry.config.project import load_config
-from foundry.features.providers import PROVIDERS
-from foundry.files import write_files
-from foundry.rendering.design import Design
-from foundry.rendering.plan import plan_server
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 
@@ -50,18 +45,6 @@ hits = 2
 """
 
 
-def render(root: Path, options: str, package: str) -> Path:
-    """Render a server with these options, without an index; returns its folder."""
-    (root / "sources").mkdir()
-    (root / "foundry.toml").write_text(
-        f'[project]\nname = "notes"\n[[sources]]\ntype = "folder"\npath = "sources"\n'
-        f'metadata = ["team"]\n{options}[export]\npackage = "{package}"\n'
-    )
-    files = plan_server(Design.of(load_config(root), PROVIDERS["static"]), None, with_tests=False)
-    write_files(root / "server", files)
-    return root / "server"
-
-
 @pytest.fixture(scope="module", params=["linear", "rrf"])
 def server(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -69,11 +52,10 @@ def server(
     """A rendered server with all of STAGES, and a real cross-encoder."""
     root = tmp_path_factory.mktemp("server")
     options = f'{FILTERABLE}fusion = "{request.param}"\n{STAGES}'
-    folder = render(root, options, f"all_{request.param}")
     model = write_cross_encoder(root / "model", WORDS)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RERANK_MODEL", str(model))
-        with imported(folder, f"all_{request.param}") as package:
+        with rendered_server(root, f"all_{request.param}", options) as package:
             yield package
 
 
@@ -149,7 +131,7 @@ TOP_K = 4
 def collection(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
     """Return a server's folder, and its environment."""
     root = tmp_path_factory.mktemp("collection")
-    folder = render(root, STAGES, "notes")
+    folder = write_server(root, "notes", STAGES)
     for name, text in SOURCES.items():
         (root / "sources" / name).write_text(text, encoding="utf-8")
     result = CliRunner().invoke(main, ["build", str(root)])

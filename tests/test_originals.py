@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from browsers import browser, playwright, visit
-from conftest import CONFIG, MakeProject, Project
+from conftest import CONFIG, MakeProject, Project, write_project
 from document_files import Text, pdf
 from servers import get, in_checkout, serving
 from waiting import wait_until
@@ -36,15 +36,8 @@ TOKEN = "secret-" + "x" * 40
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    root = tmp_path_factory.mktemp("project")
-    (root / "foundry.toml").write_text(CHOSEN, encoding="utf-8")
-    for name, content in FILES.items():
-        path = root / "sources" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    project = Project(root)
-    project.succeed("build", "--quiet")
-    return project
+    files = {f"sources/{name}": content for name, content in FILES.items()}
+    return write_project(tmp_path_factory.mktemp("project"), files, CHOSEN, built=True)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from browsers import browser, visit
 from click.testing import CliRunner
-from conftest import CONFIG, Project
+from conftest import write_project
 from servers import check_format, get, in_checkout, post, run_tests, run_tool, serving
 
 from foundry.cli.main import main
@@ -233,12 +233,7 @@ def edited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Edited]:
 
 def write_older(root: Path) -> Path:
     """Write an unedited export of an older version of Foundry."""
-    project = Project(root)
-    (root / "sources").mkdir()
-    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
-    for name, text in NOTES.items():
-        (root / "sources" / name).write_text(text, encoding="utf-8")
-    project.succeed("build", "--quiet")
+    project = write_project(root, NOTES, built=True)
     written = compose_export(Basis.of(load_config(project.root), trust=False, stale=False))
     files = dict(written.files)
     for name, changes in OTHER.items():

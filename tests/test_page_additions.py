@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from browsers import Visit, browser, playwright, visit
-from conftest import Project
+from conftest import write_project
 from pptx import Presentation
 from servers import get, in_checkout, serving
 from waiting import wait_until
@@ -86,15 +86,11 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    files = {f"notes/{name}": text for name, text in NOTES.items()}
+    files["archive/old-lamps.md"] = NOTES["lamps.md"]
     root = tmp_path_factory.mktemp("project")
-    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
-    for folder in ("notes", "archive"):
-        (root / folder).mkdir()
-    for name, text in NOTES.items():
-        (root / "notes" / name).write_text(text, encoding="utf-8")
-    (root / "archive" / "old-lamps.md").write_text(NOTES["lamps.md"], encoding="utf-8")
+    project = write_project(root, files, CONFIG)
     write_slides(root / "notes" / "course.pptx", ["Welcome", "The gauge shows bar", "Questions"])
-    project = Project(root)
     project.succeed("build", "--quiet")
     log, export = root / "questions.jsonl", in_checkout(project.export())
     with browser() as running, serving(export, QUESTION_LOG=str(log)) as address:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from browsers import PATIENCE_MS, Visit, browser, playwright, visit
-from conftest import Project
+from conftest import write_project
 from language_models import Call, Reply, answer, language_model
 from servers import get, in_checkout, serving
 
@@ -115,22 +115,13 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    files = {
+        **{"ventilation.md": VENTILATION, "lamps.md": LAMPS, "links.md": LINKS, "ledger.md": LONG},
+        **{f"receipt{number}.md": f"# Receipt {number}\n\n{RECEIPT}\n" for number in range(24)},
+        "./table.jsonl": "\n".join(map(json.dumps, RECORDS)),
+    }
     root = tmp_path_factory.mktemp("project")
-    (root / "sources").mkdir()
-    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
-    for name, text in (
-        ("ventilation", VENTILATION),
-        ("lamps", LAMPS),
-        ("links", LINKS),
-        ("ledger", LONG),
-        *((f"receipt{number}", f"# Receipt {number}\n\n{RECEIPT}\n") for number in range(24)),
-    ):
-        (root / "sources" / f"{name}.md").write_text(text, encoding="utf-8")
-    lines = "\n".join(json.dumps(record) for record in RECORDS)
-    (root / "table.jsonl").write_text(lines, encoding="utf-8")
-    project = Project(root)
-    project.succeed("build", "--quiet")
-    export = project.export()
+    export = write_project(root, files, CONFIG, built=True).export()
     with browser() as running, serving(in_checkout(export)) as address:
         yield Served(export, running, address)
 

@@ -5,7 +5,7 @@ from urllib.parse import quote_plus
 
 import pytest
 from browsers import Visit, browser, playwright, visit
-from conftest import CONFIG, Project
+from conftest import CONFIG, write_project
 from servers import in_checkout, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
@@ -15,17 +15,13 @@ STAGES = "[search.operators]\n[search.correction]\n[search.suggestions]\n[search
 
 @pytest.fixture(scope="module")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Visit]:
+    files = {
+        "ventilation.md": "# Ventilation\n\nVentilation is checked on every shift.\n",
+        "plans.md": "# Ventilation plans\n\nA plan names every ventilator.\n",
+        "lamps.md": "# Lamps\n\nA lamp burns for ten hours.\n",
+    }
     root = tmp_path_factory.mktemp("project")
-    (root / "sources").mkdir()
-    (root / "foundry.toml").write_text(f"{CONFIG}\n{STAGES}", encoding="utf-8")
-    for title, text in (
-        ("Ventilation", "Ventilation is checked on every shift."),
-        ("Ventilation plans", "A plan names every ventilator."),
-        ("Lamps", "A lamp burns for ten hours."),
-    ):
-        (root / "sources" / f"{title}.md").write_text(f"# {title}\n\n{text}\n", encoding="utf-8")
-    project = Project(root)
-    project.succeed("build", "--quiet")
+    project = write_project(root, files, f"{CONFIG}\n{STAGES}", built=True)
     served = serving(in_checkout(project.export()))
     with browser() as running, served as address, visit(running, address) as visited:
         yield visited

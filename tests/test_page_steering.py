@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from browsers import Visit, browser, playwright, visit
-from conftest import Project
+from conftest import write_project
 from servers import get, in_checkout, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
@@ -58,15 +58,9 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    root = tmp_path_factory.mktemp("project")
-    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
-    for path, text in NOTES.items():
-        (root / "notes" / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / "notes" / path).write_text(text + "\n", encoding="utf-8")
-    (root / "archive").mkdir()
-    (root / "archive" / "old.md").write_text("# Old\n\nAn old pump.\n", encoding="utf-8")
-    project = Project(root)
-    project.succeed("build", "--quiet")
+    files = {f"notes/{path}": text + "\n" for path, text in NOTES.items()}
+    files["archive/old.md"] = "# Old\n\nAn old pump.\n"
+    project = write_project(tmp_path_factory.mktemp("project"), files, CONFIG, built=True)
     with browser() as running, serving(in_checkout(project.export())) as address:
         yield Served(running, address)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from browsers import Visit, browser, playwright, visit
-from conftest import Project
+from conftest import write_project
 from filelock import FileLock
 from node_packages import NODE
 from servers import get, in_checkout, run_uv, serving
@@ -85,15 +85,10 @@ def write_page(address: str, attributes: str = "", *, style: str = "", more: str
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    root = tmp_path_factory.mktemp("project")
-    (root / "sources").mkdir()
-    for name, text in SOURCES.items():
-        (root / "sources" / name).write_text(text, encoding="utf-8")
-    (root / "table.jsonl").write_text("\n".join(map(json.dumps, RECORDS)), encoding="utf-8")
+    files = {**SOURCES, "./table.jsonl": "\n".join(map(json.dumps, RECORDS))}
     with serve_site({}) as site, serve_site({}) as stranger:
-        (root / "foundry.toml").write_text(CONFIG.replace("SITE", site.url), encoding="utf-8")
-        project = Project(root)
-        project.succeed("build", "--quiet")
+        config = CONFIG.replace("SITE", site.url)
+        project = write_project(tmp_path_factory.mktemp("project"), files, config, built=True)
         with browser() as running, serving(in_checkout(project.export())) as address:
             plain = write_page(address)
             stranger.routes["/"] = plain

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import CONFIG, Project
+from conftest import CONFIG, Project, write_project
 from faults import EVERY_FAULT
 from ports import free_port
 from raw_http import read_all
@@ -39,15 +39,9 @@ TOKEN = "t" * 40
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    root = tmp_path_factory.mktemp("serving")
-    (root / "sources").mkdir()
     # No request has to queue, however slow this machine is.
     config = f"{CONFIG}\n[server]\nconcurrent_searches = 100\n"
-    (root / "foundry.toml").write_text(config, encoding="utf-8")
-    for name, text in FILES.items():
-        (root / "sources" / name).write_text(text, encoding="utf-8")
-    project = Project(root)
-    project.succeed("build", "--quiet")
+    project = write_project(tmp_path_factory.mktemp("serving"), FILES, config, built=True)
     project.export()
     return project
 

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
@@ -14,7 +13,7 @@ import pytest
 import yaml
 from conftest import CONFIG, MakeProject, Project
 from servers import check_types, get, in_checkout, run_tests, serving
-from stores import ENGINES, running_postgres
+from stores import ENGINES
 from test_targets import check, installed
 
 from foundry.config.project import load_config
@@ -37,12 +36,6 @@ CLIENTS = {"pgvector": "psycopg", "qdrant": "qdrant-client"}
 def config(engine: str) -> str:
     targets = '[export]\ntargets = ["docker", "compose", "kubernetes"]\n'
     return f'{CONFIG}[store]\nengine = "{engine}"\n{targets}'
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with running_postgres() as address:
-        yield address
 
 
 @pytest.fixture(params=ENGINES)

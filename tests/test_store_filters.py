@@ -1,8 +1,8 @@
 """Filters in Qdrant: payload conditions match the same chunks as the embedded index."""
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,17 +20,16 @@ from foundry.runtime.store.restriction import restrict
 from foundry.runtime.store.store import is_short
 from foundry.stores.content import Content
 
+if TYPE_CHECKING:
+    from native_qdrant import NativeQdrant
+
 
 @pytest.fixture
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Place:
     """The client's local mode or a live server, and the native shard."""
     if request.param == "qdrant":
-        yield Place("qdrant", own_name(), qdrant_address(tmp_path / "qdrant"))
-        return
-    from native_qdrant import running_qdrant
-
-    with running_qdrant(tmp_path / "native") as engine:
-        yield Place("qdrant", own_name(), engine.address)
+        return Place("qdrant", own_name(), qdrant_address(tmp_path / "qdrant"))
+    return Place("qdrant", own_name(), request.getfixturevalue("qdrant").address)
 
 
 @pytest.fixture(scope="module")
@@ -121,26 +120,23 @@ def test_path_prefixes_may_end_within_a_character() -> None:
     assert len(one) == 2 and one[0] == other[0] and one[1] != other[1]
 
 
-def test_payload_is_indexed(tmp_path: Path, content: Content) -> None:
-    from native_qdrant import running_qdrant
-
-    with running_qdrant(tmp_path / "native") as engine:
-        place = Place("qdrant", own_name(), engine.address)
-        place.publish(content.files.layout.root)
-        (collection,) = engine.collections.values()
-        assert {key: schema["type"] for key, schema in collection.indexed.items()} == {
-            "key": "integer",
-            "since": "integer",
-            "until": "integer",
-            "number": "integer",
-            "marks": "keyword",
-            "paths": "integer",
-            "modified": "integer",
-        }
-        # Every payload key is indexed, except those that only publications read.
-        payloads = [record.payload for record in scroll(place)]
-        known = {key for payload in payloads for key in payload} - set(collection.indexed)
-        assert known == {"code", *"version moved chunks recall switched shift buckets".split()}
+def test_payload_is_indexed(qdrant: "NativeQdrant", content: Content) -> None:
+    place = Place("qdrant", own_name(), qdrant.address)
+    place.publish(content.files.layout.root)
+    (collection,) = qdrant.collections.values()
+    assert {key: schema["type"] for key, schema in collection.indexed.items()} == {
+        "key": "integer",
+        "since": "integer",
+        "until": "integer",
+        "number": "integer",
+        "marks": "keyword",
+        "paths": "integer",
+        "modified": "integer",
+    }
+    # Every payload key is indexed, except those that only publications read.
+    payloads = [record.payload for record in scroll(place)]
+    known = {key for payload in payloads for key in payload} - set(collection.indexed)
+    assert known == {"code", *"version moved chunks recall switched shift buckets".split()}
 
 
 def scroll(place: Place) -> list[models.Record]:

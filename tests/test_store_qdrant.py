@@ -30,16 +30,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def engine(tmp_path: Path) -> "Iterator[NativeQdrant]":
-    from native_qdrant import running_qdrant
-
-    with running_qdrant(tmp_path / "shards") as running:
-        yield running
-
-
-@pytest.fixture
-def place(engine: "NativeQdrant") -> Place:
-    return Place("qdrant", own_name(), engine.address)
+def place(qdrant: "NativeQdrant") -> Place:
+    return Place("qdrant", own_name(), qdrant.address)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +69,7 @@ def test_ids_of_rows_contain_key_and_number() -> None:
     ],
 )
 def test_foreign_collections_are_refused(
-    place: Place, engine: "NativeQdrant", first: Path, made: str, said: str, hint: str
+    place: Place, qdrant: "NativeQdrant", first: Path, made: str, said: str, hint: str
 ) -> None:
     name = place.name if made == "collection" else f"{place.name}_{'0' * 16}"
     vectors = {"dense": models.VectorParams(size=256, distance=models.Distance.COSINE)}
@@ -96,7 +88,7 @@ def test_foreign_collections_are_refused(
         place.publish(first)
     assert error.value.message.endswith("; the published version is unchanged")
     assert hint in str(error.value.hint)
-    assert list(engine.collections) == [name]
+    assert list(qdrant.collections) == [name]
 
 
 def test_other_dimensions_are_refused(place: Place, first: Path) -> None:
@@ -113,18 +105,18 @@ def test_other_dimensions_are_refused(place: Place, first: Path) -> None:
 
 
 def test_only_changed_rows_are_sent(
-    place: Place, engine: "NativeQdrant", first: Path, second: Path
+    place: Place, qdrant: "NativeQdrant", first: Path, second: Path
 ) -> None:
     place.publish(first)
     sent: list[tuple[str, Any]] = []
-    answer = engine.answer
+    answer = qdrant.answer
 
     def note(method: str, path: str, asked: dict[str, Any]) -> Any:
         if method == "PUT" and path.endswith("/points"):
             sent.extend((point["id"], point["payload"]) for point in asked["points"])
         return answer(method, path, asked)
 
-    with patch.object(engine, "answer", note):
+    with patch.object(qdrant, "answer", note):
         place.publish(second)
     content = Content.open(second)
     keys = {parse_row_id(row)[0] for row, _ in sent if isinstance(row, str)}
@@ -266,7 +258,7 @@ CHANGING = ("/points/delete", "/points/payload", "/points/payload/delete")
 @pytest.mark.slow
 def test_a_failure_after_any_write_leaves_published_versions_intact(
     place: Place,
-    engine: "NativeQdrant",
+    qdrant: "NativeQdrant",
     first: Path,
     second: Path,
     pauses: list[float],
@@ -280,7 +272,7 @@ def test_a_failure_after_any_write_leaves_published_versions_intact(
     indexes = {Content.open(index).version: index for index in (first, second)}
     monkeypatch.setattr(qdrant_points, "BATCH_POINTS", 50)
     place.publish(first)
-    answer = engine.answer
+    answer = qdrant.answer
     left = 0
 
     def stop(method: str, path: str, asked: dict[str, Any]) -> Any:
@@ -296,7 +288,7 @@ def test_a_failure_after_any_write_leaves_published_versions_intact(
         wanted = next(version for version in indexes if version != current)
         grace = choice.choice((0, 3600))
         left = allowed
-        with patch.object(engine, "answer", stop):
+        with patch.object(qdrant, "answer", stop):
             try:
                 place.publish(indexes[wanted], grace=grace, again=choice.random() < 0.5)
             except PublishError:

@@ -183,12 +183,10 @@ def test_moved_terms_have_their_new_numbers_in_points(content: Content) -> None:
 
 
 @pytest.fixture
-def native(tmp_path: Path) -> "Iterator[NativeQdrant]":
-    from native_qdrant import running_qdrant
-
-    with running_qdrant(tmp_path / "shards") as running:
-        running.exchanges = []
-        yield running
+def native(qdrant: "NativeQdrant") -> "NativeQdrant":
+    """An engine that records its exchanges."""
+    qdrant.exchanges = []
+    return qdrant
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from conftest import Project
 from sharing import unformatted
 from small_indexes import Note, imported, make_document, write_documents, write_notes
 from starlette.testclient import TestClient
-from stores import Place, own_name, running_postgres
+from stores import Place, own_name
 from test_store_steps import COUNT, OPTIONS, Killed, check_answers, make_notes, write
 from test_stores import ask, client_of, close, same, server, wait_until_answered
 
@@ -60,12 +60,6 @@ model = "models/reranker"
 hits = 5
 """
 """Stages that the golden server lacks; the models do not exist."""
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with running_postgres() as address:
-        yield address
 
 
 @pytest.fixture

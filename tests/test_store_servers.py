@@ -38,12 +38,6 @@ def write(folder: Path, edition: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with running_postgres() as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
 def replica(postgres: str) -> Iterator[str]:
     with running_replica(postgres) as address:
         yield address

@@ -16,7 +16,7 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from small_indexes import Note, make_document, write_documents, write_notes
-from stores import Place, own_name, running_postgres
+from stores import Place, own_name
 
 from foundry.config.search import IndexOptions
 from foundry.errors import IndexUnusableError, PublishError
@@ -65,27 +65,16 @@ def write(folder: Path, changed: dict[int, str] | None = None) -> Path:
     return write_notes(folder, make_notes(changed), options=OPTIONS)
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with running_postgres() as address:
-        yield address
-
-
 @pytest.fixture
 def database(postgres: str) -> Place:
     return Place("pgvector", own_name(), postgres)
 
 
 @pytest.fixture
-def native(tmp_path: Path) -> Iterator[Place]:
+def native(request: pytest.FixtureRequest) -> Place:
     """The native shard of Qdrant, or a live server where QDRANT_URL names one."""
-    if address := os.environ.get("QDRANT_URL"):
-        yield Place("qdrant", own_name(), address)
-        return
-    from native_qdrant import running_qdrant
-
-    with running_qdrant(tmp_path / "shards") as engine:
-        yield Place("qdrant", own_name(), engine.address)
+    address = os.environ.get("QDRANT_URL") or request.getfixturevalue("qdrant").address
+    return Place("qdrant", own_name(), address)
 
 
 @pytest.fixture(

@@ -22,7 +22,7 @@ import pytest
 from ports import free_port
 from small_indexes import Note, rendered_server, write_notes
 from starlette.testclient import TestClient
-from stores import KINDS, Place, own_name, qdrant_address, running_postgres, spoilt
+from stores import KINDS, Place, own_name, qdrant_address, spoilt
 from waiting import wait_until
 
 from foundry.config.project import load_config
@@ -105,12 +105,6 @@ WAYS: list[tuple[str, dict[str, object], int]] = [
 """Mode, filters and number of hits; each query is asked with two of them."""
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with running_postgres() as address:
-        yield address
-
-
 # Qdrant's client can use a folder, without a server.
 @pytest.fixture(
     params=[
@@ -132,15 +126,6 @@ def served(request: pytest.FixtureRequest) -> Place:
 @pytest.fixture
 def database(postgres: str) -> Place:
     return Place("pgvector", own_name(), postgres)
-
-
-@pytest.fixture
-def qdrant(tmp_path: Path) -> "Iterator[NativeQdrant]":
-    # Imported here, since every process collects this module and only one uses the engine.
-    from native_qdrant import running_qdrant
-
-    with running_qdrant(tmp_path / "shards") as engine:
-        yield engine
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from conftest import CONFIG, Project
+from conftest import Project, write_project
 from faults import EVERY_FAULT
 from processes import foundry
 from servers import in_checkout
@@ -48,13 +48,8 @@ SAMPLE = (
 
 
 def make(root: Path) -> Project:
-    (root / "sources").mkdir(parents=True)
-    (root / "foundry.toml").write_text(CONFIG, encoding="utf-8")
     note = "# Pumps\n\nA pump has a seal.\n\n## Seals\n\nReplace the D40 seal yearly.\n"
-    (root / "sources" / "note.md").write_text(note, encoding="utf-8")
-    project = Project(root)
-    project.succeed("build", "--quiet")
-    return project
+    return write_project(root, {"note.md": note}, built=True)
 
 
 @pytest.fixture(scope="module")

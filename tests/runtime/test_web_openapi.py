@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from conftest import CONFIG, Project
+from conftest import CONFIG, write_project
 from hypothesis import HealthCheck, given, settings
 from servers import get, in_checkout, post, serving
 
@@ -26,16 +26,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("formatted_once")]
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server with its own filter, and without a limit for chats."""
-    root = tmp_path_factory.mktemp("openapi")
-    (root / "sources").mkdir()
-    (root / "foundry.toml").write_text(
+    config = (
         f'{CONFIG}metadata = ["team"]\n[search]\nfilterable = ["team"]\n'
         "[server]\nopenai = true\nchat_requests_per_minute = 0\n"
     )
     page = "---\nteam: pit\n---\n# Pump\n\nIt needs a seal.\n"
-    (root / "sources" / "a.md").write_text(page)
-    project = Project(root)
-    project.succeed("build", "--quiet")
+    project = write_project(tmp_path_factory.mktemp("openapi"), {"a.md": page}, config, built=True)
     with serving(in_checkout(project.export()), LOG_LEVEL="error") as address:
         yield address
 
