@@ -5,7 +5,7 @@
 const DOUBT_START = "\uE000";
 const DOUBT_END = "\uE001";
 
-/** The explanation for a sentence. */
+/** Why a sentence counts as unsupported. */
 function doubtOf({ lacks, missing }) {
   if (lacks === "negation") return "the sources may say the opposite";
   return ["not found in the sources", ...missing].join(": ");
