@@ -230,6 +230,7 @@ def test_runtime_needs_only_what_an_export_installs() -> None:
 PACKAGES = {
     "errors": set(),
     "hosts": set(),
+    "output": set(),
     "json_text": set(),
     "index": set(),
     "settings": {"hosts", "index"},
@@ -239,8 +240,8 @@ PACKAGES = {
     "evaluation": {"index", "retrieval", "cli", "settings"},
     "web": {"hosts", "index", "retrieval", "settings"},
     "chat": {"index", "json_text", "retrieval", "model", "web"},
-    "mcp": {"index", "json_text", "retrieval", "settings", "web"},
-    "cli": {"index", "json_text", "retrieval"},
+    "mcp": {"index", "json_text", "output", "retrieval", "settings", "web"},
+    "cli": {"index", "json_text", "output", "retrieval"},
     "terminal": {"index", "retrieval", "cli"},
 }
 """The other packages that each package of a server may import, besides errors."""

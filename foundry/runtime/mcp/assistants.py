@@ -19,9 +19,9 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ..cli import write_message, write_output
 from ..errors import ConfigurationError
 from ..index.tree import read_file
+from ..output import write_message, write_output
 from ..settings import settings
 
 MAX_BYTES = 16_000_000  # Maximum size of an assistant's file
