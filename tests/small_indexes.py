@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +16,7 @@ from run_export import share_bytecode
 from sharing import unformatted
 from starlette.testclient import TestClient
 
+from foundry.building.documents.preparer import RememberingTokenizer
 from foundry.config.project import load_config
 from foundry.config.search import IndexOptions
 from foundry.documents import Chunk, Document, Link, Reading
@@ -34,7 +36,6 @@ from foundry.progress import Reporter
 from foundry.rendering import plan
 from foundry.rendering.design import Design
 from foundry.runtime.index.documents import Documents
-from foundry.runtime.index.tokens import Tokenizer
 
 SOURCES = ("s0", "s1")
 
@@ -82,7 +83,7 @@ def write_documents(
     folder.mkdir(parents=True)
     options = options or IndexOptions()
     writer = IndexWriter(folder, language="english", sources=SOURCES, options=options)
-    counter = TermCounter(Tokenizer("english"), options.fields)
+    counter = _counter(*options.fields.items())
     for document, chunks in documents:
         names = chunk_names(document, chunks)
         terms = counter.count(document, chunks, names)
@@ -99,6 +100,12 @@ def write_documents(
         writer.make_query_encoder(embedder, Reporter(quiet=True).step)
     writer.finish({"sources": [], "skipped": []}, config_sha256="")
     return folder
+
+
+@cache
+def _counter(*fields: tuple[str, int]) -> TermCounter:
+    """Shared by indexes, as builds share one between documents: it caches the terms of words."""
+    return TermCounter(RememberingTokenizer("english"), dict(fields))
 
 
 def make_document(number: int, note: Note) -> tuple[Document, tuple[Chunk, ...]]:
