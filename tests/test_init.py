@@ -1,6 +1,7 @@
 """`foundry init`: its survey of a source, and the file that it writes."""
 
 # ruff: noqa: RUF001 (Russian is meant to be that)
+import subprocess
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -246,6 +247,14 @@ def test_paths_stay_valid_if_the_project_is_moved(
     (found,) = load_config(tmp_path / project).sources
     assert isinstance(found, FolderSource)
     assert found.path == (tmp_path / source).resolve()
+
+
+def test_a_bare_repository_is_read_by_git(tmp_path: Path) -> None:
+    bare = tmp_path / "docs.git"
+    subprocess.run(["git", "init", "--quiet", "--bare", bare], check=True)
+    init(tmp_path / "p", bare)
+    source = read(tmp_path / "p")["source"]
+    assert (source["type"], source["repository"]) == ("git", "../docs.git")
 
 
 def test_questions_are_asked_only_on_a_terminal(

@@ -124,16 +124,19 @@ def test_target_brings_its_own_files_and_its_section(
     assert not missing
 
 
-def test_the_search_box_gets_its_token_wherever_tokens_are_set(make_project: MakeProject) -> None:
+@pytest.mark.parametrize("has_box", [True, False])
+def test_the_search_box_gets_its_token_wherever_tokens_are_set(
+    has_box: bool, make_project: MakeProject
+) -> None:
     box = 'port = 8123\nsearch_box = true\nallowed_origins = ["https://docs.example.com"]'
-    for text, is_needed in ((config("docker").replace("port = 8123", box), True), (None, False)):
-        project = make_project(NOTE, config=text or config("docker"))
-        with unformatted():
-            design = Design.of(load_config(project.root), PROVIDERS["static"])
-            readme = plan_server(design, None, with_tests=False)["README.md"].decode()
-        commands = readme.partition("## Deploy")[2]
-        for said in ("\nexport SEARCH_BOX_TOKEN=", " -e API_TOKENS -e SEARCH_BOX_TOKEN my_docs-2"):
-            assert (said in commands) == is_needed
+    text = config("docker").replace("port = 8123", box if has_box else "port = 8123")
+    project = make_project(NOTE, config=text)
+    with unformatted():
+        design = Design.of(load_config(project.root), PROVIDERS["static"])
+        readme = plan_server(design, None, with_tests=False)["README.md"].decode()
+    commands = readme.partition("## Deploy")[2]
+    for said in ("\nexport SEARCH_BOX_TOKEN=", " -e API_TOKENS -e SEARCH_BOX_TOKEN my_docs-2"):
+        assert (said in commands) == has_box
 
 
 def test_targets_may_be_empty(make_project: MakeProject) -> None:

@@ -25,6 +25,8 @@ def suggest(written: str, project: Path) -> dict[str, object]:
         raise FoundryError(
             f"{source}: no such folder or file", hint="name a folder, file or url to index"
         )
+    if _is_bare_repository(source):
+        return {"type": "git", "repository": _path_from(project, source)}
     is_records = source.is_file()
     if is_records and source.suffix not in TABLES:
         raise FoundryError(
@@ -79,6 +81,13 @@ def suggest_file(source: Path, project: Path) -> dict[str, object]:
         "include": f"/{pattern_of(source.name)}",
         "exclude": "/*/",
     }
+
+
+def _is_bare_repository(folder: Path) -> bool:
+    """Return whether a folder is a git repository without a working tree."""
+    return (folder / "HEAD").is_file() and all(
+        (folder / name).is_dir() for name in ("objects", "refs")
+    )
 
 
 def _path_from(project: Path, source: Path) -> str:

@@ -46,7 +46,8 @@ def _adopt_path(source: Path) -> Adopted:
     project = cache_folder() / _name_in_cache(title, source)
     is_source = source.is_dir() or _has_documents_in_rows(source)
     described = suggest(str(source), project) if is_source else suggest_file(source, project)
-    versions = _find_versions(source, project) if source.is_dir() else []
+    is_folder = source.is_dir() and described["type"] == "folder"
+    versions = _find_versions(source, project) if is_folder else []
     _write_project(project, title, described, versions)
     said = describe_versions(versions) if versions else ""
     return Adopted(str(source), str(source if is_source else source.parent), project, said)
