@@ -303,6 +303,9 @@ def test_passages_come_in_pages(client: TestClient, index: Index) -> None:
     rest = passages(client, document=record.id, offset=5)
     assert [found.id for found in rest.chunks] == [known.id for known in chunks[5:105]]
     assert passages(client, document=record.id, offset=10_000).chunks == []
+    both = {"document": record.id, "around": chunks[12].id, "offset": 5}
+    refused = client.get("/chunks", params=both)
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "around")
     around = passages(client, document=record.id, around=chunks[12].id, limit=5)
     assert around.offset == 10
     assert around.chunks[2].id == chunks[12].id
