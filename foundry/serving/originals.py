@@ -23,7 +23,7 @@ def offer_files(config: Config, host: str) -> tuple[Config, dict[str, str]]:
         for source in config.sources
         if isinstance(source, FolderSource) and source.path.is_dir()
     }
-    _, address = resolve(host, 0, True, "")
+    _, address = resolve(host, 0, "", has_tokens=False, insecure_no_auth=True)
     is_local = plain_address(address).is_loopback
     has_needed = config.server.interfaces.keys() >= set(Originals.needs)
     if not (is_local and has_needed and folders) or VARIABLE in os.environ:

@@ -53,11 +53,13 @@ def begin_listening(config: Config, options: ServeOptions) -> socket.socket:
     from foundry.runtime.web.process import PROXY_HINT, listen, resolve
 
     require(of_build(config, "local"))
-    is_open, hint = options.insecure_no_auth, PROXY_HINT
+    has_tokens, hint = False, PROXY_HINT
     if config.server.has_tokens:
-        is_open, hint = is_open or bool(read_tokens()), TOKENS_HINT
+        has_tokens, hint = bool(read_tokens()), TOKENS_HINT
     port = config.server.port if options.port is None else options.port
-    return listen(*resolve(options.host, port, is_open, hint), port)
+    is_open = options.insecure_no_auth
+    address = resolve(options.host, port, hint, has_tokens=has_tokens, insecure_no_auth=is_open)
+    return listen(*address, port)
 
 
 def serve_builds(

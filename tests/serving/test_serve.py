@@ -321,6 +321,14 @@ def test_an_open_address_needs_a_token_or_the_option(begin: Serve) -> None:
     assert answers(f"http://127.0.0.1:{port}")
 
 
+def test_the_option_and_tokens_exclude_each_other(
+    begin: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("API_TOKENS", "a" * 32)
+    with pytest.raises(FoundryError, match="--insecure-no-auth does nothing"):
+        begin(ServeOptions("127.0.0.1", 0, insecure_no_auth=True)).listen()
+
+
 def test_files_can_be_opened_on_this_machine(begin: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("ORIGINALS", raising=False)
     served = begin()
