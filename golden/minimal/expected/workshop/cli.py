@@ -2,7 +2,6 @@
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import ConfigurationError, InvalidRequestError, ServerError
 from .json_text import format_json
+from .output import write_message, write_output
 
 if TYPE_CHECKING:
     from .retrieval.results import SearchResponse
@@ -70,30 +70,6 @@ def run(
             raise
         write_message(f"{name}: the index is damaged: {'; '.join(findings)}\n")
         return 1
-
-
-def write_output(text: str) -> None:
-    """Write to standard output. Raises ServerError, or BrokenPipeError if nobody reads it."""
-    if sys.stdout is None:
-        raise ServerError("standard output is closed", hint="redirect it to a file or /dev/null")
-    try:
-        sys.stdout.write(text)
-        # Flush here, so that a failure is noticed now and not at exit.
-        sys.stdout.flush()
-    except OSError as error:
-        # Flushing at exit would fail again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):
-            raise
-        raise ServerError(f"standard output: {error.strerror}") from None
-
-
-def write_message(text: str) -> None:
-    """Write to standard error, which may be closed or full."""
-    with suppress(OSError):
-        if sys.stderr is not None:
-            sys.stderr.write(text)
-            sys.stderr.flush()
 
 
 def _parser(

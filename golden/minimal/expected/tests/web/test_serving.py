@@ -101,6 +101,8 @@ def test_token_or_flag_opens(started: list[tuple[str, int]], host: str) -> None:
     serve(FastAPI, host, 0, has_tokens=True)
     assert started.pop()[0] == host
     assert not started
+    with pytest.raises(ConfigurationError, match="--insecure-no-auth does nothing"):
+        serve(FastAPI, host, 0, has_tokens=True, insecure_no_auth=True)
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])

@@ -21,7 +21,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, InvalidRequestError
 from ..index.documents import DocumentAnswer, Documents, join_chunks
 from ..index.reader import Index, current_index
 from ..index.records import ChunkRecord, Place, Record, count_of
@@ -202,6 +202,8 @@ def page_routes(asks_for_tokens: bool = False) -> APIRouter:
         record = require_document(documents, parameters.document)
         offset = parameters.offset
         if parameters.around is not None:
+            if "offset" in parameters.model_fields_set:
+                raise InvalidRequestError("may not be given with offset", field="around")
             place = documents.place_of(record, parameters.around)
             if place is None:
                 raise HTTPException(404, "There is no chunk with this id in the document.")

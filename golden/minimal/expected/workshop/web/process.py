@@ -95,12 +95,20 @@ def configure_logging() -> None:
     logging.captureWarnings(True)
 
 
-def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.AddressFamily, str]:
+def resolve(
+    host: str, port: int, hint: str, *, has_tokens: bool, insecure_no_auth: bool
+) -> tuple[socket.AddressFamily, str]:
     """Return the family and IP address of a host.
 
-    Raises ServerError if it is not an address of this machine, or if other machines can reach it,
-    unless `is_open`.
+    Raises ServerError if it is not an address of this machine, or if other machines can reach it
+    and neither tokens nor `insecure_no_auth` are given, or both are. `hint` says how to require
+    tokens.
     """
+    if has_tokens and insecure_no_auth:
+        raise ConfigurationError(
+            "--insecure-no-auth does nothing, because API_TOKENS is set and tokens are required",
+            hint="leave out the option, or unset API_TOKENS",
+        )
     if not 0 <= port <= 65535:
         raise ConfigurationError(f"port {port} does not exist", hint="choose one from 0 to 65535")
     try:
@@ -111,7 +119,7 @@ def resolve(host: str, port: int, is_open: bool, hint: str) -> tuple[socket.Addr
         raise ServerError(problem, hint=other) from None
     # IPv4 is preferred, because every container has it.
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
-    if not (is_open or plain_address(str(address[0])).is_loopback):
+    if not (has_tokens or insecure_no_auth or plain_address(str(address[0])).is_loopback):
         raise ConfigurationError(
             f"{host} can be reached from other machines, and this server does not require a token",
             hint=f"{hint}. To accept requests without a token, add --insecure-no-auth",

@@ -55,7 +55,9 @@ def serve(
     """
     configure_logging()
     port = settings().port if port is None else port
-    family, address = resolve(host, port, has_tokens or insecure_no_auth, tokens_hint)
+    family, address = resolve(
+        host, port, tokens_hint, has_tokens=has_tokens, insecure_no_auth=insecure_no_auth
+    )
     with loading():
         index = load(verify=False)
         app = create_app()

@@ -71,6 +71,13 @@ _TIME = re.compile(
     rf"|noon|evening|night|week|month|year|season|always|never|now|immediately|{'|'.join(MONTHS)})s?\b",
     re.IGNORECASE,
 )
+# "When was it built?" is not answered by "when it rains".
+_WHEN_PAST = re.compile(r"^\W*(?:since )?when (?:was|were|did|has|have|had)\b", re.IGNORECASE)
+_TIME_PAST = re.compile(
+    r"\d|\b(?:before|after|during|since|until|till|ago|yesterday|\w*day|spring|summer|autumn|fall"
+    rf"|winter|night|week|month|year|decade|century|centuries|era|reign|{'|'.join(MONTHS)})s?\b",
+    re.IGNORECASE,
+)
 _WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
 # A name inside a sentence, or a word for people.
 _SOMEBODY = re.compile(
@@ -115,7 +122,8 @@ def find_lacking(question: str, said: str) -> str | None:
         return "how many"
     if (much := _HOW_MUCH.search(question)) and not _AMOUNT.search(said):
         return much[0].lower()
-    if _WHEN.search(question) and not _TIME.search(said):
+    time = _TIME_PAST if _WHEN_PAST.search(question) else _TIME
+    if _WHEN.search(question) and not time.search(said):
         return "how often" if "often" in question.lower() else "when"
     if _WHO.search(question) and not _SOMEBODY.search(said):
         return "who"
