@@ -39,7 +39,7 @@ _JOINTS = {
 }
 """Templates whose arguments are parts of a number or date."""
 _BOXES = frozenset("attention caution danger hint important info note tip warning".split())
-_WITHOUT_TEXT = frozenset("anchor clear reflist toc".split())
+_SIGNS |= dict.fromkeys("anchor clear reflist toc".split(), "")
 _CODE = frozenset(("pre", "source", "syntaxhighlight"))
 _RAW = _CODE | {"nowiki", "math", "code", "tt", "poem"}
 _MARKS = {"li": "*", "dd": ":", "dt": ";"}
@@ -192,10 +192,8 @@ def _write_tag(node: Any, tag: str, notes: list[str], depth: int) -> str:
 def _write_template(node: Any, notes: list[str], depth: int) -> str:
     name = str(node.name).strip().casefold()
     if name.startswith(("#", "defaultsort:", "displaytitle:")):
-        # A parser function: text that may be shown, after a condition.
+        # A function: text that may be shown.
         return " ".join(_text(each.value, notes, depth).strip() for each in node.params)
-    if name in _WITHOUT_TEXT:
-        return ""
     if name in _SIGNS:
         return _SIGNS[name]
     listed = [_text(each.value, notes, depth) for each in node.params if _LISTED.search(str(each))]
@@ -221,7 +219,6 @@ def _write_template(node: Any, notes: list[str], depth: int) -> str:
         return "\n" + "\n".join([*placed, *facts]) + "\n"
     leave_out(Omission.ATTRIBUTE, " ".join(named[key] for key in named if key not in _PROSE))
     said = " ".join([*placed, *(named[key] for key in _PROSE if key in named)])
-    # A word alone is the label of a footnote.
     return f"{name.capitalize()}: {said}" if name in _BOXES and " " in said else said
 
 

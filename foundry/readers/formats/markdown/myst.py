@@ -12,9 +12,9 @@ from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.directives import PROSE_FENCES
 from foundry.readers.formats.markdown.included import link_to_file
 from foundry.readers.formats.markdown.roles import write_roles
-from foundry.readers.formats.markdown.rst_blocks import rewrite_rst
 from foundry.readers.formats.markdown.tables.rows import CODE, TableRows
 from foundry.readers.formats.pages.blocks import anchor_of, picture
+from foundry.readers.formats.rst.as_myst import rewrite_rst
 from foundry.readers.formats.rst.names import OBJECTS
 from foundry.readers.notes import leave_out
 

@@ -110,3 +110,17 @@ def language_around(node: LexborNode) -> str:
             return found[1]
         current = current.parent
     return ""
+
+
+def has_line_numbers(cell: LexborNode) -> bool:
+    """Return whether a cell has the line numbers of code in the next cell, as in Hugo."""
+    following = cell.next
+    while following is not None and not following.is_element_node:
+        following = following.next
+    if following is None or cell.css_first("pre") is None or following.css_first("pre") is None:
+        return False
+    numbers = cell.text().split()
+    return bool(numbers) and all(
+        each.isdecimal() and int(each) - int(numbers[0]) == place
+        for place, each in enumerate(numbers)
+    )

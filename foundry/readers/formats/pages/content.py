@@ -253,20 +253,6 @@ def is_line_number(node: LexborNode, attributes: Attributes) -> bool:
     return in_classes(_LINE_NUMBER, attributes) and bool(_NUMBERS.fullmatch(node.text()))
 
 
-def has_line_numbers(cell: LexborNode) -> bool:
-    """Return whether a cell has the line numbers of code in the next cell, as in Hugo."""
-    following = cell.next
-    while following is not None and not following.is_element_node:
-        following = following.next
-    if following is None or cell.css_first("pre") is None or following.css_first("pre") is None:
-        return False
-    numbers = cell.text().split()
-    return bool(numbers) and all(
-        each.isdecimal() and int(each) - int(numbers[0]) == place
-        for place, each in enumerate(numbers)
-    )
-
-
 def _opens(node: LexborNode, attributes: Attributes) -> bool:
     """Return whether a button's text is a title, for example of an accordion that it opens."""
     if "aria-expanded" in attributes or "aria-controls" in attributes:

@@ -22,11 +22,15 @@ from foundry.readers.formats.pages.blocks import (
     paragraph,
     table_lines,
 )
-from foundry.readers.formats.pages.code import code_block, code_text, language_around
+from foundry.readers.formats.pages.code import (
+    code_block,
+    code_text,
+    has_line_numbers,
+    language_around,
+)
 from foundry.readers.formats.pages.content import (
     Attributes,
     Content,
-    has_line_numbers,
     is_line_number,
 )
 from foundry.readers.formats.pages.equations import equation

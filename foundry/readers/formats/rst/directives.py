@@ -30,7 +30,6 @@ from foundry.readers.formats.rst.names import (
 )
 from foundry.readers.notes import leave_out
 
-_OWN = frozenset(("container",))
 _SHOWN_OPTIONS = (
     "title subtitle caption header footer alt summary heading type value default synopsis prog"
     " deprecated required canonical".split()
@@ -71,7 +70,7 @@ def find_directive(name: str, known: type[Directive] | None) -> type[Directive]:
         return _Glossary
     if kind in OBJECTS or (":" in name and known is None):
         return _Description
-    if known is None or kind in _OWN | SETTINGS | INCLUDED | LEADING | INDEXES | UNSEEN:
+    if known is None or kind in SETTINGS | INCLUDED | LEADING | INDEXES | UNSEEN | {"container"}:
         own = kind not in {"class", "role", "title", "unicode", "date", "sectnum"}
         if known is None or own:
             return _Other
@@ -133,16 +132,14 @@ class _Code(_Lenient):
             lines = argument.split("\n") if self.content else [argument]
             return [_literal("\n".join([*lines, *self.content]), "")]
         language, _, label = argument.partition(" ")
-        whole = nodes.container()
-        self.add_name(whole)
+        self.add_name(whole := nodes.container())
         if caption := str(self.options.pop("caption", "")):
             whole += nodes.caption(caption, "", *self.inline(" ".join(caption.split())))
-        found = [whole, *self.shown_options()]
+        found = self.shown_options()
         is_command = self.kind in {"prompt", "exec", "asciinema"} or "\n" in argument
         if label or is_command or (argument and not self.content):
-            language, label = (
-                ("", argument) if is_command or not self.content else (language, label)
-            )
+            if is_command or not self.content:
+                language, label = "", argument
             if self.content and self.kind != "code-tab":
                 found.append(self.paragraph(label or language))
         if self.kind in {"doctest", "testoutput", "testcode"}:
@@ -151,9 +148,7 @@ class _Code(_Lenient):
         if self.kind == "code-tab":
             title = self.inline(label or language)
             return [panel("", nodes.title("", "", *title), _literal(code, language), sign=TAB)]
-        # References to code show its caption.
-        found.append(_literal(code, language))
-        whole.extend(found[1:])
+        whole.extend([*found, _literal(code, language)])
         return [whole]
 
 
