@@ -82,6 +82,14 @@ def test_old_lists_are_numbered() -> None:
     assert text_of(items) == "(1) one\n(2) two\n(3) three\n\nAnd\n\n(1) new\n- point"
 
 
+def test_numbers_written_as_text_make_items() -> None:
+    items = (
+        r"{\pard\fi-360\li360 1.\tx360\tab one\par}{\pard\fi-360\li720 \bullet\tab inside\par}"
+        r"{\pard\fi-360\li360 2.\tab two\par}{\pard 3.\par}{\pard a\tab b\par}"
+    )
+    assert text_of(items) == "1. one\n   - inside\n2. two\n\n3.\n\na\tb"
+
+
 def test_items_in_cells_have_their_number() -> None:
     cells = r"\trowd\cellx1000\cellx2000\pard\intbl A\cell B\cell\row\trowd\cellx1000\cellx2000"
     items = r"{\listtext 1.\tab}sow\par{\listtext 2.\tab}reap\cell x\cell\row\pard After\par"

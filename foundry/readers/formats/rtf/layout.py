@@ -1,5 +1,7 @@
 """Composes paragraphs, lists and tables of an RTF document as they end."""
 
+import re
+
 from foundry.documents import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.decoding import normalise
@@ -7,9 +9,17 @@ from foundry.readers.formats.office.running import RunningLines
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.rtf.tables import CellShape, Table
 
+# Pandoc writes the numbers of items as text.
+_WRITTEN = re.compile(
+    "([\u2022\u00b7\u25aa\u25e6\u2023\u2013-]|\\(?(?:[0-9]{1,3}|[a-zA-Z]|[ivxlc]{1,6})[.)])\t\\s*(?=\\S)"
+)
+
 
 class Layout:
-    """Collects text in `line`, and adds paragraphs and tables as they end, then notes and boxes."""
+    """Collects text in `line`, and adds paragraphs and tables as they end, then notes and boxes.
+
+    `indent` is the left indent of the current paragraph, in twips.
+    """
 
     def __init__(self) -> None:
         self.running = RunningLines()
@@ -26,6 +36,8 @@ class Layout:
         self._notes = 0
         self._label = ""
         self._level = 0
+        self.indent = 0
+        self._indents: list[int] = []
 
     def next_note(self) -> str:
         """Return the label of the next note."""
@@ -53,7 +65,7 @@ class Layout:
 
     def end_paragraph(self, heading: int) -> None:
         """End a paragraph outside tables; at level 0, it is not a heading."""
-        text, label = self._take(), self._label
+        text, label = self._split_label(self._take())
         if not text:
             self._label = ""
             self._end_kept()
@@ -70,6 +82,20 @@ class Layout:
             self._composer.text(text)
         self._label, self._level = "", 0
         self._end_kept()
+
+    def _split_label(self, text: str) -> tuple[str, str]:
+        """Return a paragraph's text and label, which may be written into the text before a tab."""
+        written = None if self._label else _WRITTEN.match(text)
+        if written is None:
+            if not self._label:
+                self._indents.clear()
+            return text, self._label
+        while self._indents and self._indents[-1] > self.indent:
+            self._indents.pop()
+        if not self._indents or self._indents[-1] < self.indent:
+            self._indents.append(self.indent)
+        self.set_label(written[1], len(self._indents) - 1)
+        return text[written.end() :], self._label
 
     def end_cell(self) -> None:
         """End a cell of the current row."""

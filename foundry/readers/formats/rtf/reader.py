@@ -81,6 +81,7 @@ class _Interpreter(Groups):
             "sbasedon": lambda _, n: self.set(parent=n),
             "outlinelevel": lambda _, n: self.set(outline=n),
             "ilvl": lambda _, n: self.set(list_level=n or 0),
+            **dict.fromkeys(("li", "lin"), lambda _, n: self.set(indent=n or 0)),
             "ls": self._name_list,
             "listid": lambda _, n: self._numbering.name_list(n or 0),
             **dict.fromkeys(LISTS, self._numbering.define),
@@ -183,7 +184,7 @@ class _Interpreter(Groups):
         self._open_part(word, None)
 
     def _reset_paragraph(self) -> None:
-        self.set(is_in_table=False, style=0, outline=None)
+        self.set(is_in_table=False, style=0, outline=None, indent=0)
         self.set(list_number=0, list_level=0, old_list=None)
 
     def _label(self, state: State) -> None:
@@ -311,6 +312,7 @@ class _Interpreter(Groups):
         if state.outline is not None:
             heading = state.outline + 1 if state.outline < 9 else 0
         self._label(state)
+        self._layout.indent = state.indent
         self._layout.end_paragraph(heading)
         self._retarget()
 

@@ -40,6 +40,7 @@ class State:
     outline: int | None = None
     parent: int | None = None
     is_in_table: bool = False
+    indent: int = 0
     list_number: int = 0
     list_level: int = 0
     old_list: Level | None = None
