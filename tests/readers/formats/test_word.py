@@ -524,6 +524,8 @@ def test_embedded_workbooks_and_descriptions_of_tables_and_boxes_are_read(
         f'<o:OLEObject r:id="x"/></w:object></w:r></w:p>{paragraph("After")}{table}'
         f"<w:p {names}><w:r><w:pict>{box}</w:pict></w:r></w:p>"
     )
+    caption = paragraph("Fruit of May")
+    assert text_of(docx(caption + table), sandbox).count("Fruit of May") == 1
     target = "embeddings/book.xlsx"
     more = {**relations("package", target), f"word/{target}": stored.getvalue()}
     document = read_file(docx(body, **more), sandbox)

@@ -66,6 +66,7 @@ class Blocks:
         # A drop cap: the first letter of the next paragraph, set over several lines.
         self._initial = ""
         self._code: list[str] = []
+        self._said = ""
         self._referred: list[Element | Note] = []
 
     def add(self, composer: Composer, parent: Element) -> None:
@@ -117,6 +118,7 @@ class Blocks:
                 composer.heading(paragraph.heading, f"{paragraph.label} {text}".strip())
             else:
                 composer.text(text)
+                self._said = text
         self._referred += referred
         if not self._lines or any(isinstance(each, Element) for each in referred):
             self._add_referred(composer)
@@ -173,7 +175,9 @@ class Blocks:
             return
         for name in ("tblCaption", "tblDescription"):
             described = table.find(f"{W}tblPr/{W}{name}")
-            composer.text("" if described is None else described.get(VAL, ""))
+            said = "" if described is None else described.get(VAL, "")
+            # Pandoc writes a caption both as a paragraph and as a property.
+            composer.text("" if said == self._said else said)
         texts: list[list[str]] = []
         merged: list[Merged] = []
         above: dict[int, int] = {}
