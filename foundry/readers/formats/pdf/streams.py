@@ -14,6 +14,8 @@ _STEP_BYTES = 1 << 16
 _STREAM = re.compile(rb"stream(?<!endstream)(?:\r\n|\n)(?!\s*endstream)")
 _NUMBER = re.compile(rb"(\d{1,10})\s+\d{1,5}\s+\Z")
 _FILTER = re.compile(rb"/Filter\s*\[?\s*/(?:(ASCII85Decode|A85)\s*/)?(?:FlateDecode|Fl)\b")
+# Pictures, the outlines of fonts, and profiles of colours.
+_NO_WORDS = re.compile(rb"/(?:Image|Length1|Type1C|CIDFontType0C|OpenType|Alternate)\b")
 _NOT_85 = re.compile(rb"[^!-uz]")
 _POWERS = 85 ** np.arange(4, -1, -1)
 
@@ -21,7 +23,8 @@ _POWERS = 85 ** np.arange(4, -1, -1)
 def find_damaged_streams(content: bytes) -> Iterator[str]:
     """Yield the numbers of objects with a compressed stream that ends early or is corrupt.
 
-    Pictures are not examined, nor encrypted files, nor what is left once much has been unpacked.
+    Pictures and fonts are not examined, nor encrypted files, nor what is left once much has been
+    unpacked.
     """
     if b"/Encrypt" in content:
         return
@@ -31,7 +34,7 @@ def find_damaged_streams(content: bytes) -> Iterator[str]:
         head = content[max(stream.start() - _DICTIONARY_BYTES, 0) : stream.start()]
         before, _, dictionary = head.rpartition(b"obj")
         number, filters = _NUMBER.search(before[-20:]), _FILTER.search(dictionary)
-        if number is None or filters is None or b"/Image" in dictionary:
+        if number is None or filters is None or _NO_WORDS.search(dictionary):
             continue
         data = whole[stream.end() :]
         if filters[1]:
