@@ -70,12 +70,11 @@ class QueryModel:
             ticket = self._breaker.admit()
             if ticket is None:
                 raise ModelError("is paused after failures")
-            return self._decide(ticket, request, seconds)
+            return self._call_and_report(ticket, request, seconds)
         finally:
             self._places.release()
 
-    def _decide(self, ticket: int, request: Request, seconds: float) -> Mapping[str, Any]:
-        """Make the call, and report its outcome to the breaker."""
+    def _call_and_report(self, ticket: int, request: Request, seconds: float) -> Mapping[str, Any]:
         try:
             answer = self._call(request, seconds)
         except ModelError as error:
