@@ -249,6 +249,14 @@ def test_paths_stay_valid_if_the_project_is_moved(
     assert found.path == (tmp_path / source).resolve()
 
 
+def test_one_text_of_many_does_not_choose_the_language(tmp_path: Path) -> None:
+    lists = {f"{number}.md": "Pump 12\n\nValve 7\n" for number in range(4)}
+    few = write(tmp_path / "few", {"a.md": TEXTS["german"], "b.md": lists["0.md"]})
+    assert "language: german (1 of 2 read)" in init(tmp_path / "p", few).output
+    many = write(tmp_path / "many", {"a.md": TEXTS["german"], **lists})
+    assert "language: not recognised, english is assumed" in init(tmp_path / "q", many).output
+
+
 def test_a_bare_repository_is_read_by_git(tmp_path: Path) -> None:
     bare = tmp_path / "docs.git"
     subprocess.run(["git", "init", "--quiet", "--bare", bare], check=True)

@@ -205,5 +205,12 @@ def _survey_table(written: str, settings: Mapping[str, object], path: Path) -> S
 
 
 def _vote(texts: Iterable[str]) -> tuple[str | None, int]:
-    votes = Counter(filter(None, map(find_language, texts)))
-    return votes.most_common(1)[0] if votes else (None, 0)
+    """Return the most frequent language and its number of texts.
+
+    None if only one of more than four texts has it: that is likely to be a mistake.
+    """
+    found = [find_language(text) for text in texts]
+    votes = Counter(filter(None, found)).most_common(1)
+    if not votes or (votes[0][1] == 1 and len(found) > FILES_PARSED):
+        return None, 0
+    return votes[0]
