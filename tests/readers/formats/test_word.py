@@ -447,6 +447,13 @@ def test_blank_bullets_are_left_out(sandbox: Sandbox) -> None:
     assert text_of(numbered(body, ("decimal", "%1."), nums=nums), sandbox) == "1. one\n\nstill one"
 
 
+def test_items_in_the_styles_of_deeper_lists_are_indented(sandbox: Sandbox) -> None:
+    document = python_docx.Document()
+    for text, style in (("one", ""), ("inside", " 2"), ("deeper", " 3"), ("two", "")):
+        document.add_paragraph(text, style=f"List Bullet{style}")
+    assert text_of(saved(document), sandbox) == "- one\n   - inside\n      - deeper\n- two"
+
+
 def test_options_of_controls_and_properties_are_reported(sandbox: Sandbox) -> None:
     options = '<w:listItem w:displayText="Crimson" w:value="1"/><w:listItem w:displayText="Ochre"/>'
     control = (

@@ -151,7 +151,7 @@ class Blocks:
         label = self._numbering.label(num, level) if num else ""
         if heading and label == BULLET:
             label = ""
-        return Paragraph(text, heading, label, level, style.is_code and not heading)
+        return Paragraph(text, heading, label, level + style.depth, style.is_code and not heading)
 
     @staticmethod
     def _numbered(style: Style, element: Element | None) -> tuple[int, int]:

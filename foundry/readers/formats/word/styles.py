@@ -8,6 +8,7 @@ from foundry.readers.formats.office.headings import level_of_style
 from foundry.readers.formats.word.names import VAL, W, is_on, number
 
 _CODE = re.compile(r"source ?code|html preformatted|preformatted text|code(?: block)?$")
+_DEEPER = re.compile(r"list (?:bullet|number) ([2-5])$")
 _TITLE = re.compile(r"(?<!sub)title|heading")
 STRUCK = frozenset({f"{W}strike", f"{W}dstrike"})
 BODY_LEVEL = 9
@@ -19,6 +20,7 @@ class Style:
     """The properties that a style gives a paragraph or a run, including inherited ones.
 
     `heading` is 0 for text; `numbering` an id and a level; `script` super, sub or struck.
+    `depth` is the number of lists around an item in Word's styles such as "List Bullet 2".
     """
 
     heading: int = 0
@@ -26,6 +28,7 @@ class Style:
     is_hidden: bool = False
     is_contents: bool = False
     numbering: tuple[int, int] | None = None
+    depth: int = 0
     script: str = ""
     font: str = ""
 
@@ -84,6 +87,8 @@ def _extend(style: Style, element: Element) -> None:
     name = _name_of(element)
     style.heading = level_of_style(name) or style.heading
     style.is_code = style.is_code or _CODE.match(name) is not None
+    if deeper := _DEEPER.match(name):
+        style.depth = int(deeper[1]) - 1
     style.is_contents = style.is_contents or bool(re.match(r"toc \d|table of figures", name))
     outline = element.find(f"{W}pPr/{W}outlineLvl")
     if outline is not None:
