@@ -386,6 +386,7 @@ def test_names_of_the_user_in_a_message_do_not_hide_what_else_it_says() -> None:
         ("How many valves are replaced yearly?", "how many"),
         ("How much of the valve is replaced?", "how much"),
         ("Who replaces the valve yearly?", "who"),
+        ("Is the valve replaced yearly: --new?", '"--new"'),
     ],
 )
 def test_what_the_question_asks_for_and_no_sentence_says_is_told(

@@ -27,7 +27,7 @@ from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
 from .quoting.announcing import ends_with_colon
-from .quoting.asked import find_lacking, is_message, says_opposite
+from .quoting.asked import find_lacking, find_missing_option, is_message, says_opposite
 from .quoting.lines import fence_code
 from .quoting.quotes import Quote, quote_units
 from .quoting.units import Unit, read_units
@@ -135,7 +135,10 @@ def extract_answer(
         quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
         shown = [passage for passage, _ in extracts]
         above = (quote.above for _, quote in extracts)
-        lacking = find_lacking(question, "\n".join([*quotes, *above]))
+        text = "\n".join([*quotes, *above])
+        headings = "\n".join(heading_of(passage.hit) for passage in shown)
+        lacking = find_missing_option(question, f"{text}\n{headings}")
+        lacking = lacking or find_lacking(question, text)
         said = [*quotes]
         if is_doubtful or lacking:
             are = f"are these, and none says {lacking}" if lacking else "are"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workshop.chat.quoting.asked import find_lacking, says_opposite
+from workshop.chat.quoting.asked import find_lacking, find_missing_option, says_opposite
 
 
 @pytest.mark.parametrize(
@@ -54,6 +54,11 @@ from workshop.chat.quoting.asked import find_lacking, says_opposite
 )
 def test_what_no_sentence_says(question: str, said: str, lacking: str | None) -> None:
     assert find_lacking(question, said) == lacking
+
+
+def test_options_are_missed_as_they_are_written() -> None:
+    assert find_missing_option("Is `-S` the same as -s?", "Use -s.") == '"-S"'
+    assert find_missing_option("Is it built-in, or well - new?", "It is.") is None
 
 
 @pytest.mark.parametrize(

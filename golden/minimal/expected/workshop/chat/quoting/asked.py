@@ -92,6 +92,7 @@ _ANY_EXTREME = re.compile(
     r"|(?:more|less|fewer|\w{3,}er) than (?:any|all|every))\b",
     re.IGNORECASE,
 )
+_OPTION = re.compile(r"(?<![^\s`\"'(])--?[A-Za-z][\w-]*")
 _MESSAGE = re.compile(r"\w[\"')\]]*:\s")
 _CITATION = re.compile(r"\[\d{1,3}\]|^[ \t]*\d{1,3}[.)]", re.MULTILINE)
 
@@ -109,6 +110,11 @@ def says_opposite(question: str, text: str) -> bool:
 def is_message(question: str) -> bool:
     """Return whether a question looks like a program's message: `error: no such file`."""
     return "?" not in question and _MESSAGE.search(question) is not None
+
+
+def find_missing_option(question: str, said: str) -> str | None:
+    """Return the first option of the question, such as `--all`, that a text lacks; None if none."""
+    return next((f'"{one}"' for one in _OPTION.findall(question) if one not in said), None)
 
 
 def find_lacking(question: str, said: str) -> str | None:
