@@ -21,7 +21,8 @@ from foundry.documents.reasons import Reason
 from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.decoding import normalise_line
-from foundry.readers.formats.pdf.layout import Line, compose, put_in_tables
+from foundry.readers.formats.pdf.layout import compose
+from foundry.readers.formats.pdf.lines import Line, put_in_tables
 from foundry.readers.formats.pdf.rows import Word
 from foundry.readers.formats.pdf.tables import find_tables
 from foundry.readers.sniffing import PICTURES

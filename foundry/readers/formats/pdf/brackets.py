@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from foundry.readers.formats.pdf.layout import Line
+from foundry.readers.formats.pdf.lines import Line
 
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc]")
 _MIRROR = str.maketrans("()[]{}<>«»\u2039\u203a", ")(][}{><»«\u203a\u2039")

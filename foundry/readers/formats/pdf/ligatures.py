@@ -11,7 +11,7 @@ from functools import cache
 from itertools import chain
 
 from foundry.files import english_pieces
-from foundry.readers.formats.pdf.layout import Line
+from foundry.readers.formats.pdf.lines import Line
 
 UNNAMED = "\ufdd0"
 """Placeholder for a glyph without characters; it does not occur in text."""

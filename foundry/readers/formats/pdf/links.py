@@ -11,7 +11,7 @@ import numpy as np
 
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.office.links import write_link
-from foundry.readers.formats.pdf.layout import Line
+from foundry.readers.formats.pdf.lines import Line
 from foundry.readers.formats.pdf.rows import Word
 
 MAX_LINKS_OF_PAGE = 1_000

@@ -17,8 +17,8 @@ from foundry.readers.formats.pdf.characters import Boxes, Characters
 from foundry.readers.formats.pdf.divided import JOINT
 from foundry.readers.formats.pdf.drawings import find_pictures, find_rules
 from foundry.readers.formats.pdf.forms import Filled, find_filled
-from foundry.readers.formats.pdf.layout import Line, order, put_in_tables, split_lines
 from foundry.readers.formats.pdf.ligatures import UNNAMED
+from foundry.readers.formats.pdf.lines import Line, order, put_in_tables, split_lines
 from foundry.readers.formats.pdf.links import find_links, write_links
 from foundry.readers.formats.pdf.raised import SMALLER, find_raised, write_raised
 from foundry.readers.formats.pdf.rows import Word, find_rows

@@ -20,8 +20,9 @@ from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise, normalise_line
 from foundry.readers.formats import pictures
 from foundry.readers.formats.pdf.brackets import mend_brackets
-from foundry.readers.formats.pdf.layout import Entry, Line, compose
+from foundry.readers.formats.pdf.layout import Entry, compose
 from foundry.readers.formats.pdf.ligatures import name_ligatures
+from foundry.readers.formats.pdf.lines import Line
 from foundry.readers.formats.pdf.page import PageReader
 from foundry.readers.formats.pdf.running import drop_running_lines
 from foundry.readers.formats.pdf.streams import find_damaged_streams

@@ -7,7 +7,8 @@ from itertools import chain
 from statistics import median
 
 from foundry.documents.left_out import Omission
-from foundry.readers.formats.pdf.layout import LARGER, Line, body_size
+from foundry.readers.formats.pdf.layout import LARGER, body_size
+from foundry.readers.formats.pdf.lines import Line
 from foundry.readers.notes import leave_out
 
 EDGE_LINES = 3

@@ -8,7 +8,7 @@ from document_files import Text, pdf, stream
 from foundry.documents import RawDocument, Reading, Skipped
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.pdf.brackets import mend_brackets
-from foundry.readers.formats.pdf.layout import Line
+from foundry.readers.formats.pdf.lines import Line
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 
