@@ -221,6 +221,7 @@ def test_ways_of_writing_versions_and_units(written: str, other: str) -> None:
         ("codes 200,301 and 1,2", "code 200301 200 301 1 2"),
         ("at 09:30", "9:30 09 30"),
         ("09:30:15 or 19:30", "9:30:15 09 30 15 19:30 19"),
+        ("00:30 or 0:30", "0:30 00 30"),
     ],
 )
 def test_numbers_with_commas_and_times(text: str, terms: str) -> None:
