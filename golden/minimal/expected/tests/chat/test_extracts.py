@@ -373,7 +373,8 @@ def test_names_of_the_user_in_a_message_do_not_hide_what_else_it_says() -> None:
     text = events((asked,), match="weak", unknown=("V9",))[1][1]["text"]
     assert text.startswith(f"{denial}\n\nThe documents may not answer this; the closest sentences")
     assert f"{SENTENCE} [1]" in text
-    for turn, match in [(Turn("user", "V9: no pump"), "weak"), (asked, "none")]:
+    cases: list[tuple[Turn, Match]] = [(Turn("user", "V9: no pump"), "weak"), (asked, "none")]
+    for turn, match in cases:
         found: Any = events((turn,), match=match, unknown=("V9",))
         assert found[1][1]["text"] == denial == found[2][1]["notice"]
 

@@ -37,7 +37,7 @@ from .patterns import DASHES, JOINT, token_pattern
 from .remembering import remember
 from .spelling import american
 
-VERSION = 9  # Changes whenever the terms of any text change.
+VERSION = 10  # Changes whenever the terms of any text change.
 
 ENGLISH_STOP_WORDS = frozenset(
     "a an and are as at be been but by can could did do does for from had has have how i if in into"
@@ -240,7 +240,7 @@ class Tokenizer:
     def _identifier_terms(self, surface: str, pieces: list[str], parts: list[str]) -> list[str]:
         whole = bare(surface.replace("-", "").replace("_", "").casefold())
         if _CLOCK.fullmatch(surface) is not None:
-            whole = surface.lstrip("0")
+            whole = surface[1:]
         terms = [whole] if whole else []
         # A lone letter, or a number split from its letter (the 40 of D40), is not meaningful.
         numbers = {piece.casefold() for piece in pieces}
