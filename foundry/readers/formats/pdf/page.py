@@ -178,7 +178,7 @@ class PageReader:
         """
         # PDFium joins hyphenated words, so one line of its text may span two lines of the page.
         sides = np.stack([begins[:, 1], ends[:, 3]])
-        tops, bottoms = np.clip(1 - sides / self.height, 0.0, 1.0).tolist()
+        tops, bottoms = np.clip((self.top - sides) / self.height, 0.0, 1.0).tolist()
         types = self._characters.types([stretches[0].start for stretches in joined])
         # Sizes are rounded to half points, so that sizes that were meant to be equal are equal.
         return [
@@ -236,7 +236,6 @@ class PageReader:
 
     def _fill(self, lines: list[Line], words: list[Word]) -> None:
         """Insert the values of the page's fields next to their labels."""
-        shift = self.top - self.height
         for filled in find_filled(self._page, self._number):
             note_source(filled.text)
             top, bottom = self.top - filled.top, self.top - filled.bottom
@@ -246,7 +245,7 @@ class PageReader:
             if near is None:
                 words.append(Word(filled.text, filled.left, filled.right, top, bottom, len(lines)))
                 size = lines[-1].size if lines else bottom - top
-                top, bottom = ((each - shift) / self.height for each in (top, bottom))
+                top, bottom = (each / self.height for each in (top, bottom))
                 lines.append(Line(filled.text, size, max(top, 0.0), min(bottom, 1.0)))
                 continue
             if filled.is_box and 0 <= near.left - filled.right < near.bottom - near.top:

@@ -269,6 +269,15 @@ def test_invisible_text_is_left_out(sandbox: Sandbox) -> None:
     assert (reading.words.left_out, reading.words.unaccounted) == ({Omission.HIDDEN: 4}, 0)
 
 
+def test_paragraphs_of_a_cropped_page_are_separate(sandbox: Sandbox) -> None:
+    drawn = (
+        "BT /F 10 Tf 72 740 Td (The first paragraph.) Tj ET"
+        " BT /F 10 Tf 72 640 Td (The second paragraph.) Tj ET"
+    )
+    reading = read_file(page_of(drawn, "/CropBox[0 300 600 800]"), sandbox).reading
+    assert reading.text == "The first paragraph.\n\nThe second paragraph."
+
+
 def test_invisible_text_of_scans_is_read(sandbox: Sandbox) -> None:
     picture = "/XObject<</I 20 0 R>>"
     image = (
@@ -338,6 +347,11 @@ def test_damaged_streams_are_reported(is_ascii: bool, sandbox: Sandbox) -> None:
     assert whole.damaged == ()
     assert whole.text.count("Line") == 50
     assert read_file(page(packed[: len(packed) // 2]), sandbox).reading.damaged == ("object 11",)
+
+
+def test_pdfs_whose_only_text_is_damaged_are_skipped_as_damaged(sandbox: Sandbox) -> None:
+    data = b"<</Length 20/Filter/FlateDecode>>stream\n" + bytes(20) + b"\nendstream"
+    assert reason(pdf([[]], objects={11: data}), sandbox) == "damaged"
 
 
 def test_pages_without_text_need_ocr(sandbox: Sandbox) -> None:
