@@ -76,11 +76,14 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     pages = [_read_page(document, number, ocr=ocr) for number in range(count)]
     if document.get_formtype() == raw.FORMTYPE_XFA_FULL and _is_hint(pages):
         raise UnreadableError(Reason.NEEDS_ADOBE_READER)
+    damaged = [f"object {name}" for name in find_damaged_streams(content)]
+    for name in damaged:
+        note_damage(name)
     if not any(_LETTER_OR_DIGIT.search(line.text) for page in pages for line in page.lines):
+        if damaged:
+            raise UnreadableError(Reason.DAMAGED, ", ".join(damaged[:9]))
         seen = Reason.ILLEGIBLE if any(page.unsure for page in pages) else Reason.NO_TEXT
         raise UnreadableError(seen if ocr else Reason.NEEDS_OCR, f"{count} pages")
-    for name in find_damaged_streams(content):
-        note_damage(f"object {name}")
     details = document.get_metadata_dict()
     title = " ".join(normalise(details.get("Title", "")).split())
     reading = compose(
