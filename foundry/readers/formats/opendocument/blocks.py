@@ -276,9 +276,7 @@ class Blocks:
             own = [each for each in ranges if _sheet_of(each) == name]
             add_sheet(composer, table, name, self._cells.read, own)
             used = (cell.get(f"{TABLE}content-validation-name", "") for cell in table.iter(CELL))
-            composer.text(
-                "\n".join(prompts[each] for each in dict.fromkeys(used) if prompts.get(each))
-            )
+            composer.text("\n".join(filter(None, map(prompts.get, dict.fromkeys(used)))))
             self._add_referred(composer, self._inline.take())
             for shapes in table.iter(f"{TABLE}shapes"):
                 self.add(composer, shapes)

@@ -25,8 +25,8 @@ class Layout:
         self.running = RunningLines()
         self.line = ScriptedText()
         self.last_line = self.line
-        self.shapes: list[CellShape] = []
-        self.next_shape = CellShape(0)
+        self._shapes: list[CellShape] = []
+        self._next_shape = CellShape(0)
         self._composer = Composer()
         self._items: list[str] = []
         self._cells: list[str] = []
@@ -105,10 +105,24 @@ class Layout:
         self._label = ""
         self._end_kept()
 
+    def shape_cells(self, word: str, number: int) -> None:
+        """Begin the shapes of a row's cells (`trowd`), or merge or end the next one."""
+        if word == "trowd":
+            self._shapes.clear()
+            self._next_shape = CellShape(0)
+        elif word == "cellx":
+            self._next_shape.edge = number
+            self._shapes.append(self._next_shape)
+            self._next_shape = CellShape(0)
+        elif word == "clmrg":
+            self._next_shape.is_right = True
+        else:
+            self._next_shape.is_below = True
+
     def end_row(self) -> None:
         """End a row; its cells have the shapes that were defined last."""
         if self._cells:
-            self._table.rows.append((self._cells, [*self.shapes]))
+            self._table.rows.append((self._cells, [*self._shapes]))
             self._cells = []
 
     def finish(self) -> Reading:

@@ -4,7 +4,6 @@ Foundry has its own reader, because the available library drops notes, text boxe
 all charsets but the first.
 """
 
-import re
 from dataclasses import replace
 
 from foundry.documents import Reading
@@ -15,15 +14,14 @@ from foundry.readers.contract import FileReader
 from foundry.readers.dates import normalise_date
 from foundry.readers.formats.office.fields import shown_by
 from foundry.readers.formats.office.headings import level_of_style
-from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.running import PAGE_NUMBER
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.rtf.charsets import without_utf_8
+from foundry.readers.formats.rtf.fields import Field
 from foundry.readers.formats.rtf.groups import Groups
 from foundry.readers.formats.rtf.layout import Layout
 from foundry.readers.formats.rtf.numbering import LISTS, OLD_LISTS, Level, Numbering
-from foundry.readers.formats.rtf.state import Field, State
-from foundry.readers.formats.rtf.tables import CellShape
+from foundry.readers.formats.rtf.state import State
 from foundry.readers.formats.rtf.words import (
     CONTENTS,
     MATH,
@@ -35,8 +33,6 @@ from foundry.readers.formats.rtf.words import (
     TRANSPARENT,
 )
 from foundry.readers.notes import leave_out
-
-_INSTRUCTION = re.compile(r'\s*(\w+)(?:\s+(?:"([^"]*)"|([^\s\\]+)))?')
 
 
 def read(content: bytes) -> Reading:
@@ -143,12 +139,9 @@ class _Interpreter(Groups):
         elif name == "title":
             self._title = text.strip() or None
         elif name == "style":
-            outline = state.outline
             level = level_of_style(text.split(";")[0])
             level = level or self._headings.get(-1 if state.parent is None else state.parent, 0)
-            if outline is not None:
-                level = outline + 1 if outline < 9 else 0
-            self._headings.setdefault(state.style, level)
+            self._headings.setdefault(state.style, state.outlined(level))
         elif name == "sn":
             self._property = text.strip()
         elif (
@@ -162,16 +155,13 @@ class _Interpreter(Groups):
         elif name == "ffl" and state.field is not None:
             state.field.choices.append(text)
         elif name == "fldrslt" and state.field is not None and state.target is not None:
-            self._close_result(state.field, state.target)
+            state.field.close_result(state.target)
         elif name == "field" and state.field is not None and not state.field.is_shown:
             self.put(shown_by(str(state.field.instruction)))
         elif name == "upr":
             self._unicode_targets.pop()
-        elif name in MATH and state.target is not None:
-            state.target.flush()
-            inner = "".join(state.target.parts[state.math_start :]).strip()
-            shown = inner if inner.isalnum() or len(inner) == 1 else f"({inner})"
-            state.target.parts[state.math_start :] = [f"{MATH[name]}{shown}" if inner else ""]
+        elif name in MATH:
+            state.write_math(MATH[name])
 
     def _name_list(self, _: str, number: int | None) -> None:
         if any(state.closes == "listoverridetable" for state in self.states[-3:]):
@@ -241,37 +231,20 @@ class _Interpreter(Groups):
         state = self.states[-1]
         if state.target is None or state.field is None:
             return
-        name = _instruction(state.field)[0]
+        name = state.field.name_and_argument()[0]
         if name in CONTENTS:
             self._open("contents", ScriptedText())
         elif name in PAGES and state.target is not self._layout.line:
             state.target.put(PAGE_NUMBER)
             self.set(target=None)
         else:
-            state.target.flush()
-            state.field.start = len(state.target.parts)
-            state.field.line = state.target
+            state.field.open_result(state.target)
             self.set(closes=word)
-
-    def _close_result(self, field: Field, target: ScriptedText) -> None:
-        if field.line is not target:
-            return
-        target.flush()
-        name, argument = _instruction(field)
-        text = "".join(target.parts[field.start :])
-        field.is_shown = bool(text.strip())
-        if name == "HYPERLINK":
-            target.parts[field.start :] = [write_link(text, argument)]
-        elif name == "FORMCHECKBOX" and not text.strip():
-            target.put("☒" if field.chosen else "☐")
-        elif name == "FORMDROPDOWN" and not text.strip() and 0 <= field.chosen < len(field.choices):
-            target.put(field.choices[field.chosen])
 
     def _choose(self, word: str, number: int | None) -> None:
         field = self.states[-1].field
-        # 25 means that the default is unchanged.
-        if field is not None and number is not None and (word == "ffdefres" or number != 25):
-            field.chosen = number
+        if field is not None and number is not None:
+            field.choose(number, is_default=word == "ffdefres")
 
     def _end_nested_row(self, _: str, __: int | None) -> None:
         """End a row of a nested table; only the text of the table is kept."""
@@ -284,20 +257,8 @@ class _Interpreter(Groups):
             self._dates.setdefault(name, {})[word] = (number or 0) % 10_000
 
     def _shape(self, word: str, number: int | None) -> None:
-        shapes = self._layout.shapes
-        if self.states[-1].target is None:
-            return
-        if word == "trowd":
-            shapes.clear()
-            self._layout.next_shape = CellShape(0)
-        elif word == "cellx":
-            self._layout.next_shape.edge = number or 0
-            shapes.append(self._layout.next_shape)
-            self._layout.next_shape = CellShape(0)
-        elif word == "clmrg":
-            self._layout.next_shape.is_right = True
-        else:
-            self._layout.next_shape.is_below = True
+        if self.states[-1].target is not None:
+            self._layout.shape_cells(word, number or 0)
 
     def end_paragraph(self) -> None:
         state = self.states[-1]
@@ -308,9 +269,7 @@ class _Interpreter(Groups):
         if state.is_in_table:
             self.put("\n")
             return
-        heading = self._headings.get(state.style, 0)
-        if state.outline is not None:
-            heading = state.outline + 1 if state.outline < 9 else 0
+        heading = state.outlined(self._headings.get(state.style, 0))
         self._label(state)
         self._layout.indent = state.indent
         self._layout.end_paragraph(heading)
@@ -333,12 +292,6 @@ class _Interpreter(Groups):
     def _tell_dropped(self) -> None:
         leave_out(Omission.HIDDEN, "".join(self.dropped))
         self.dropped.clear()
-
-
-def _instruction(field: Field) -> tuple[str, str]:
-    """Return a field's name and its first argument."""
-    found = _INSTRUCTION.match(str(field.instruction))
-    return (found[1].upper(), found[2] or found[3] or "") if found else ("", "")
 
 
 READER = FileReader(

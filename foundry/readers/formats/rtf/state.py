@@ -1,25 +1,10 @@
 """Properties of an RTF group, until its closing brace."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.rtf.fields import Field
 from foundry.readers.formats.rtf.numbering import Level
-
-
-@dataclass(slots=True)
-class Field:
-    """A field: its instruction, and the position of its result in the line.
-
-    `choices` are the options of a form field, and `chosen` is the position of the selected one;
-    `is_shown` is whether the result has any text.
-    """
-
-    instruction: ScriptedText = field(default_factory=ScriptedText)
-    line: ScriptedText | None = None
-    start: int = 0
-    choices: list[str] = field(default_factory=list)
-    chosen: int = 0
-    is_shown: bool = False
 
 
 @dataclass(slots=True)
@@ -49,3 +34,18 @@ class State:
     label: str = ""
     math_start: int = 0
     is_first: bool = True
+
+    def outlined(self, level: int) -> int:
+        """Return the level of a heading by the outline, or else the given one; 0 is body text."""
+        if self.outline is None:
+            return level
+        return self.outline + 1 if self.outline < 9 else 0
+
+    def write_math(self, sign: str) -> None:
+        """Write a sign before a part of a formula that ends, in brackets if it needs them."""
+        if self.target is None:
+            return
+        self.target.flush()
+        inner = "".join(self.target.parts[self.math_start :]).strip()
+        shown = inner if inner.isalnum() or len(inner) == 1 else f"({inner})"
+        self.target.parts[self.math_start :] = [f"{sign}{shown}" if inner else ""]
