@@ -115,7 +115,7 @@ class RenderError(FoundryError):
 
 
 class PublishError(FoundryError):
-    """An engine refused an index, or its results differ; the published version is unchanged."""
+    """An engine refused an index, or its results differ; says which version is published."""
 
 
 class ExportError(FoundryError):

@@ -118,7 +118,7 @@ def test_points_contain_all_searched_data(content: Content) -> None:
                 is_heading.add(term)
                 value = count / NAMED
             sparse[chunk][key % 4294967296] = round(value, 9)
-    # Terms of headings sort between others, and both are found.
+    # The terms of headings are adjacent in the vocabulary, which has terms of text too.
     assert is_heading == set(range(min(is_heading), max(is_heading) + 1))
     assert len(is_heading) < len(rows.term_keys)
     assert len(made) == len(chosen)

@@ -280,6 +280,24 @@ def test_versions_coexist_until_the_old_one_is_dropped(
     assert (served.versions(), served.current()) == ({second}, second)
 
 
+def test_an_error_after_the_switch_says_that_the_new_version_is_published(
+    served: Place, index: Path, other_index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = Content.open(other_index).version
+    served.publish(index)
+
+    def fail(*_: object) -> None:
+        if served.kind == "pgvector":
+            raise psycopg.OperationalError("the connection is lost")
+        raise StoreUnreachableError("the connection is lost")
+
+    monkeypatch.setattr(f"foundry.stores.{served.kind}.publishing._drop_stale", fail)
+    said = "the new version is published, but older ones were not dropped"
+    with pytest.raises(PublishError, match=f"the connection is lost; {said}"):
+        served.publish(other_index)
+    assert served.current() == second
+
+
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """A fake clock for publishing to Qdrant; tests set `now`."""

@@ -67,7 +67,7 @@ def lane_numbers(folder: Path) -> dict[str, str]:
 
 
 def scores(folder: Path, tmp_path: Path) -> dict[str, str]:
-    """Return the page's text for the hits, by the pattern that finds it."""
+    """Return what the page should say of the hits, by patterns that match what it says."""
     found = {}
     with rendered_server(tmp_path, "told", "") as server:
         server.load(folder)

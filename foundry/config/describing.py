@@ -60,7 +60,7 @@ def _describe(detail: ErrorDetails) -> str:
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Return the keys of the table at a location."""
+    """Return the keys that the table around a location may have."""
     table: type[BaseModel] = ConfigFile
     for part in location[:-1]:
         if part in SOURCES:

@@ -79,7 +79,7 @@ class Config(ConfigFile):
 
     @property
     def has_own_statistics(self) -> bool:
-        """Whether scores reveal nothing about documents that the caller may not see."""
+        """Whether scores are computed only from documents that the caller may see."""
         server = self.server
         return isinstance(server, access.AccessKeys) and server.has_own_statistics
 

@@ -60,7 +60,7 @@ class StaticEmbedder(Embedder):
 
     @property
     def embedded(self) -> int:
-        """Number of texts embedded and observed so far."""
+        """Number of texts observed so far, including those of a resumed build."""
         return self._texts
 
     def embed_documents(

@@ -150,7 +150,7 @@ def _take(values: object, found: dict[str, _Lines]) -> None:
     if "thumb" in values:
         thumb, document = values["thumb"], values.get("document")
         if thumb not in ("up", "down") or not isinstance(document, str):
-            raise ValueError("thumb must be up or down, for a document")
+            raise ValueError("thumb must be up or down, and document an id")
         found[key].thumbs[document] += 1 if thumb == "up" else -1
     else:
         match, documents = values.get("match"), values.get("documents")

@@ -1,4 +1,4 @@
-"""Composes an export from its basis: server files, locks and bills of materials."""
+"""Composes the files of an export: the server, its locks and its bills of materials."""
 
 import ast
 from collections.abc import Mapping

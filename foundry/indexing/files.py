@@ -147,7 +147,7 @@ class StoredRows:
             write_array(_beside(path, str(number)), column)
 
     def span(self, first: int, last: int) -> slice:
-        """Return the slice of the entries of rows `first` to `last`."""
+        """Return the slice of the entries of the rows from `first` to before `last`."""
         return slice(int(self.offsets[first]), int(self.offsets[last]))
 
     def bytes(self, row: int) -> bytes:

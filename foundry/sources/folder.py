@@ -54,7 +54,7 @@ def look(source: FolderSource, *, only_folders: bool = False) -> Iterator[Found 
 
 
 def find_folders(source: FolderSource) -> Iterator[str | Skipped]:
-    """Yield the paths of the folders that `look` enters, and of those it cannot enter.
+    """Yield the path of each folder that `look` enters, and a Skipped for each that it cannot.
 
     Raises SourceError like `look`.
     """

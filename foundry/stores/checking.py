@@ -14,6 +14,7 @@ from foundry.runtime.store.records import RecordEngine
 from foundry.runtime.store.restriction import Restriction, restrict
 from foundry.runtime.store.store import Edition, Engine
 from foundry.stores.content import Content
+from foundry.stores.options import UNCHANGED
 from foundry.stores.records import Records
 
 QUESTIONS = 20
@@ -190,6 +191,6 @@ def _difference(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> float
 
 def _disagreement(said: str) -> PublishError:
     return PublishError(
-        f"the engine's results differ from the index: {said}; the published version is unchanged",
+        f"the engine's results differ from the index: {said}; {UNCHANGED}",
         hint="publish again; if that fails too, check the version of the engine",
     )

@@ -9,6 +9,10 @@ INCREMENTAL_QUESTIONS = 5
 AGAIN = "publish with --again, which reloads this version"
 """The hint when an engine lacks part of a version."""
 
+UNCHANGED = "the published version is unchanged"
+NOT_DROPPED = "the new version is published, but older ones were not dropped"
+"""What an error says about the versions in an engine."""
+
 
 @dataclass(frozen=True, slots=True)
 class PublishOptions:

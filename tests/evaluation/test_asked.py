@@ -115,7 +115,7 @@ BAD: dict[str, dict[str, Any] | str] = {
     "not an object with a query": "[]",
     "the query cannot be asked": {"query": " ?! ", "match": "weak", "documents": []},
     "must have a match (weak or none) and documents, or a thumb": asked("a", match="strong"),
-    "thumb must be up or down, for a document": {"query": "a", "thumb": "up"},
+    "thumb must be up or down, and document an id": {"query": "a", "thumb": "up"},
 }
 
 

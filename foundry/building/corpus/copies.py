@@ -1,11 +1,11 @@
 """Finds documents with equal texts; of each group, the one with the best path is kept.
 
-Two documents are copies if title and text have the same words in the same order and case; a title
-that only repeats file name or id is ignored. With `near`, they may also differ in a few words
-(`corpus.near_copies`), if the facts of their signatures agree.
+Two documents are copies if their titles and their texts have the same words in the same order and
+case; a title that only repeats the file name or the id is ignored. With `near`, they may also
+differ in a few words (`corpus.near_copies`), if the facts of their signatures agree.
 
-The best path is one that is not named like a copy. If there are several, it is, in this order, one
-of the first source, one with the fewest parts, the shortest, or the first alphabetically.
+Paths that are named like a copy come last. Among the others, the best is of the first source, has
+the fewest parts, is the shortest, and is the first alphabetically, in this order.
 """
 
 import re

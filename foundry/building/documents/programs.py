@@ -21,7 +21,7 @@ from foundry.runtime.retrieval.encoder import EncoderLayout
 
 ROOT = Path(foundry.__file__).parent
 READING_EXTRAS = ("code", "ocr", "office", "rst", "wiki")
-"""The extras of Foundry with libraries of readers."""
+"""Foundry's extras that install libraries for readers."""
 
 _PREPARER = "building/documents/preparer.py"
 _REGISTRY = "readers/registry.py"

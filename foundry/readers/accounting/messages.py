@@ -107,7 +107,7 @@ _PAGES = {
     222: "cp874",
     238: "cp1250",
 }
-# The second byte of such a character may be an ASCII letter.
+# In code pages of two bytes, the second byte of a character may be an ASCII letter.
 _BYTES = re.compile(r"(?:\\'[0-9A-Fa-f]{2}|[\x80-\xff])(?:\\'[0-9A-Fa-f]{2}|[^\\{}\r\n])*")
 _ESCAPED = re.compile(r"\\'([0-9A-Fa-f]{2})")
 _UNICODE = re.compile(r"\\u(-?\d{1,6})[ ]?(?:\\'[0-9A-Fa-f]{2}|[^\\{}\n])?")

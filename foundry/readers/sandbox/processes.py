@@ -40,9 +40,10 @@ _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_TH
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits for one document: bytes of address space and of the answer, and seconds.
+    """Limits for one document: bytes of address space (`memory`) and of the `answer`.
 
-    `seconds_per_megabyte` is added to both times, for work that grows with the file.
+    `cpu` and `wall` are seconds of processor time and of real time. For each megabyte of the
+    document, `seconds_per_megabyte` is added to both.
     """
 
     memory: int = 2 << 30

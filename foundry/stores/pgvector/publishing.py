@@ -25,7 +25,13 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.stores.checking import Agreement, Outcome, compare_lanes, compare_records
 from foundry.stores.content import Content, batches
 from foundry.stores.differing import Difference, Held, bucket_shift, find_difference
-from foundry.stores.options import AGAIN, INCREMENTAL_QUESTIONS, PublishOptions
+from foundry.stores.options import (
+    AGAIN,
+    INCREMENTAL_QUESTIONS,
+    NOT_DROPPED,
+    UNCHANGED,
+    PublishOptions,
+)
 from foundry.stores.pgvector.loading import load_rows
 from foundry.stores.pgvector.tables import (
     ANALYZE,
@@ -121,7 +127,8 @@ def publish(
         with connection.transaction():
             engine = _Unpublished(connection, address, settings)
             agreement = _switch(tables, rows, loaded, engine, reporter, settings)
-        dropped = _drop_stale(tables, options.grace)
+        with _explained(settings.name, NOT_DROPPED):
+            dropped = _drop_stale(tables, options.grace)
     return Outcome(not known or options.again, agreement, tuple(dropped))
 
 
@@ -220,7 +227,7 @@ def _switch(
         if count != len(rows):
             raise PublishError(
                 f"PostgreSQL, schema {tables.schema}: {count} rows of index {content.version},"
-                f" expected {len(rows)}; the published version is unchanged",
+                f" expected {len(rows)}; {UNCHANGED}",
                 hint=AGAIN,
             )
     with reporter.step("Comparing", "engines", 1) as progress:
@@ -275,12 +282,12 @@ _HINTS: tuple[tuple[tuple[type[psycopg.Error], ...], str], ...] = (
 
 
 @contextmanager
-def _explained(name: str) -> Iterator[None]:
+def _explained(name: str, state: str = UNCHANGED) -> Iterator[None]:
     try:
         yield
     except psycopg.Error as error:
         first_line = str(error).strip().partition("\n")[0]
         raise PublishError(
-            f"PostgreSQL, schema {name}: {first_line}; the published version is unchanged",
+            f"PostgreSQL, schema {name}: {first_line}; {state}",
             hint=next(hint for kinds, hint in _HINTS if isinstance(error, kinds)),
         ) from None

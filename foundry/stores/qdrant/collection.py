@@ -25,6 +25,7 @@ from foundry.runtime.store.qdrant.rows import (
     marker_id,
     rows_of,
 )
+from foundry.stores.options import UNCHANGED
 from foundry.stores.qdrant.points import CODE
 
 FORMAT = 3
@@ -232,9 +233,7 @@ class Collection:
                 return
 
     def _refusal(self, problem: str, hint: str) -> PublishError:
-        return PublishError(
-            f"Qdrant, {self.name}: {problem}; the published version is unchanged", hint=hint
-        )
+        return PublishError(f"Qdrant, {self.name}: {problem}; {UNCHANGED}", hint=hint)
 
 
 def after(number: int) -> models.Filter:

@@ -37,7 +37,13 @@ from foundry.stores.differing import (
     find_difference,
     sum_buckets,
 )
-from foundry.stores.options import AGAIN, INCREMENTAL_QUESTIONS, PublishOptions
+from foundry.stores.options import (
+    AGAIN,
+    INCREMENTAL_QUESTIONS,
+    NOT_DROPPED,
+    UNCHANGED,
+    PublishOptions,
+)
 from foundry.stores.qdrant.collection import Collection, Marker, after, in_buckets
 from foundry.stores.qdrant.points import Points
 from foundry.stores.rows import Rows
@@ -119,6 +125,7 @@ def publish(
             agreement = _compare(content, client, publishing, loaded, reporter)
             collection.check_claim()
             _switch(collection, markers, loaded.marker, agreement)
+        with _explained(settings.name, NOT_DROPPED), translated(content.version):
             dropped = _drop_stale(collection, options.grace)
     finally:
         client.close()
@@ -212,7 +219,7 @@ def _check_count(collection: Collection, marker: Marker) -> None:
     if count != marker.chunks:
         raise PublishError(
             f"Qdrant, {collection.name}: {count:,} rows of index {marker.version}, expected"
-            f" {marker.chunks:,}; the published version is unchanged",
+            f" {marker.chunks:,}; {UNCHANGED}",
             hint=AGAIN,
         )
 
@@ -230,7 +237,7 @@ def _prepare_graph(collection: Collection, reporter: Reporter) -> None:
             if status == models.CollectionStatus.RED or time.monotonic() > limit:
                 raise PublishError(
                     f"Qdrant, {name}: its graph is not finished, and the collection is"
-                    f" {status.value}; the published version is unchanged",
+                    f" {status.value}; {UNCHANGED}",
                     hint="see the engine's log, then publish again",
                 )
             polls = polls + 1 if status == models.CollectionStatus.GREEN else 0
@@ -285,11 +292,11 @@ def _drop_stale(collection: Collection, grace: float) -> list[str]:
 
 
 @contextmanager
-def _explained(name: str) -> Iterator[None]:
+def _explained(name: str, state: str = UNCHANGED) -> Iterator[None]:
     try:
         yield
     except StoreError as error:
         raise PublishError(
-            f"Qdrant, {name}: {error.message}; the published version is unchanged",
+            f"Qdrant, {name}: {error.message}; {state}",
             hint="start it, or correct QDRANT_URL and QDRANT_API_KEY; then publish again",
         ) from None

@@ -44,7 +44,7 @@ class BlockParser:
         rules = self._parser.block.ruler
         rules.before("code", "plain", _pass_over)
         rules.before("plain", "formula", _formula, {"alt": ["paragraph", "reference"]})
-        # Nothing else begins with `#`, and many lines are headings.
+        # Checked first, since many lines are headings; no other rule matches a line with `#`.
         rules.before("code", "heading first", heading)
 
     def parse(self, text: str) -> Parsed:

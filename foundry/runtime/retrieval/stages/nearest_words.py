@@ -69,7 +69,7 @@ def mask_of(codes: Sequence[int]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a corpus and of a dictionary, as corrections; see `CorrectionLayout`."""
+    """The words that misspelt words can be corrected to; see `CorrectionLayout`."""
 
     codes: dict[str, int]
     starts: NDArray[np.uint32]

@@ -1,4 +1,4 @@
-"""Pandoc's tables, whose columns are runs of dashes, are read as tables, except in code."""
+"""Pandoc's tables with runs of dashes below or around columns are tables, except in code."""
 
 import pytest
 

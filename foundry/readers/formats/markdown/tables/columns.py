@@ -1,4 +1,4 @@
-"""Rewrites Pandoc's simple and multiline tables, whose columns are runs of dashes, as pipe tables.
+"""Rewrites Pandoc's simple and multiline tables as pipe tables; runs of dashes mark columns.
 
   Fruit     Kg
 --------- ----
