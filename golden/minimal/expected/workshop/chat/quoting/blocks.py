@@ -261,7 +261,7 @@ class _Reader:
         return Listing(tuple(items))
 
     def _item_lines(self, item: re.Match[str]) -> list[str]:
-        """Consume the lines of an item, without their indent."""
+        """Consume the lines of an item, and return them without their indent."""
         depth, width = indent_width(item[1]), item.end()
         lines = [item.string[item.end() :]]
         self._at += 1
