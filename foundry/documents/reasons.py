@@ -134,6 +134,10 @@ REMEDIES: Mapping[str, str] = {
         "sqlite3 FILE -header -csv 'SELECT * FROM TABLE' > TABLE.csv writes a table of SQLite,"
         ' which [[sources]] with type = "records" reads'
     ),
+    Reason.HOLDS_DTD: (
+        "xmllint --noent --dropdtd FILE > COPY.xml fills in its entities; use it only for files"
+        " that you trust"
+    ),
     Reason.OLD_OFFICE: "save it in a newer format, such as .docx",
     Reason.OLD_POWERPOINT: "soffice --convert-to pptx FILE converts it",
     Reason.OLD_WORD: "soffice --convert-to docx FILE converts it",

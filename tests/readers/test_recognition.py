@@ -121,6 +121,7 @@ def test_report_explains_ocr_and_counts_unsure_lines() -> None:
     ("reason", "remedy"),
     [
         (Reason.DATABASE, "to read them: sqlite3 FILE -header -csv"),
+        (Reason.HOLDS_DTD, "to read them: xmllint --noent --dropdtd FILE"),
         (Reason.OLD_WORD, "to read them: soffice --convert-to docx FILE"),
         (Reason.POSTSCRIPT, "to read them: ps2pdf FILE"),
     ],
