@@ -22,8 +22,8 @@ def fetch_all(
     """Fetch remote sources; the network is not needed afterwards.
 
     Pages and repositories are kept in `state` between builds; `policy` decides which private hosts
-    may be contacted. Returns the sources and reports of fetching. Raises SourceError if too little
-    of a source could be fetched, BuildError if the pages cannot be stored.
+    may be contacted. Returns all sources in order, and the results of fetching. Raises SourceError
+    if a source, or enough of it, cannot be fetched, BuildError if pages cannot be stored.
     """
     ready: dict[str, Fetched] = {}
     traffic: dict[str, dict[str, int]] = {}
@@ -58,7 +58,7 @@ _FETCHERS: tuple[tuple[type[Table], Callable[..., Delivery]], ...] = (
 
 
 def stamp(source: ReadySource) -> str | None:
-    """Return the stamp of a table; None for other sources, and if the stamp is not reliable."""
+    """Return the stamp of a table; None for other sources, or if there is no reliable stamp."""
     if not isinstance(source, RecordsSource):
         return None
     try:

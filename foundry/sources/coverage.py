@@ -31,7 +31,8 @@ class Coverage:
 
     `found` counts urls, each of which is fetched, unchanged (fetched by an earlier build and,
     according to the server, not modified since), refused or failed. `markdown` counts pages whose
-    Markdown version was read. `skipped` lists refused and failed urls.
+    Markdown version was read. `skipped` lists refused and failed urls, up to MAX_LISTED for
+    each reason.
     """
 
     source: str
@@ -88,7 +89,7 @@ class Coverage:
         return {"fetched": self.fetched, "unchanged": self.unchanged}
 
     def check(self, minimum: float, *, is_complete: bool) -> None:
-        """Raise SourceError if the coverage is below `minimum` or unknown."""
+        """Raise SourceError if the coverage is below `minimum` or unknown; not if that is 0."""
         if not minimum or (self.share >= minimum and is_complete):
             return
         gaps = [entry for entry in self.skipped if entry.reason not in NOT_EXPECTED]

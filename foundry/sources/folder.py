@@ -33,7 +33,10 @@ _OPEN_ROOT = _OPEN_FOLDER & ~os.O_NOFOLLOW
 
 
 class Found(NamedTuple):
-    """A regular file: its path relative to the root, with forward slashes, and its stamp."""
+    """A file or folder: its path relative to the root, with forward slashes, and its stamp.
+
+    Paths of folders end with a slash, except the root's, which is empty; their stamps are empty.
+    """
 
     key: str
     stamp: str
@@ -256,7 +259,10 @@ def _read_ignore_file(folder: int, prefix: bytes) -> tuple[IgnoreFile, ...]:
 
 
 def _read_regular(folder: int, name: bytes, max_bytes: int) -> tuple[bytes | None, os.stat_result]:
-    """Read a file; None if it changes meanwhile, is too large, or is not a regular file."""
+    """Return a file's content and status.
+
+    The content is None if the file changes meanwhile, is too large, or is not a regular file.
+    """
     file = os.open(name, _OPEN_FILE, dir_fd=folder)
     with os.fdopen(file, "rb") as stream:
         before = os.fstat(file)

@@ -37,7 +37,7 @@ class IgnoreFile:
 
     @classmethod
     def parse(cls, prefix: str, lines: Iterable[str]) -> Self:
-        """Compile the patterns of the file, as git does."""
+        """Compile the patterns of the file, leaving out malformed ones."""
         usable = [line for line in lines if _is_pattern(line)]
         return cls(prefix, pathspec.GitIgnoreSpec.from_lines(usable))
 

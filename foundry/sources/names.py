@@ -34,7 +34,7 @@ _BEGINNINGS_OF_DATA = (
     *("credential.", "credentials", "id_dsa", "id_ecdsa", "id_ed25519", "id_rsa", "passwords."),
     "secret.",
 )
-"""The same, but not for code either, such as `CredentialsProvider.java`."""
+"""The same, but code with such a name, like `CredentialsProvider.java`, is no secret either."""
 _BEGINNINGS_OF_JSON = (
     *("client-secret", "client_secret", "gcp-key", "gcp_key", "service-account", "service_account"),
     "serviceaccount",
@@ -79,13 +79,13 @@ def looks_secret(path: str) -> bool:
 
 
 def how_to_include(path: str) -> str:
-    """Return how to include this file, which looks like a secret, in foundry.toml."""
+    """Return what to write in foundry.toml to read this file, which looks like a secret."""
     pattern = json.dumps(indexed_name("/" + pattern_of(path)), ensure_ascii=False)
     return f"read with {pattern} in include"
 
 
 def how_to_include_ending(path: str) -> str:
-    """Return how to include files with this extension in foundry.toml."""
+    """Return what to write in foundry.toml to read files with this extension."""
     return f'read with "**/*{path[path.rindex(".") :]}" in include'
 
 

@@ -201,7 +201,7 @@ def _optional(values: Mapping[str, Any], column: str | None) -> str | None:
 
 
 def _title_of(values: Mapping[str, Any], column: str | None) -> str | None:
-    """Return the title of a row.
+    """Return the title of a row; None if it has none.
 
     A Unix time in a date column, in seconds or milliseconds, is written as a date and time.
     """
@@ -243,9 +243,9 @@ def _to_bytes(text: str) -> bytes:
 
 
 def _repair(text: str) -> str:
-    """Decode a short text that was not UTF-8 as Windows-1252.
+    """Return a short text, decoded as Windows-1252 if it was not UTF-8.
 
-    Readers decode titles, tags and metadata, in the charset of the text.
+    Titles, tags and metadata are left to readers, which decode them in the charset of the text.
     """
     if _is_encodable(text):
         return text

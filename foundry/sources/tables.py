@@ -1,6 +1,7 @@
-"""Reads a CSV or JSONL file row by row; malformed rows are skipped.
+"""Reads a CSV or JSONL file row by row; malformed rows become problems.
 
-Bytes that are not UTF-8 become lone surrogates (`surrogateescape`), so nothing is lost here.
+Bytes that are not UTF-8 become lone surrogates (`surrogateescape`), so they are not lost here. In
+UTF-16 files, they are replaced. NUL characters are removed.
 """
 
 import csv
@@ -49,7 +50,7 @@ class RowProblem:
 
 
 def read_rows(path: Path) -> Generator[Row | RowProblem, None, None]:
-    """Yield the rows of a file: CSV by its suffix, else JSONL. Raises OSError."""
+    """Yield the rows of a CSV file, if the suffix is .csv, or of a JSONL file. Raises OSError."""
     if path.suffix == ".csv":
         yield from read_csv(path)
     else:
@@ -58,7 +59,7 @@ def read_rows(path: Path) -> Generator[Row | RowProblem, None, None]:
 
 
 def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
-    """Yield the rows of a CSV file after the header, which is number 1.
+    """Yield the rows of a CSV file after the header; the header counts as a row in their places.
 
     The delimiter is the comma, unless the first line has more semicolons or tabs. Raises OSError if
     the file cannot be read.
@@ -125,7 +126,7 @@ class _TooLongError(Exception):
 
 
 def _lines_of(stream: IO[AnyStr], nul: AnyStr, ends: AnyStr, unit: str) -> Iterator[AnyStr]:
-    """Return an iterator over lines without NUL characters.
+    """Return an iterator over the lines, with NUL characters removed.
 
     It raises _TooLongError for a line that is too long, and then goes on with the next one.
     """

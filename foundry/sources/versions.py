@@ -51,8 +51,8 @@ def is_version(name: str) -> bool:
 def recognise_versions(source: FolderSource, paths: Iterable[str] | None = None) -> list[str]:
     """Return the folders of a source that contain versions of the same pages, newest first.
 
-    `paths` are the paths of its files, if known; "" stands for pages outside the other folders.
-    Raises SourceError.
+    `paths` are the paths of its files, if known. A folder "" stands for the pages outside the
+    others. If a name is not printable, none is returned. Raises SourceError.
     """
     if paths is None:
         paths = (each.key for each in folder.look(source) if isinstance(each, folder.Found))
@@ -114,7 +114,7 @@ def _candidates(paths: Iterable[str]) -> dict[str, dict[str, set[str]]]:
 
 
 def _related(folders: Mapping[str, set[str]], read: ReadText) -> Iterator[str]:
-    """Yield the folders that share pages, with similar texts, with another one."""
+    """Yield each folder that shares enough pages with another one, if their texts are similar."""
     related: set[str] = set()
     for name, pages in folders.items():
         others = sorted(

@@ -132,7 +132,7 @@ class BareRepository:
         return [commit.decode().strip() for commit in commits]
 
     def fetch_blobs(self, commits: Iterable[str], wanted: set[str]) -> int:
-        """Fetch the `wanted` blobs that the copy lacks; return how many there were."""
+        """Fetch the `wanted` blobs of these commits that the copy lacks; return their number."""
         trees = [f"{commit}^{{tree}}" for commit in commits]
         listing = ("rev-list", "--objects", "--no-object-names", "--missing=print")
         listed = self._run(*listing, *trees).decode().split()
@@ -146,14 +146,14 @@ class BareRepository:
         return len(missing)
 
     def entries(self, commit: str) -> Iterator[TreeEntry]:
-        """Yield the files of a commit, in byte order of paths."""
+        """Yield a commit's files, symbolic links and submodules, in byte order of paths."""
         for line in self._run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\0")[:-1]:
             described, _, path = line.partition(b"\t")
             mode, _, blob = described.decode().split()
             yield TreeEntry(mode, blob, path)
 
     def last_changes(self, commit: str) -> dict[bytes, Change]:
-        """Return the last commit, up to `commit`, that changed each path.
+        """Return the last change of each path, up to `commit`.
 
         A merge commit counts as the last change of everything that it added to its first parent.
         """

@@ -85,7 +85,7 @@ class FetchedRepository:
 
 
 def fetch(sources: Sequence[GitSource], state: Path, step: StartStep, policy: Policy) -> Delivery:
-    """Update the copies of repositories in `state`.
+    """Update the copies of repositories in `state`, and delete those of other repositories.
 
     Raises SourceError if git is missing, or a branch, tag or commit cannot be fetched.
     """

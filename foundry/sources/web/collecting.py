@@ -62,7 +62,7 @@ class Collector:
         )
 
     def collect(self) -> tuple[list[FetchedPage], Coverage]:
-        """Fetch everything; return the distinct pages in url order.
+        """Fetch everything; return the distinct pages in url order, and the coverage.
 
         Raises SourceError if too little could be fetched.
         """

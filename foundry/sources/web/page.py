@@ -43,8 +43,8 @@ _MARKDOWN_LINK = re.compile(r"\]\(\s*<?([^\s()<>]{1,2000})")
 class PageFacts:
     """The data extracted from a page; urls are absolute.
 
-    `links` are the distinct links that robots may follow, in order; `refresh` is the target of an
-    immediate redirect.
+    `links` are the distinct links that robots may follow, in order; `refresh` is the target of a
+    redirect after at most MAX_REFRESH_SECONDS.
     """
 
     links: tuple[Url, ...] = ()
@@ -89,7 +89,7 @@ def begins_as_html(page: Fetched) -> bool:
 
 
 def media_type(headers: Mapping[str, str]) -> str | None:
-    """Return the media type of the response, without parameters, in lower case."""
+    """Return the response's media type in lower case, without parameters; None if it has none."""
     return headers.get("content-type", "").partition(";")[0].strip().lower() or None
 
 
@@ -135,7 +135,7 @@ def _first(tree: LexborHTMLParser, selector: str, base: Url) -> Url | None:
 
 
 def _refresh(tree: LexborHTMLParser, base: Url, own: Url) -> Url | None:
-    """Return the target of an immediate `meta http-equiv=refresh`, unless it is the page itself."""
+    """Return the target of a quick `meta http-equiv=refresh`; None if it is the page itself."""
     for node in tree.css("meta[http-equiv][content]"):
         attributes = node.attributes
         if (attributes.get("http-equiv") or "").strip().lower() == "refresh":

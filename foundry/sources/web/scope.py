@@ -44,7 +44,7 @@ class Scope:
         return included and not any(matches(pattern, url) for pattern in self._listed.exclude)
 
     def follows(self, url: Url) -> bool:
-        """Return whether to follow a link: to a url of the source, except files without text."""
+        """Return whether a link leads to a url of the source, and not to a file without text."""
         suffix = PurePosixPath(url.path).suffix.lower()
         return suffix not in _NO_DOCUMENTS and self.has_host(url) and self.selects(url)
 
