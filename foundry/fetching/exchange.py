@@ -49,8 +49,8 @@ def exchange(
 
     `headers` are sent in addition to Host and Connection; `seconds` limits everything from DNS to
     the last byte. A body of more than `max_bytes`, before or after decompression, is rejected; with
-    `truncate`, an uncompressed one is cut off there. Raises FetchError for a response that is
-    rejected or incomplete, and StoppedError if the build was stopped.
+    `truncate`, an uncompressed one is cut off there. Raises FetchError if there is no
+    response or it is rejected or incomplete, and StoppedError if the build was stopped.
     """
     deadline = Deadline(seconds, network.stop)
     scheme, host, target = url.scheme.encode(), url.host.encode(), url.target.encode()

@@ -78,8 +78,8 @@ class Fetcher:
         """Return the content of a url, after up to five redirects.
 
         Requests only carry validators: there are no cookies or credentials that could leak to
-        another host. Raises FetchError if there is no content, or more than `max_bytes`, even if a
-        page is cached.
+        another host. Raises FetchError if the url is refused, or has no content or more than
+        `max_bytes`, even if a page is cached, and StoppedError if the build was stopped.
         """
         visited: set[Url] = set()
         for _ in range(MAX_REDIRECTS + 1):

@@ -96,7 +96,7 @@ class PinnedBackend(httpcore2.NetworkBackend):
         local_address: str | None = None,  # noqa: ARG002
         socket_options: Iterable[Any] | None = None,  # noqa: ARG002
     ) -> httpcore2.NetworkStream:
-        """Connect to the first address that answers.
+        """Connect to the first address of the url's host that answers; arguments are ignored.
 
         Raises FetchError if the host has no address, or one that is not allowed.
         """

@@ -34,7 +34,7 @@ class Rules:
             raise refused(Reason.DISALLOWED)
 
     def crawl_delay(self, agent: str) -> float:
-        """Return the seconds between requests that the file asks for, capped."""
+        """Return the seconds between requests that the file asks for, capped; 0 if it does not."""
         delay = self.parsed.crawl_delay(agent) if self.parsed is not None else None
         return min(max(float(delay or 0.0), 0.0), MAX_CRAWL_DELAY_SECONDS)
 

@@ -58,7 +58,7 @@ RESTORED_FILES = ("documents.sqlite", "cache.sqlite", "web/pages.sqlite")
 def open_state(root: Path) -> Path:
     """Return the folder of a project's state, which may not exist yet.
 
-    Raises ForeignStateError, changing nothing, unless this installation wrote it.
+    Raises ForeignStateError, changing nothing, for a state that this installation did not write.
     """
     state = root / STATE
     if reason := _find_reason(state):
@@ -84,7 +84,8 @@ def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
     """Return the state for a build, setting aside one that this installation did not write.
 
     A foreign state is renamed, replacing any that was set aside earlier, and `warn` is called. If
-    the user vouches for it, data files are taken from it.
+    the user vouches for it, data files are taken from it. Raises ForeignStateError if it cannot be
+    renamed.
     """
     with suppress(ForeignStateError):
         return begin_state(root)
@@ -99,7 +100,7 @@ def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
 
 
 def settle_state(state: Path) -> None:
-    """Delete unsigned folders, unless this is the folder that they were written to.
+    """Delete unsigned folders and break hard links, unless the state was written in this folder.
 
     The caller holds the project's lock.
     """
@@ -262,7 +263,7 @@ def _set_aside(state: Path) -> Path:
 
 
 def _take_over(aside: Path, state: Path) -> list[str]:
-    """Move the data files that are not links to `state`; return the names of readable ones."""
+    """Move the data files to `state`, unless they are links; return the names of readable ones."""
     from foundry.state.key_value import adopt_file  # Not needed for queries, like `FileLock`.
 
     taken = []

@@ -73,7 +73,7 @@ def _read(file: Path) -> bytes | None:
 
 
 def _make(file: Path) -> bytes:
-    """Write a new secret if there is none, or it cannot be trusted."""
+    """Return the secret, writing a new one if there is none, or it cannot be trusted."""
     # Imported when needed, which is once for each user.
     import tempfile
 

@@ -108,7 +108,7 @@ def compare_lanes(
 def compare_records(
     records: Records, engine: RecordEngine, edition: Edition, near: NDArray[np.int64]
 ) -> None:
-    """Compare a sample of records with the index, of any chunks and of the chunks `near` (m,).
+    """Compare the records of some random chunks, and of some of the chunks `near` (m,).
 
     Records of the chunks' documents are compared too. Raises PublishError if a record differs.
     """
@@ -154,7 +154,7 @@ def _terms(content: Content, count: int) -> Iterator[tuple[list[str], Restrictio
 
 
 def _filter(content: Content, random: np.random.Generator, question: int) -> Restriction | None:
-    """Return a filter for every second question, of a different kind each time."""
+    """Return a filter for every second question, else None; kinds of filters take turns."""
     if question % 2 == 0:
         return None
     filters = random_filters(content, random, question // 2)
