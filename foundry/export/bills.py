@@ -33,7 +33,7 @@ def format_sbom(
 ) -> bytes:
     """Return the bill of materials of a server with this name and version.
 
-    `roots` are its direct requirements, `foundry` is the version that generated it.
+    `roots` are its direct requirements, `foundry` is the version of Foundry that generated it.
     """
     own = f"{name}@{version}"
     depends = {

@@ -33,7 +33,7 @@ def format_checksums(digests: Mapping[str, str]) -> bytes:
 
 
 def read_checksums(folder: Path) -> dict[str, str]:
-    """Parse the SHA-256 of each path. Raises VerificationError for a missing or malformed list."""
+    """Return the SHA-256 of each path. Raises VerificationError for a missing or malformed list."""
     try:
         if (folder / CHECKSUMS).is_symlink():
             raise OSError("is a link, not a file")

@@ -19,7 +19,7 @@ _DERIVED = frozenset({CHECKSUMS, GENERATED})
 def diff_export(target: Path, export: Export) -> str:
     """Return the difference between an export and a new one; "" if there is none.
 
-    Raises ExportError if there is no export.
+    Raises ExportError if there is no such folder.
     """
     if not target.is_dir():
         raise ExportError(f"{target}: no such folder", hint="write it: foundry export")
@@ -37,8 +37,8 @@ def diff_folder(
 ) -> str:
     """Return the difference between a folder and regenerated files; "" if none.
 
-    `files` are compared by line, those in `digests` by SHA-256. `ignored` names may or may not
-    exist.
+    `files` are compared by line, those in `digests` by SHA-256. Files of the
+    folder whose names are `ignored` are left out.
     """
     present = {name: entry.kind for name, entry in list_files(folder).items() if not ignored(name)}
     expected = files.keys() | digests.keys()

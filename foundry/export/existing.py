@@ -43,7 +43,7 @@ _SETTINGS = "/settings.json"
 
 
 def warn_without_model(config: Config, target: Path, warn: Callable[[str, str], object]) -> None:
-    """Warn that the chat does not ask a language model, if one is configured here or was before."""
+    """Warn that the chat asks no language model, if LLM_* is set here or the old export had one."""
     interfaces = config.server.interfaces
     if "chat" not in interfaces or "language_model" in interfaces:
         return
@@ -92,7 +92,7 @@ class Existing:
         return [*self.edited, *self.added]
 
     def read_files(self, folder: Path) -> dict[str, bytes]:
-        """Return the files up to MAX_READ_BYTES, except files of the index and of the owner."""
+        """Return the files up to MAX_READ_BYTES, except OWNERS_FILES and the index."""
         return {
             name: read_file(folder / name)
             for name, entry in self.present.items()

@@ -53,7 +53,8 @@ def select_packages(resolution: Resolution, asked: Asked) -> list[Selection]:
 def format_lock(resolution: Resolution, asked: Asked) -> bytes:
     """Return a server's uv.lock.
 
-    Raises RenderError if a requirement is not in the templates' lock.
+    Raises RenderError if a requirement is not in the templates' lock, or if a dependency has the
+    server's name.
     """
     edges = {extra: _edges(resolution, asked, extra) for extra in asked.requirements}
     selected = resolution.select([edge for group in edges.values() for edge in group])
@@ -71,7 +72,7 @@ def format_lock(resolution: Resolution, asked: Asked) -> bytes:
 
 
 def format_requirements(selected: Sequence[Selection]) -> bytes:
-    """Return a requirements.txt with the hashes of all wheels."""
+    """Return a requirements.txt with hashes. Raises RenderError for a package without wheels."""
     lines = [_REQUIREMENTS_HEADING]
     for item in selected:
         package, marker = item.package, format_condition(item.condition)

@@ -109,7 +109,10 @@ def _parents(module: str) -> Iterator[str]:
 
 
 def _imports(tree: ast.Module, module: str) -> Iterator[tuple[ast.stmt, str, str, list[str]]]:
-    """Yield each statement, the module as written, its full name, and the imported names."""
+    """Yield imports: the statement, the module as written, its full name, the imported names.
+
+    Imports in the body of a `try` are left out.
+    """
     parents = module.split(".")[:-1]
     waiting: list[ast.AST] = [tree]
     while waiting:

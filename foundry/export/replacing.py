@@ -80,9 +80,9 @@ def _beside(target: Path, role: str) -> Path:
 
 
 def take_over(old: Path, new: Path, is_foundrys: Callable[[str], bool]) -> dict[str, str]:
-    """Move every file that is not Foundry's from `old` to `new`.
+    """Link or copy every file that is not Foundry's from `old` to `new`.
 
-    If its name is taken there, a file is kept as .orig. Returns these names, old -> new.
+    If its name is taken there, a file gets the suffix .orig. Returns these names, old -> new.
     """
     folders = {
         parent.as_posix()

@@ -25,7 +25,8 @@ ALWAYS: Condition = frozenset({frozenset()})
 class Edge:
     """A dependency with the requested `extras`.
 
-    `version` is set if the lock has several versions. Under `marker`, if any, it is needed.
+    `version` is set if the lock has several versions. `marker` is the condition, if any, under
+    which it is needed.
     """
 
     name: str

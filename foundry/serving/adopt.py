@@ -19,7 +19,7 @@ from foundry.state.user_cache import cache_folder
 
 
 def adopt(written: str) -> Path | Adopted:
-    """Return the project for a path or a url: its own, or one in the user's cache.
+    """Return the project of a path or a url: its own, or one written into the user's cache.
 
     Nothing is written to a folder without foundry.toml. Raises FoundryError if the folder or file
     does not exist, or the url is invalid. A website is not contacted.

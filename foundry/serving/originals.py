@@ -12,8 +12,8 @@ from foundry.runtime.hosts import plain_address
 def offer_files(config: Config, host: str) -> tuple[Config, dict[str, str]]:
     """Return a configuration that lets readers open files, and the server's further variables.
 
-    The configuration is unchanged if other machines can reach the server, if no source is a folder,
-    or if the owner has set `ORIGINALS`.
+    The configuration is unchanged if other machines can reach the server, if it lacks an interface
+    that this needs, if no source is a folder, or if the owner has set `ORIGINALS`.
     """
     from foundry.runtime.web.process import resolve
     from foundry.runtime.web.source_files import VARIABLE

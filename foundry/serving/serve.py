@@ -46,8 +46,8 @@ Outcome = TypeVar("Outcome")
 def begin_listening(config: Config, options: ServeOptions) -> socket.socket:
     """Return a socket that listens at the server's address.
 
-    Raises MissingExtraError if a build cannot run, and ServerError for an invalid address or a port
-    in use.
+    Raises MissingExtraError if a library that builds need is not installed, and ServerError for an
+    invalid address or a port in use.
     """
     from foundry.runtime.web.access import TOKENS_HINT, read_tokens
     from foundry.runtime.web.process import PROXY_HINT, listen, resolve
