@@ -143,7 +143,7 @@ REMEDIES: Mapping[str, str] = {
     Reason.OLD_WORD: "soffice --convert-to docx FILE converts it",
     Reason.POSTSCRIPT: "ps2pdf FILE converts it to PDF",
 }
-"""How to make inputs readable that were skipped for a reason."""
+"""How to make inputs readable, by the reason for which they were skipped."""
 
 Completed = NewType("Completed", str)
 """The text of a reason with a detail in it, such as a status; no code depends on its value."""
@@ -157,7 +157,7 @@ def answered(status: int) -> Completed:
 
 
 def of_sitemap(reason: AnyReason) -> Completed:
-    """Return the reason for a sitemap without urls."""
+    """Return the reason for a sitemap, or a url in it, that cannot be read."""
     return Completed(f"sitemap: {reason}")
 
 

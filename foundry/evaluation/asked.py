@@ -95,7 +95,7 @@ class AskedQuestions:
 
 
 def collect_questions(index: Index, logs: Iterable[Path], known: Path) -> AskedQuestions:
-    """Return the questions in logs that are not in a file of `known` questions.
+    """Return the questions in logs, without those in the file `known`.
 
     Raises RequestError for a log that cannot be read.
     """

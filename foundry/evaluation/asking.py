@@ -69,7 +69,8 @@ def ask(
 ) -> Report:
     """Ask a server the questions in each of its modes, and with other semantic weights.
 
-    The server may call the language model that the environment names, if it uses one.
+    The server may call the language model that the environment names, if it uses one. Raises
+    FoundryError if it cannot answer.
     """
     config = server.config
     job = {
@@ -132,7 +133,8 @@ def record_figures(design: Design, files: Mapping[str, bytes], index: Path) -> b
     """Return the figures that `eval` measures in a planned server, as JSON to export with it.
 
     If the server gets query vectors from a model or a service, only the keyword lane is measured,
-    since the model may change or be unreachable later. No language model is called.
+    since the model may change or be unreachable later. No language model is called. Raises
+    FoundryError if `eval` fails.
     """
     config = design.config
     modes = ("--mode", "keyword") if design.query_encoder.kind in {"model", "service"} else ()

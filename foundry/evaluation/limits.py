@@ -57,7 +57,7 @@ def read_baseline(file: Path) -> Baseline:
 def compare(baseline: Baseline, now: Evaluation, tolerance: float) -> Comparison:
     """Compare the configured server with a baseline, on their common questions.
 
-    Raises FoundryError if there are none.
+    Raises FoundryError if there are none, or if the kinds of queries differ.
     """
     if baseline.kind != now.kind:
         raise FoundryError(

@@ -154,7 +154,7 @@ def _around(value: float) -> list[float]:
 
 
 def _change(stage: Stage, key: str, value: float) -> Stage | None:
-    """Return the stage with another value of a key, if it is allowed."""
+    """Return the stage with another value of a key; None if the value is not allowed."""
     try:
         return type(stage).model_validate({**stage.model_dump(exclude_none=True), key: value})
     except ValidationError:

@@ -68,7 +68,7 @@ def inspect_index(index: OpenedIndex, selection: Selection, *, as_json: bool) ->
 
 
 class _Inside:
-    """Reads data that searches do not need: the terms and vectors of a chunk."""
+    """Describes an index and its parts, with data that searches do not need: a chunk's terms."""
 
     def __init__(self, index: OpenedIndex) -> None:
         self._index, self._documents = index, index.part(Documents.open)

@@ -31,7 +31,7 @@ FILES_READ = 40
 """Maximum number of files that are read as samples."""
 
 FILES_PARSED = 4
-"""Maximum number of samples that need a parser, such as PDFs, if there are fewer others."""
+"""Maximum number of samples that need a parser, such as PDFs; read if there are fewer others."""
 
 UNNAMED_OPENED = 1_000
 """Number of files with unknown extensions whose first bytes are checked for text."""
@@ -146,7 +146,7 @@ def _read(root: Path, path: str, most: int) -> bytes | None:
 
 
 def _read_some(paths: Sequence[str], source: FolderSource) -> Iterable[Document]:
-    """Read samples of prose from all over the folder, first those that need no parser."""
+    """Read samples of prose from all over the folder; parsers are used if there are few others."""
     plain, parsed = [], []
     for path in paths:
         named = find_by_name(path)

@@ -135,17 +135,17 @@ def encode_number(value: object) -> Encoded:
 
 
 def encode_python(value: object) -> Encoded:
-    """Encode a Python string literal in ASCII."""
+    """Encode text as a Python string literal in ASCII."""
     return Encoded(ascii(str(value)))
 
 
 def encode_toml(value: object) -> Encoded:
-    """Encode a basic TOML string; unprintable characters are escaped."""
+    """Encode text as a basic TOML string; unprintable characters are escaped."""
     return Encoded('"' + "".join(_toml_character(c) for c in str(value)) + '"')
 
 
 def encode_json(value: object) -> Encoded:
-    """Encode a JSON string in ASCII; lone surrogates are replaced."""
+    """Encode text as a JSON string in ASCII; lone surrogates are replaced."""
     return Encoded(
         json.dumps(str(value).encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     )

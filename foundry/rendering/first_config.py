@@ -64,7 +64,7 @@ def compose_config(
 def write_config(project: Path, text: str) -> Path:
     """Write a project's first foundry.toml, creating the folder if needed; return its path.
 
-    A .gitignore excludes the output of builds.
+    A .gitignore excludes the output of builds. Raises FileExistsError if there is a foundry.toml.
     """
     project.mkdir(parents=True, exist_ok=True)
     file = project / CONFIG_NAME
