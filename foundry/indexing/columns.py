@@ -96,7 +96,7 @@ class NumbersByKey:
     def copy(
         self, keys: Sequence[bytes], offsets: NDArray[np.uint64], numbers: NDArray[np.int64]
     ) -> None:
-        """Add to `keys[i]` the `numbers` from `offsets[i]` to `offsets[i + 1]`, if not negative."""
+        """Add `numbers[offsets[i] : offsets[i + 1]]` to `keys[i]`, except negative ones."""
         known = [self._keys.setdefault(key, len(self._keys)) for key in keys]
         places = np.repeat(np.array(known, dtype=np.uint32), np.diff(offsets).astype(np.int64))
         kept = numbers >= 0

@@ -68,7 +68,10 @@ def encode_json(value: object) -> bytes:
 def describe_files(
     root: Path, begun: Mapping[Path, Future[str]] = MappingProxyType({})
 ) -> dict[str, dict[str, int | str]]:
-    """Return size and SHA-256 of every file below `root`; those in `begun` are being hashed."""
+    """Return the size and SHA-256 of every file below `root`, by relative path.
+
+    `begun` has the hashes that are already being computed, by file.
+    """
     paths = sorted(path for path in root.rglob("*") if path.is_file())
     with ThreadPoolExecutor() as threads:
         hashes = [begun.get(path) or threads.submit(hash_file, path) for path in paths]
@@ -180,7 +183,7 @@ class Rows:
         return len(self._columns[0])
 
     def add(self, *columns: Iterable[int]) -> None:
-        """Add a row."""
+        """Add a row, given its values in each column as numbers or packed bytes."""
         before = len(self._columns[0])
         for column, values in zip(self._columns, columns, strict=True):
             if isinstance(values, bytes):
@@ -190,13 +193,13 @@ class Rows:
         self._lengths.append(len(self._columns[0]) - before)
 
     def add_single(self, entries: bytes) -> None:
-        """Add a row for each entry of the single column."""
+        """Add a row for each of the packed entries of the only column."""
         before = self.entries
         self._columns[0].frombytes(entries)
         self._lengths.extend(repeat(1, self.entries - before))
 
     def add_many(self, lengths: bytes | Iterable[int], *columns: bytes) -> None:
-        """Add rows of these uint64 `lengths` (n,)."""
+        """Add rows of these `lengths` (n,), which may be packed uint64; the columns are packed."""
         for column, values in zip(self._columns, columns, strict=True):
             column.frombytes(values)
         if isinstance(lengths, bytes):
@@ -205,7 +208,7 @@ class Rows:
             self._lengths.extend(lengths)
 
     def carry(self, rows: StoredRows, first: int, last: int) -> None:
-        """Copy the rows from `first` to `last` of other rows."""
+        """Copy the rows from `first` up to, but excluding, `last` of other rows."""
         self._lengths.frombytes(np.diff(rows.offsets[first : last + 1]).tobytes())
         span = rows.span(first, last)
         for column, stored in zip(self._columns, rows.columns, strict=True):
@@ -235,7 +238,7 @@ class StoredRecords:
         return cls(path, ends, rows)
 
     def blocks(self, first: int, last: int) -> Iterator[bytes]:
-        """Yield the lines of records `first` to `last`, in blocks."""
+        """Yield the lines of the records from `first` to before `last`, in blocks of bytes."""
         start, end = self.offsets[[first, last]].tolist()
         with self.path.open("rb") as file:
             file.seek(start)
@@ -267,7 +270,7 @@ class RecordFile:
         self._ids.add_single(ids)
 
     def carry(self, records: StoredRecords, first: int, last: int) -> None:
-        """Append the records from `first` to `last` of another file."""
+        """Append the records from `first` up to, but excluding, `last` of another file."""
         self._file.copy(records.blocks(first, last))
         self._lengths.frombytes(np.diff(records.offsets[first : last + 1]).tobytes())
         self._ids.carry(records.ids, first, last)

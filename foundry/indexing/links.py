@@ -43,7 +43,7 @@ class LinksBuilder:
         self._links.add(keys.first, keys.other)
 
     def resolve(self) -> StoredRows:
-        """Return the numbers of the documents that each document links to, without repetition.
+        """Return the numbers of the other documents that each document links to, each once.
 
         The numbers are in the order of the links. If two documents have the same address, it stands
         for the first one.
@@ -124,13 +124,13 @@ def _key(*parts: str) -> int:
 
 
 def clean_path(path: str) -> str:
-    """Return a path as it is compared: without the suffix of a text format, `index`, `README`."""
+    """Return a path as it is compared: without a text suffix and a final `index` or `README`."""
     path = posixpath.normpath(path).lstrip("/")
     return _INDEX.sub("", _SUFFIX.sub("", path)).removesuffix("/").removeprefix("./") or "."
 
 
 def clean_url(url: str) -> str | None:
-    """Return a page's url in the form in which it is compared; None for other urls.
+    """Return a page's url in the form in which it is compared; None if it is not of a web page.
 
     The scheme is left out.
     """

@@ -83,7 +83,8 @@ def _require_seen(index: BuiltIndex, config: Config) -> None:
     """Compare files with their hashes, unless they are unchanged since the last comparison.
 
     A signature of their sizes, times and inodes is kept next to the version. Files that were
-    copied, or whose mode was changed, are compared again.
+    copied, or whose mode was changed, are compared again. Raises IndexUnusableError if a hash
+    differs.
     """
     seen, subject = _seen_of(index.folder), f"seen {_subject(index.folder)}"
     stamps = _stamps(index.folder)

@@ -51,9 +51,9 @@ EMBEDDING_BATCH = 1024
 class IndexWriter:
     """Takes documents with their chunks, in index order.
 
-    Call in this order: `add` for each document, or `copy` for documents of the previous index,
-    `embed` unless documents have vectors, `write_lanes`, `make_query_encoder`, `finish`. Without
-    vectors, or without `make_query_encoder`, there is no dense lane.
+    Call in this order: `add`, or `copy` for documents of the previous index; `embed`, unless the
+    documents have vectors; `write_lanes`; `make_query_encoder`; `finish`. Without vectors, or
+    without `make_query_encoder`, there is no dense lane.
     """
 
     def __init__(
@@ -180,7 +180,10 @@ class IndexWriter:
             self._hashes[path] = self._threads.submit(hash_file, path)
 
     def make_query_encoder(self, embedder: Embedder, step: StartStep) -> None:
-        """Make the query encoder and calibrate the dense lane, once both lanes are written."""
+        """Make the query encoder and calibrate the dense lane, once both lanes are written.
+
+        If this changes the contract of the embedder, all chunks are embedded again.
+        """
         assert self._written is not None and self._lanes is not None
         layout, lanes, shape = self._layout, self._lanes, self._written.shape
         overlap = RankingOverlap(layout, self._tokenizer, lambda: lanes.result().counts, shape)

@@ -39,7 +39,7 @@ class _Before(NamedTuple):
 
     @classmethod
     def open(cls, folder: Path, state: str, index: Path) -> Self | None:
-        """Open the data; None if there is none for this state, or a file is missing or changed."""
+        """Open the data; None if none fits state and index, or a file is missing or changed."""
         layout = IndexLayout(index)
         manifest = Manifest.read(layout.manifest)
         try:
@@ -78,7 +78,7 @@ class Carried:
         return self._before.manifest
 
     def table(self, name: str, kinds: str, *, has_texts: bool = False) -> Table:
-        """Return the table of this name, which has a row per document; see `Rows`."""
+        """Create the table of this name, with a row per document; `kinds` are as in `Rows`."""
         before = None if self._before is None else self._before.folder / name
         table = self._tables[name] = Table(kinds, before, has_texts=has_texts)
         return table
@@ -122,7 +122,10 @@ class Carried:
 
     @cached_property
     def vectors(self) -> tuple[NDArray[np.int8], NDArray[np.float32]] | None:
-        """The stored vectors of the previous index; None unless they are of the built-in table."""
+        """The vectors (n, d) of the previous index, with scales (n,).
+
+        None unless they come from the built-in table.
+        """
         dense = self.manifest.dense
         if dense is None or dense["provider"] != "static":
             return None

@@ -34,7 +34,7 @@ class Table(Rows):
         return self.texts.stored()
 
     def copy(self, first: int, last: int) -> None:
-        """Copy the rows from `first` to `last` of the previous table."""
+        """Copy the rows from `first` up to, but excluding, `last` of the previous table."""
         assert self._before is not None
         self.carry(self._before, first, last)
         if self.texts is not None:

@@ -41,7 +41,7 @@ class CalibrationQuery:
 
 
 def spans_of(layout: IndexLayout, tokenizer: Tokenizer) -> list[CalibrationQuery]:
-    """Return at most SPANS spans, about equally many of each length.
+    """Return at most SPANS spans, about equally many of each shape.
 
     The chunks of the index and their tables must already be written.
     """

@@ -23,8 +23,8 @@ SEMANTIC_WEIGHT, KEYWORD_WEIGHT = DEFAULT_WEIGHTS["linear"]
 class RankingOverlap:
     """Ranks queries with the files of an unfinished index.
 
-    `count` returns the numbers of terms and postings, once these are written; the vectors have
-    shape (n, d).
+    `count` waits until the postings are written, and returns the numbers of terms and postings.
+    `shape` is the shape (n, d) of the vectors.
     """
 
     def __init__(
@@ -55,8 +55,9 @@ class RankingOverlap:
 
         Both are unit vectors (q, d) of the `queries`; for a zero row, only keywords count. Rankings
         use linear fusion with default weights. The mean overlap is corrected as (share - expected)
-        / (1 - expected), where random rankings share 10 / n of n chunks. Returns None if there are
-        at most ten chunks, or if no query finds any.
+        / (1 - expected), where `expected` is what random rankings share, 10 / n of n chunks.
+        Returns None if no query finds a chunk, or if all rankings contain all chunks, as with at
+        most ten.
         """
         shares, expected = [], []
         for query, one, other in zip(queries, first, second, strict=True):

@@ -157,11 +157,12 @@ class WrittenVectors:
     def measure(
         self, queries: NDArray[np.float32], nearest: NDArray[np.int64], shapes: Sequence[str]
     ) -> SketchDepth:
-        """Return the smallest number of candidates that finds enough of the `nearest` (q, depth).
+        """Return the number of candidates that finds enough of the `nearest` (q, depth).
 
-        `shapes` (q,) are the shapes of the queries (q, d); see `depth_of`. The rank of a neighbour
-        is one more than the number of chunks nearer to the query by Hamming distance. If half of
-        the bits are compared first, the neighbour must also be among the candidates that pass.
+        It is the smallest such multiple of CANDIDATE_STEP from MIN_CANDIDATES on. `shapes` (q,) are
+        the shapes of the queries (q, d); see `depth_of`. The rank of a neighbour is one more than
+        the number of chunks nearer to the query by Hamming distance. If half of the bits are
+        compared first, the neighbour must also be among the candidates that pass.
         """
         if not nearest.size:
             return SketchDepth(MIN_CANDIDATES, {})
@@ -209,7 +210,7 @@ def _count_nearer(
 
 
 def _each_block(work: Callable[[int], Outcome], count: int, rows: int) -> list[Outcome]:
-    """Call `work` with the first number of each block of `rows` rows, out of `count`."""
+    """Call `work` with the number of the first row of each block; return the results in order."""
     with ThreadPoolExecutor(THREADS) as threads:
         return [*threads.map(work, range(0, count, rows))]
 

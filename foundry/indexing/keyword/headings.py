@@ -77,7 +77,9 @@ class HeadingsBuilder:
         ]
 
     def known_items(self, frequencies: NDArray[np.int64]) -> list[tuple[str, int, int]]:
-        """Return headings that only one chunk has: each with its document, and the chunk in it.
+        """Return headings that only one chunk has, each with the numbers of its document and chunk.
+
+        The chunk's number is its position in the document.
 
         `frequencies` (v,) is the document frequency of each term, counted in chunks. Only headings
         of the best kind among them are returned, at most KNOWN_ITEMS, evenly spread.

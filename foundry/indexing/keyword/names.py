@@ -83,7 +83,7 @@ class Namer:
         return NamedTerms(whole, tuple(sorted(named)), tuple(sorted(others)))
 
 
-# A signature: keywords, a name, and arguments in brackets up to the end.
+# A signature: keywords and a name, then arguments in brackets, a type or a value.
 _SIGNATURE = re.compile(
     r"(?:[\w<>\[\]:,.*&]{1,40}+[ ]+[*&]*){0,4}(?P<name>[A-Za-z_~][\w.:]*[\w])"
     r"(?:\(.*\)|(?=:[ ]|[ ]=[ ]))"
@@ -163,8 +163,8 @@ def document_names(document: Document) -> list[str]:
 class ChunkNames(NamedTuple):
     """The names of each chunk of a document.
 
-    `defined` are names that the chunk's text defines; `titles` are the names of the document,
-    unless it is data, and `of_path` the names from the document's path alone.
+    `defined` are names that the chunk's text defines. `titles` are the title and aliases of the
+    document, or empty for data; `of_path` are the names that only its path contains.
     """
 
     by_chunk: Sequence[tuple[str, ...]]
@@ -177,8 +177,9 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
     """Return the names of a document's chunks.
 
     Names of a chunk are the headings in it, and the heading above it if it is the first chunk below
-    that heading. The first chunk also has title, aliases and path of the document. Keys of data are
-    not names: people who ask for `authentication` want a page about it, not any file with that key.
+    that heading. The first chunk also has the document's title, its aliases and the names in its
+    path. Keys of data are not names: people who ask for `authentication` want a page about it, not
+    any file with that key.
     """
     titles = document.title, *document.reading.aliases
     of_path = document_names(document)
@@ -245,7 +246,9 @@ _DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))
 
 
 def qualified_names(document: Document, path: tuple[str, ...]) -> list[str]:
-    """Return a name with one qualifier, two and so on: `Store.size`, then `shop.Store.size`.
+    """Return the last name of `path` with one qualifier, two and so on.
+
+    These are `Store.size` and `shop.Store.size`, for example.
 
     The module is the file's name without its suffix.
     """

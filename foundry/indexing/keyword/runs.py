@@ -70,9 +70,9 @@ class _Copied:
     def merged(
         self, ranks: NDArray[np.int64], added: TermRange, first: int, last: int
     ) -> TermRange:
-        """Return the postings of the terms with ranks `first` to `last`, merged with those `added`.
+        """Return the postings of the terms with ranks from `first` to before `last`.
 
-        `ranks` are the ranks of the previous index's terms.
+        They are merged with those `added`. `ranks` are the ranks of the previous index's terms.
         """
         inside = slice(*np.searchsorted(ranks, [first, last]).tolist())
         if inside.start == inside.stop:

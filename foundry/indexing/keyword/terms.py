@@ -61,8 +61,8 @@ class TermCounter:
     def _count_names(self, names: ChunkNames, place: int) -> dict[str, int]:
         """Return the terms of a chunk's names, with their counts.
 
-        Names from its path have no term for their exact spelling: the heading `read` ranks before
-        `_read` in `read.md`.
+        Names from the document's path have no term for their exact spelling: the heading `read`
+        ranks before `_read` in `read.md`.
         """
         counts: defaultdict[str, int] = defaultdict(int)
         for name in names.defined[place]:

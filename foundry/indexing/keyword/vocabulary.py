@@ -104,12 +104,12 @@ class Vocabulary:
     def heading_impacts(
         self, order: NDArray[np.int64], idf: NDArray[np.float64]
     ) -> tuple[int, NDArray[np.float64]]:
-        """Return the rank of the first heading term in the vocabulary (v,), and summed idfs.
+        """Return the rank of the first heading term, and the impact (h,) of each heading term.
 
-        From that rank on, each term has the sum of the idfs (v,) of its parts. `order` has the
-        numbers of the sorted terms. A part need not be a text term: where `shop.Store.size` is
-        built from its parts, no text contains the whole. Then the part is as rare as the heading. A
-        name's exact spelling has no parts.
+        An impact is the sum of the idfs of the term's parts. `order` (v,) has the numbers of the
+        sorted terms, `idf` (v,) their idfs. A part need not be a text term: where `shop.Store.size`
+        is built from its parts, no text contains the whole. Then the part is as rare as the
+        heading. A name's exact spelling has no parts, only its own idf.
         """
         terms = [*map(self._text_of, order.tolist())]
         first, last = (bisect_left(terms, mark) for mark in (_HEADING, _AFTER_HEADINGS))
@@ -126,7 +126,7 @@ class Vocabulary:
         return first, sums.astype(np.float64)
 
     def _place_of(self, text: bytes) -> int:
-        """Return the number of the first old term after a text."""
+        """Return the number of a text among the old terms, or of the first old term after it."""
         return bisect_left(range(self._old_count), text, key=self._text_of)
 
     def _text_of(self, number: int) -> bytes:

@@ -87,7 +87,7 @@ def write_expansion(
 
 
 def frequent_words(texts: Iterable[str], tokenizer: Tokenizer, count: int) -> list[str]:
-    """Return the `count` words that occur in most texts, the most frequent first.
+    """Return up to `count` words that occur in MIN_CHUNKS texts or more, the most frequent first.
 
     The most frequent form of a stem represents all its forms; identifiers, numbers and text in
     scripts without spaces do not count as words.

@@ -32,7 +32,7 @@ def count_forms(texts: Iterable[str]) -> Counter[str]:
 
 
 def forms_of(texts: Iterable[str]) -> FormCounts:
-    """Return the forms of a document's texts."""
+    """Return the forms in a document's texts, with their frequencies."""
     forms: Counter[str] = Counter()
     for text in texts:
         forms.update(find_forms(text))

@@ -48,7 +48,7 @@ def write_pinned(
 
 
 def _find(documents: Path, wanted: Iterable[str]) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the ids of the documents with each of the `wanted` names, and all names."""
+    """Return the ids of documents by each of the `wanted` names, and the names of all documents."""
     found: dict[str, list[str]] = {name: [] for name in wanted}
     known: dict[str, None] = {}
     with documents.open("rb") as file:

@@ -118,7 +118,7 @@ def _explained(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _long_form(short: str, text: str) -> str | None:
-    """Return the long form of an acronym at the end of a text, if there is one.
+    """Return the words at the end of a text that an acronym stands for; None if it has none.
 
     It consists of the words whose initials are exactly the acronym's letters; otherwise, it is the
     shortest ending that contains the letters in order.

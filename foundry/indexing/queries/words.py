@@ -107,7 +107,11 @@ class WordsBuilder:
                 self._forms = None
 
     def finish(self, read_all: Callable[[], Iterator[ChunkRecord]]) -> CorpusWords:
-        """Return the words of all chunks; `read_all` returns the chunks."""
+        """Return the words of all chunks, and store their counts for the next build.
+
+        If counts are missing, the chunks that `read_all` returns are counted, and nothing is
+        stored.
+        """
         forms = self._forms
         if forms is None:
             return CorpusWords(count_forms(map(_text_of, read_all())), self._tokenizer)
