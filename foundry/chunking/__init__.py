@@ -105,7 +105,7 @@ def _trim(pieces: Iterator[Piece], document: Document) -> Iterator[Piece]:
 
 
 def _line_start(text: str, earliest: int, start: int) -> int:
-    """Return the start of the line with `start`, unless it is before `earliest`."""
+    """Return the start of the line with `start`; `start` if the line begins before `earliest`."""
     begin = text.rfind("\n", earliest, start) + 1
     if begin:
         return begin

@@ -169,7 +169,8 @@ def limit_tokens(
 ) -> Iterator[Piece]:
     """Yield the pieces, split further if they exceed `max_tokens` with their headings.
 
-    Headings use at most half of the limit. A single character is not split.
+    At most half of the limit is reserved for the title and headings. A single character is not
+    split.
     """
     limit = packer.options.max_tokens
     if not limit:

@@ -1,4 +1,4 @@
-"""Inserts repeated text into documents, such as table headers that several chunks need.
+"""Inserts repeated text into documents: the sentence before a list, for chunks with its items.
 
 Insertions are recorded in `Reading.repeated`, so that line numbers and offsets do not count them.
 """
@@ -76,9 +76,9 @@ class Origins:
         self._lines = lines
 
     def span_of(self, start: int, end: int) -> Span:
-        """Return the original span, with the same length.
+        """Return the original span.
 
-        A span that begins with a repetition overlaps with the text before it.
+        If it begins with a repetition, it has the same length, and overlaps with the text before.
         """
         place = bisect_right(self._starts, start) - 1
         repeated = max(0, self._ends[place] - start) if place >= 0 else 0

@@ -39,10 +39,9 @@ def find_sections(document: Document) -> list[Section]:
 
 
 def _sections_by_heading(document: Document) -> list[Section]:
-    """Return the sections that headings start.
+    """Return the text before the first heading, and the section of each heading.
 
-    A heading with an empty text starts no section. It only ends the sections of its level, as at
-    the end of a method.
+    After a heading with an empty text, such as at the end of a method, the section above continues.
     """
     reading = document.reading
     headings = [heading for heading in reading.headings if heading.start >= reading.body_start]

@@ -153,7 +153,7 @@ def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
     """Yield sentences of a section, packed up to the limit; the overlap consists of sentences too.
 
     A sentence above the limit is split like a paragraph. Blocks (fences, tables) count as
-    sentences.
+    sentences. Data is split as by `headings`.
     """
     if is_data(document):
         yield from split_headings(document, packer)
