@@ -162,7 +162,7 @@ def _plain_ending(document: Document) -> str:
 
 
 def _unseen(reading: Reading) -> tuple[str, int]:
-    """Describe how many pages were not read."""
+    """Return the kind and the count of a finding about pages that were not read."""
     if not (reading.unseen and reading.looked_at):
         return Kind.UNSEEN, reading.unseen
     pages = f"read {reading.looked_at:,} of {reading.looked_at + reading.unseen:,} pages: "

@@ -174,7 +174,7 @@ class _Build:
 
         Returns its manifest, its report, and the number of chunks that a model has embedded. Raises
         EmptyBuildError if there are no documents, StrictBuildError if a strict build left anything
-        out or found possible secrets, and LostWordsError.
+        out or found possible secrets, and LostWordsError if too many words are unaccounted for.
         """
         step, asked = self.reporter.step, 0
         static = embedder if isinstance(embedder, StaticEmbedder) else None

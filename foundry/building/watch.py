@@ -42,7 +42,7 @@ def build_after_changes(
     """Call `build` now and after each change, until the process is interrupted.
 
     Yields the results and exceptions of `build`, and reports about watched folders. Raises
-    MissingExtraError at once.
+    MissingExtraError at once if the library for watching is not installed.
     """
     require(["watch"])
     share_one_heap()

@@ -112,7 +112,7 @@ class InputTable:
         return documents
 
     def remarks(self, number: InputNumber) -> Remarks | Skipped | None:
-        """Return the report's remarks on an input; None if it is new and has none yet."""
+        """Return the report's remarks on an input, or why it was skipped; None if not yet known."""
         if (place := int(self.places[number])) < 0:
             return self._new_remarks.get(number)
         content = self._remarks.bytes(place)

@@ -22,7 +22,7 @@ Parsed = TypeVar("Parsed")
 COMMIT_SECONDS = 1.0
 NUMBER_BYTES = 6
 NAME_BYTES = 4
-"""Size in bytes of the number before an entry's name and result: the length of the name."""
+"""Bytes of the number before an entry's name and result, which is the length of the name."""
 
 # Prefixes of keys, by kind. Entries contain the number of their result.
 _ENTRY = b"entry "
@@ -125,7 +125,10 @@ class DocumentCache:
         return self._parse(number, decode)
 
     def signature(self, number: int) -> bytes:
-        """Return the signature of the document with this number; empty for a skipped one."""
+        """Return the signature of the document with this number; empty for a skipped one.
+
+        Raises CacheDamagedError if the result is damaged.
+        """
         return self._parse(number, signature_bytes)
 
     def others(self, numbers: Sequence[int]) -> list[int]:
@@ -135,7 +138,7 @@ class DocumentCache:
         return others
 
     def remove(self, numbers: Iterable[int]) -> None:
-        """Delete documents."""
+        """Delete results by number, with their entries unless these have newer results."""
         for number in numbers:
             key = _result_key(number)
             name, _ = _cut(self._file.get(key) or b"")
@@ -145,7 +148,7 @@ class DocumentCache:
         self._commit_now_and_then()
 
     def find_table(self, source: str) -> KnownTable | None:
-        """Return the cache entry of a source that is a single file."""
+        """Return how a source that is a single file was last read; None if that is not recorded."""
         found = self._file.get(_TABLE + source.encode())
         if found is None:
             return None
@@ -153,7 +156,7 @@ class DocumentCache:
         return KnownTable(origin, stamp, bytes.fromhex(inputs), documents)
 
     def keep_table(self, source: str, table: KnownTable) -> None:
-        """Record how a source that is one file was read, if its stamp is reliable."""
+        """Record how a source that is one file was read; without a stamp, delete the record."""
         name = _TABLE + source.encode()
         if table.stamp is None:
             self._file.delete([name])
@@ -176,7 +179,7 @@ class DocumentCache:
 
     @property
     def published(self) -> str | None:
-        """The state that the latest published index was built from; see `keep_published`."""
+        """The state that `keep_published` recorded last; None if none."""
         found = self._file.get(_PUBLISHED)
         return None if found is None else found.decode()
 

@@ -31,7 +31,7 @@ from foundry.sources import folder, records, stamp
 from foundry.sources.fetched import ReadySource
 
 FOR_NOW = {Reason.TOO_MUCH, Reason.READER_CRASHED, Reason.READER_FAILED}
-"""Reasons that may not apply in the next build, on a less busy machine; never cached."""
+"""Reasons that may not apply in the next build, on a less busy machine; it tries again."""
 
 
 @dataclass(slots=True)

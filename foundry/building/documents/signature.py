@@ -142,7 +142,7 @@ def _digest(text: str) -> bytes:
 
 
 def own_title(document: Document) -> str:
-    """Return the title; "" if it only repeats file name, id or text."""
+    """Return the title; "" if it only repeats the file name, the id or the text's beginning."""
     name = PurePosixPath(document.path)
     known = {_plain(text) for text in (name.name, name.stem, document.id)}
     is_quoted = document.title.endswith(GOES_ON)

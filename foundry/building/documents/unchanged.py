@@ -146,7 +146,7 @@ def index_state(config: Config, digest: str) -> str:
 
 
 def _model_files(config: Config) -> list[str]:
-    """List the files of a model folder; they may be replaced at any time."""
+    """Return the name, size and time of each file in a model folder, since any may be replaced."""
     folder = config.root / config.embedding.model
     if not config.embedding.model or not folder.is_dir():
         return []

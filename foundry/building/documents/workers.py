@@ -29,7 +29,7 @@ LITTLE_WORK = (32, 300_000)
 """Documents and bytes that a worker can prepare while another worker is being started."""
 
 BATCH_DOCUMENTS, BATCH_BYTES = 8, 100_000
-"""A worker gets small documents in batches of up to this number and size."""
+"""A batch of documents for a worker is full at this number or size."""
 
 BATCHES_AHEAD = 2
 """Batches in progress per worker."""

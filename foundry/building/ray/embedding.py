@@ -71,7 +71,7 @@ class _Nodes:
         return vectors
 
     def _shipped(self) -> list[Reference] | None:
-        """Return references through which nodes get the files of a model."""
+        """Return references to the files of a model, for the nodes; None if it has no folder."""
         if self._folder is None:
             return None
         if self._files is None:

@@ -30,10 +30,10 @@ def starting_rows(
 
     A general piece gets the built-in encoder's row, mapped linearly so that this encoder's vectors
     of the texts come as close as possible to the targets. An own piece gets the sum of the rows of
-    the general pieces in it. If there are none, as in another script, it gets the mean target of
-    the texts with this piece, minus the mean of all targets, times the piece's rarity. If most
-    pieces in the texts are own pieces, general pieces that do not occur become zero, since nothing
-    is known about them.
+    the general pieces in it. If there are none, as in another script, it gets the direction of the
+    mean target of the texts with this piece, minus the mean of all targets, at a length that grows
+    with the piece's rarity. If most pieces in the texts are own pieces, general pieces that do not
+    occur become zero, since nothing is known about them.
 
     `counts` float32 (n, V) are the pieces of the texts, `targets` (n, d) the model's unit vectors.
     """
@@ -59,8 +59,8 @@ def starting_rows(
 def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[np.intp]) -> Matrix:
     """Return a row (p, d) for each of the `pieces` (p,).
 
-    It is the mean target of the texts with this piece, minus the mean of all targets, times the
-    piece's rarity.
+    It has the direction of the mean target of the texts with this piece, minus the mean of all
+    targets; its length is the piece's rarity.
     """
     sizes = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1).astype(np.float32)
     shares = (sparse.diags(1 / sizes) @ counts).tocsc()[:, pieces]
