@@ -52,7 +52,7 @@ class MissingExtraError(FoundryError):
 
 
 class SourceError(FoundryError):
-    """A whole source cannot be read."""
+    """A whole source cannot be read, or too little of it."""
 
 
 class BuildError(FoundryError):
@@ -91,7 +91,7 @@ class LostWordsError(BuildError):
 
 
 class BusyError(BuildError):
-    """Another process holds the project's lock."""
+    """Another process holds the project's lock, or publishes into the same place of an engine."""
 
 
 class IndexUnusableError(FoundryError):
@@ -129,7 +129,7 @@ class TrustError(FoundryError):
 
 
 class VerificationError(FoundryError):
-    """Files do not match their hashes, or a known question is answered wrongly."""
+    """Files do not match their hashes, or a server does not work as it must."""
 
     def __init__(
         self,

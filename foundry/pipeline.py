@@ -148,7 +148,7 @@ def query(project: Path, arguments: list[str], warn: Warn) -> str:
 def evaluate(
     project: Path, options: EvaluationOptions, reporter: Reporter, warn: Warn
 ) -> EvaluationResult:
-    """Evaluate the same server as `query` with questions whose answers are known."""
+    """Evaluate the server that `query` uses, by questions whose answers are known."""
     from foundry.evaluation.run import evaluate_server
 
     index, design = _design_server(_load_config(project), warn)

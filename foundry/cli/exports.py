@@ -158,7 +158,8 @@ def verify(folder: Path, strict: bool, as_json: bool) -> None:
     """Check every hash of an export, or of a project's index and its export.
 
     For an export, this also finds unresolved conflicts, broken imports and forged bytecode, then
-    starts the server without using any bytecode and asks it questions that its index must answer.
+    starts the server without the export's bytecode and asks it questions that the index must
+    answer.
 
     Files that you edited, added or deleted are listed. The exit code is 1 if the index is damaged,
     the server does not run, or one of the other checks fails.

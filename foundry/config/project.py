@@ -58,7 +58,7 @@ class Config(ConfigFile):
 
     @property
     def index(self) -> IndexOptions:
-        """The options of [search] that the index is built with."""
+        """The options, most of them in [search], that the index is built with."""
         expansion, correction, synonyms, suggestions, pinned = (
             self.search.stages.get(each.name)
             for each in (Expansion, Correction, Synonyms, Suggestions, Pinned)
@@ -112,7 +112,7 @@ class Config(ConfigFile):
     def state(self) -> Path:
         """The folder of everything that can be rebuilt: index, preview server, cache.
 
-        Raises ForeignStateError unless this installation wrote it.
+        Raises ForeignStateError for a state that this installation did not write.
         """
         return open_state(self.root)
 

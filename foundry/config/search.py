@@ -111,7 +111,7 @@ DEFAULT_FIELDS = FieldsSection().flatten()
 
 @dataclass(frozen=True, slots=True)
 class IndexOptions:
-    """Options of [search] that the index is built with.
+    """Options, most of them in [search], that the index is built with.
 
     `fields` has the weights in BM25 of title, headings, tags and metadata columns, in addition to
     the text itself; 0 leaves a field out. `filterable` lists the metadata columns that searches can

@@ -205,5 +205,5 @@ def _without_own_files(source: Source, root: Path, project_name: str) -> Source:
 
 
 def pattern_of(path: str) -> str:
-    """Return a .gitignore pattern that matches only this path."""
+    """Return a path as a .gitignore pattern, with special characters escaped."""
     return re.sub(r"([^\w./-])", r"\\\1", path)

@@ -1,4 +1,4 @@
-"""Suggests the first foundry.toml for a source named on the command line."""
+"""Suggests the settings of a source named on the command line."""
 
 import os
 from collections.abc import Mapping

@@ -159,7 +159,7 @@ def suggest_site(written: str) -> dict[str, object]:
 
 
 def is_local(host: str) -> bool:
-    """Return whether a host's name or address belongs to a private network."""
+    """Return whether a host's name or address seems to belong to a private network."""
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:
