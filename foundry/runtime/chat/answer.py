@@ -112,7 +112,7 @@ class Sources(Record):
 
 @dataclass(frozen=True, slots=True)
 class Delta(Record):
-    """Following events: the text of the answer in chunks."""
+    """Each following event: the next part of the answer's text."""
 
     event: ClassVar = "delta"
     text: str

@@ -1,7 +1,7 @@
 """Reads the statements of a language model: its sentences, and the numbers in them.
 
-Headings, code, questions, courtesies, lead-ins that end in a colon, and statements that the
-documents have no answer do not count as claims. Word lists are English.
+Headings, code, questions, courtesies and lead-ins that end in a colon are not claims. Neither are
+sentences saying that the documents do not answer the question. Word lists are English.
 """
 
 import re
@@ -93,7 +93,7 @@ def read_claims(answer: str) -> Iterator[Claim]:
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Yield the ends of sentences, including citations that follow a full stop."""
+    """Yield where sentences and table rows end; citations after a full stop are included."""
     rows = (row.end() for row in _ROW.finditer(text))
     for end in sorted({*find_sentence_ends(text, 0, len(text)), *rows}):
         citations = None if text[end - 1] == "\n" else _CITATIONS.match(text, end)

@@ -31,7 +31,7 @@ class EmbeddingRequest(BaseModel):
 
 
 def embedding_routes(model_name: str) -> APIRouter:
-    """Return the route of /v1/embeddings; its only model has this name."""
+    """Return the route of /v1/embeddings; responses give `model_name` as the model."""
     routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=ERRORS)
 
     @routes.post("/embeddings", response_model=EmbeddingList)

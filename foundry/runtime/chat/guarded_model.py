@@ -40,7 +40,7 @@ class GuardedModel:
 
     @classmethod
     def from_environment(cls) -> "GuardedModel | None":
-        """Return the model that the environment configures. Raises ConfigurationError."""
+        """Return the model that the environment configures, if any. Raises ConfigurationError."""
         model = LanguageModel.from_environment()
         return None if model is None else cls(model)
 
@@ -75,7 +75,10 @@ class GuardedModel:
         self._breaker.succeed(ticket)
 
     def _admit(self) -> int:
-        """Return a ticket of the breaker. Raises ModelStalledError while it is open."""
+        """Return a ticket of the breaker. While it is open, probe the model if a probe is due.
+
+        Raises ModelStalledError while the breaker is open.
+        """
         is_closed = self._breaker.fault is None
         ticket = self._breaker.admit()
         if ticket is None or not is_closed:

@@ -54,7 +54,7 @@ class CodeTracker:
         self._place, self._is_row, self._is_open = 0, False, False
 
     def read(self, line: str, *, is_whole: bool) -> tuple[Spans, int]:
-        """Return the code in the next line, and the offset before which it is final."""
+        """Return the code spans in the line so far, and the offset before which they are final."""
         end = len(line)
         if self._is_unsure:
             return [], end

@@ -95,7 +95,10 @@ class ModelChat:
     async def _query(
         self, model: GuardedModel, asked: Conversation, usage: Counter[str]
     ) -> tuple[str, QueryOrigin, str | None, str | None]:
-        """Return the query, its origin, why a model did not write it, and the user's own query."""
+        """Return the query, its origin, a notice, and the user's own query.
+
+        The notice says why the model wrote no query. The own query is None unless it wrote one.
+        """
         turns, index, notice = asked.turns, current_index(), None
         is_follow_up = kind_of(turns, index, self.language) == "follow_up"
         own = query_of(turns, index, self.language) if is_follow_up else asked.question
@@ -149,7 +152,10 @@ async def _checked(
     hedge: str | None,
     check: Callable[[str], list[UnsupportedSentence]],
 ) -> AsyncGenerator[ChatEvent, None]:
-    """Yield a model's answer, made safe. Raises ModelError if it fails before its first word."""
+    """Yield a model's answer, made safe; the last event is `Done`, or `Failed` if it breaks off.
+
+    Raises ModelError if the model fails before its first word.
+    """
     citations = CitationFilter(len(passages))
     markup = MarkupFilter(f"{passage.text}\n{passage.source.url}" for passage in passages)
     answer = ""

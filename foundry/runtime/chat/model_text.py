@@ -126,11 +126,11 @@ class _Filter:
         return said
 
     def clean(self, line: str, start: int, end: int) -> str:
-        """Return a stretch of a line, other than code, cleaned."""
+        """Return a cleaned part of a line, which is not code."""
         raise NotImplementedError
 
     def clean_code(self, line: str, start: int, end: int) -> str:
-        """Return a stretch of code, cleaned."""
+        """Return a cleaned part of code; unchanged by default."""
         return line[start:end]
 
 
@@ -202,7 +202,7 @@ class MarkupFilter(_Filter):
         }
 
     def clean(self, line: str, start: int, end: int) -> str:
-        """Return a stretch of a line without links, images and HTML."""
+        """Return a part of a line with links, images, HTML and unknown URLs disarmed."""
         said = ""
         for mark in MARKS.finditer(line, start):
             if mark.end() > end:
@@ -212,7 +212,7 @@ class MarkupFilter(_Filter):
         return _ADDRESS.sub(self._check, said + line[start:end])
 
     def clean_code(self, line: str, start: int, end: int) -> str:
-        """Return code without URLs of other hosts."""
+        """Return a part of code with unknown URLs disarmed, except those of this machine."""
         return _ADDRESS_IN_CODE.sub(self._check_in_code, line[start:end])
 
     def _check_in_code(self, match: re.Match[str]) -> str:

@@ -145,7 +145,10 @@ class CompletionRequest(BaseModel):
 
 
 def openai_routes(answer: Answer, model_name: str) -> APIRouter:
-    """Return the routes of /v1, which call `answer`; the only model has this name."""
+    """Return the routes for models and chats, which call `answer`.
+
+    Their only model is called `model_name`.
+    """
     routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=ERRORS)
     model = {"id": model_name, "object": "model", "created": 0, "owned_by": model_name}
 
@@ -185,7 +188,7 @@ def openai_routes(answer: Answer, model_name: str) -> APIRouter:
 
 
 async def answer_openai_failure(request: Request, failure: Exception) -> Response:
-    """Return the response to a failed request; below /v1 in OpenAI's format, with 400 for 422."""
+    """Return the response to a failed request; below /v1 in OpenAI's format, and 400 for a 422."""
     if not request.scope["path"].startswith("/v1/"):
         return await answer_failure(request, failure)
     problem = describe_failure(request, failure)
@@ -206,7 +209,10 @@ def count_words(text: str) -> int:
 
 
 def _usage(done: Done, asked: int, text: str) -> dict[str, Any]:
-    """Return the tokens that a model reported, if any, or the words if no model was called."""
+    """Return the field `usage`: a model's tokens, or numbers of words if no model was called.
+
+    Returns {} if the model reported no tokens.
+    """
     if done.usage or done.mode == "model":
         return {"usage": done.usage} if done.usage else {}
     counts = {"prompt_tokens": asked, "completion_tokens": count_words(text)}
@@ -284,7 +290,7 @@ def _choice(name: str, content: dict[str, Any], done: Done | None) -> dict[str, 
 
 
 def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[dict[str, Any]]:
-    """Return where the text cites passages, as character offsets, with their URLs."""
+    """Return an annotation for each citation outside code: its character offsets, title and URL."""
     passages = {passage.number: passage for passage in cited}
     annotations, code = [], code_spans(text)
     for match in _CITATION.finditer(text):

@@ -37,7 +37,10 @@ ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
 
 def cut_turns(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the newest turns, each cut to a maximum length, except the question at the end."""
+    """Return the newest turns, without blank ones, each cut to MAX_TURN_CHARACTERS.
+
+    The question at the end is unchanged.
+    """
     *earlier, question = turns[-MAX_TURNS:]
     return [
         *(

@@ -76,7 +76,7 @@ CheckedEvent = ChatEvent | CheckedDone
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """A passage, and the rest of its text from the beginning of each sentence."""
+    """A passage; `beginnings` are the words of its units, from each sentence to the unit's end."""
 
     beginnings: list[str]
     evidence: Passage
@@ -105,7 +105,10 @@ class Check:
         self._read = cache(self._read_passage)
 
     def is_readable(self, answer: str) -> bool:
-        """Return whether passages and answer are in English, judging by their words."""
+        """Return whether the documents are in English, and the answer in the same language.
+
+        The answer's language is judged by its words, unless it has fewer than TELLING_WORDS.
+        """
         texts = (passage.text.lower() for passage in self._passages.values())
         known = ENGLISH.empty.union(*map(_WORD.findall, texts))
         words = _WORD.findall(answer.lower())

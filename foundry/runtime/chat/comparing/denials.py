@@ -37,9 +37,9 @@ class Denials:
     def in_clause(
         self, text: str, nearest: str, others: Sequence[str], weights: Mapping[str, float]
     ) -> float:
-        """Return how similar two clauses are of which only one is negated; 0 if there are none.
+        """Return the similarity, 0 to 1, of two clauses if only one of them is negated.
 
-        The result is also 0 if two pairs of clauses differ like this, since that may cancel out.
+        Returns 0 if there are no such pairs of clauses, or an even number, which may cancel out.
         """
         # If both sentences are negated, the negations may belong to different clauses.
         if _both_deny(text, nearest):
@@ -70,7 +70,7 @@ class Denials:
         return max(0.0, (max(flipped) - ALIGNED) / (1 - ALIGNED))
 
     def _is_flipped(self, clause: Clause, other: Clause) -> bool:
-        """Return whether exactly one of two clauses is negated."""
+        """Return whether the negations of two clauses differ, and no opposite makes up for that."""
         if (clause.denials + other.denials) % 2 == 0:
             return False
         return not (

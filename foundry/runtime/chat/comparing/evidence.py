@@ -69,7 +69,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage with its headings and its path."""
+    """The words and numbers of a passage, its headings and its path, and its sentences."""
 
     stems: frozenset[str]
     terms: frozenset[str]
@@ -252,7 +252,10 @@ def _most_similar(
 
 
 def _unfounded(weights: Mapping[str, float], known: frozenset[str]) -> float:
-    """Return 0 if the passages have half of a sentence's words by weight, 1 if they have none."""
+    """Return 0 if the passages have at least half of a sentence's words by weight, 1 if none.
+
+    A sentence of fewer than MIN_TERMS words always gets 0.
+    """
     if len(weights) < MIN_TERMS:
         return 0.0
     lacking = 1 - share_of(weights, known)

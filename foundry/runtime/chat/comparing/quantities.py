@@ -59,7 +59,7 @@ class Quantity(NamedTuple):
     size: float  # In the base unit of its kind, such as millimetres or grams
 
     def equals(self, other: "Quantity") -> bool:
-        """Return whether both sizes are equal; without a known unit, the numbers must be equal."""
+        """Return whether the sizes are nearly equal, or the numbers equal if a unit is unknown."""
         if self.kind and other.kind:
             return self.kind == other.kind and abs(self.size - other.size) <= SAME * self.size
         return self.value == other.value
@@ -86,7 +86,10 @@ def read_quantities(text: str) -> list[Quantity]:
 
 
 def find_missing_numbers(text: str, known: Set[str], quantities: Sequence[Quantity]) -> list[str]:
-    """Return the numbers of a text that are neither known nor equal to a quantity."""
+    """Return the numbers of a text that are neither known nor equal to a quantity.
+
+    Returns none if words such as "total" suggest that the numbers were computed.
+    """
     if _RECKONED.search(text):
         return []
     mine = {one.value: one for one in read_quantities(text)}

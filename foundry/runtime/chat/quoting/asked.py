@@ -142,7 +142,7 @@ def _asks_for_denial(question: str) -> bool:
 
 
 def _counts(things: str, said: str) -> bool:
-    """Return whether a text has a number next to one of the counted words."""
+    """Return whether a text has a number near one of the counted words."""
     named = dropwhile(ENGLISH_STOP_WORDS.__contains__, things.lower().split())
     words = takewhile(lambda word: word not in ENGLISH_STOP_WORDS, named)
     stems = "|".join(re.escape(word.removesuffix("s")[:4]) for word in words if len(word) > 2)

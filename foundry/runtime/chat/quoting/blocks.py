@@ -171,7 +171,7 @@ class _Reader:
         return Code(info.strip(), tuple(dedent(line, len(indent)) for line in lines))
 
     def _begins_indented_code(self, line: str) -> bool:
-        """Return whether indented lines are code: plain text may indent its paragraphs too."""
+        """Return whether a line begins indented code; plain text may indent its paragraphs too."""
         is_block = _FENCE.match(line) or _ITEM.match(line)
         if self._paragraph or is_block or indent_width(line) < CODE_INDENT:
             return False
@@ -280,7 +280,7 @@ class _Reader:
 
 
 def _within_tab(blocks: list[Block]) -> list[Block]:
-    """Put the blocks of a quotation that is a tab between a beginning and an end."""
+    """Return the blocks of a quotation; if it is a tab, between its beginning and its end."""
     first = blocks[0] if blocks else None
     tab = _TAB.fullmatch(first.text) if isinstance(first, Paragraph) else None
     return [Tab(tab[1]), *blocks[1:], Tab("")] if tab else blocks

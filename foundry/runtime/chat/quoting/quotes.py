@@ -142,7 +142,7 @@ class _Quoting:
             yield from self._rest(last)
 
     def _rest(self, unit: Unit) -> Iterator[str]:
-        """Yield what belongs to a unit; a sign of omission if its colon announces nothing here."""
+        """Yield the blocks that belong to a unit; if none follow its colon, a sign of omission."""
         belonging = [*self._belonging(unit)]
         # The announced text may be in the next passage.
         yield from belonging or ([GOES_ON] if ends_with_colon(unit.text) else [])

@@ -221,7 +221,7 @@ class _Reader:
         return made
 
     def _ask(self, item: str) -> str:
-        """Remove a question from the beginning of an item; the rest of the item answers it."""
+        """Return an item without a question at its beginning, which the rest then answers."""
         end = next(find_sentence_ends(item, 0, len(item)), 0)
         if end and _QUESTION.search(item[:end]):
             self.question, self.is_answer, self._is_heading = item[:end].strip(), True, False
