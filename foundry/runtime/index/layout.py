@@ -156,7 +156,7 @@ class IndexFiles:
 
     @classmethod
     def open(cls, directory: Path, elsewhere: frozenset[str] = frozenset()) -> "IndexFiles":
-        """Open an index, checking sizes and small files. Raises IndexUnusableError."""
+        """Open an index; check all sizes, and hash small files. Raises IndexUnusableError."""
         from .tokens import VERSION as TOKENIZER_VERSION
 
         layout = IndexLayout(resolve_version(directory))

@@ -27,7 +27,7 @@ else:
 
 
 def page_of(position: Position) -> str:
-    """Return a passage's page number, and its printed page label if that differs."""
+    """Return a passage's page number, and its printed label if that differs; "" without pages."""
     if "page" not in position:
         return ""
     label = position.get("page_label")

@@ -42,7 +42,7 @@ class Assistant:
 
 
 def add_assistants(commands: Any) -> None:
-    """Add the options to the command `mcp`, which serves if neither of them is given."""
+    """Add --print-config and --install to the command `mcp`; without either, it serves."""
     mcp = commands.choices["mcp"]
     mcp.set_defaults(serve=partial(_give_or_serve, mcp.get_default("serve")))
     add = mcp.add_mutually_exclusive_group().add_argument

@@ -75,7 +75,10 @@ class ModelSettings(BaseModel):
 
     @classmethod
     def from_environment(cls) -> "ModelSettings | None":
-        """Read the variables; None without address, model and key. Raises ConfigurationError."""
+        """Read the variables. Raises ConfigurationError.
+
+        Returns None if address, model and key are all unset.
+        """
         variables = {name: os.environ.get(f"LLM_{name.upper()}", "") for name in cls.model_fields}
         values = {name: value.strip() for name, value in variables.items() if value.strip()}
         if values.keys().isdisjoint({"base_url", "model", "api_key"}):
@@ -116,7 +119,7 @@ class LanguageModel:
 
     @classmethod
     def from_environment(cls) -> "LanguageModel | None":
-        """Return the model that the environment configures. Raises ConfigurationError."""
+        """Return the model that the environment configures, if any. Raises ConfigurationError."""
         settings = ModelSettings.from_environment()
         return None if settings is None else cls(settings)
 
