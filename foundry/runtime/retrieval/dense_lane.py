@@ -88,7 +88,7 @@ class DenseLane:
         return self._cosines(query.values, query.scale, chunks)
 
     def distance(self, vector: Vector) -> float | None:
-        """Return the distance of the unit `vector` (d,) from the mean of the chunks."""
+        """Return the distance of the unit `vector` (d,) from the mean; see `distance_from`."""
         return distance_from(self.centre, self.spread, vector)
 
     def _prepare(self, vector: Vector) -> _Query:

@@ -134,7 +134,7 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
 
 
 def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
-    """Strip the markup from a text; return its pieces, each with whether it is code."""
+    """Return the pieces of a text, without markup, each with whether it is code."""
     text = strip_comments(text)
     parts = _FENCE.split(text) if "```" in text or "~~~" in text else [text]
     parts[2::3] = [code.strip("\n") for code in parts[2::3]]

@@ -42,7 +42,7 @@ class Selection:
 
     @classmethod
     def of(cls, index: OpenedIndex, filters: Filters | None) -> Self:
-        """Select the documents that pass filters; all chunks of a document pass, or none."""
+        """Select the documents that pass filters, with all their chunks; None selects nothing."""
         chunks = np.zeros(index.chunk_count, dtype=np.bool_)
         if filters is not None:
             selected = index.part(FilterColumns.open).select(filters)
@@ -134,7 +134,7 @@ class VisibleVectors:
         return self.whole.scores(vector, self._in_whole(chunks))
 
     def distance(self, vector: Vector) -> float | None:
-        """Return the distance of a query from the mean of all chunks of the index."""
+        """Return the distance of a query from the mean of the whole index; see `distance_from`."""
         return self.whole.distance(vector)
 
     def _in_whole(self, chunks: Numbers) -> Numbers:

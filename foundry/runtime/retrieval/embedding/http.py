@@ -194,7 +194,10 @@ class EmbeddingService:
 
 
 def find_message(content: bytes) -> str:
-    """Return the message of a service's error, from any of its usual places in the JSON."""
+    """Return the message of a service's error, from its usual places in the JSON.
+
+    Without a message there, returns the JSON; if it is not JSON, its beginning.
+    """
     try:
         found: Any = json.loads(content)
     except (ValueError, RecursionError):

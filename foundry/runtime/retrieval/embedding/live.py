@@ -144,7 +144,10 @@ class LiveQueryEncoder:
         return vector
 
     def _check_probe(self, deadline: float) -> None:
-        """Raise IndexUnusableError if the service has a different model from the index's."""
+        """Raise IndexUnusableError if the service has another model than the index.
+
+        Raises EmbeddingFailure if the service fails.
+        """
         probe = self._ask(self._dense.query_prefix + self._dense.probe_text, deadline)
         difference = find_difference(probe, self._dense)
         if difference is not None:
@@ -197,9 +200,9 @@ class LiveQueryEncoder:
 
 
 def describe_embedder(index: Index) -> dict[str, Any]:
-    """Return the state of the service for /readyz: `ok`, `unavailable` or `mismatch`.
+    """Return the service's state for /readyz: `status` is `ok`, `unavailable` or `mismatch`.
 
-    `detail` explains the state. Unless it is ok, searches use keywords only.
+    Unless it is `ok`, `detail` explains it, and searches use keywords only.
     """
     assert isinstance(index.encoder, LiveQueryEncoder)
     state = index.encoder.state

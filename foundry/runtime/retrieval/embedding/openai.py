@@ -48,7 +48,7 @@ class OpenAIEmbeddings(EmbeddingService):
 def find_rows(reply: dict[str, Any], count: int) -> list[Any]:
     """Return the embeddings of a reply in the order of the texts, sorted by their `index`.
 
-    Without indexes, the order of the reply is kept.
+    Without indexes, the order of the reply is kept. Raises EmbeddingFailure for an invalid reply.
     """
     items = reply.get("data")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):

@@ -12,7 +12,7 @@ HIT_UNITS = 250
 
 
 def cap_documents(hits: Iterable[Hit], journal: Journal, *, most: int) -> Iterator[Hit]:
-    """Yield the hits, best first, at most `most` per document."""
+    """Yield the hits, best first, at most `most` per document; stop when the budget is spent."""
     seen: Counter[str] = Counter()
     left_out = 0
     for hit in hits:

@@ -1,4 +1,4 @@
-"""Query expansion: adds words of the corpus that are close to the query, in the semantic lane.
+"""Query expansion: in the semantic lane, adds words of the corpus that are close to the query.
 
 The build selects and embeds the words.
 """
@@ -54,7 +54,10 @@ class ExpansionWords:
     def nearest(
         self, vector: NDArray[np.float32], count: int, minimum_cosine: float, known: set[str]
     ) -> list[str]:
-        """Return the `count` words closest to the unit `vector` (d,) that are not in `known`."""
+        """Return up to `count` words closest to the unit `vector` (d,) that are not in `known`.
+
+        Their cosine with it is at least `minimum_cosine`.
+        """
         rows, scales = quantise(vector[np.newaxis, :])
         # As in the dense lane, `einsum` adds integers exactly, and only in this thread.
         products = np.einsum("ij,j->i", self.vectors, rows[0].astype(self.vectors.dtype))

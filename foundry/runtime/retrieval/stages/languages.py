@@ -61,7 +61,10 @@ def note_language(index: Index, query: str, journal: Journal, *, share: float) -
 
 
 def _other_language(words: set[str], language: str) -> tuple[str | None, list[str]] | None:
-    """Return the language, if known, and the words that indicate it."""
+    """Return another language than `language`, if known, and the words that indicate it.
+
+    Returns None if nothing indicates another language.
+    """
     own = COMMON_WORDS.get(language, frozenset[str]())
     latin = [word for word in words if _is_latin(word)]
     if language in COMMON_WORDS and sum(map(len, latin)) * 2 < sum(map(len, words)):

@@ -96,7 +96,7 @@ def _having(index: Index, terms: Sequence[str], allowed: Mask) -> Chunks:
 
 
 def _choose(index: Index, phrase: str, chunks: Chunks, most: int) -> Chunks:
-    """Return at most `most` of the chunks (m,), the best for the words of a phrase, ascending."""
+    """Return at most `most` of the chunks (m,): those that match the words of a phrase best."""
     if len(chunks) <= most:
         return chunks
     allowed = np.zeros(index.chunk_count, dtype=np.bool_)

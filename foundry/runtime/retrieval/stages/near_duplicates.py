@@ -43,7 +43,7 @@ Tokenize = Callable[[str], Sequence[Token]]
 
 @dataclass(frozen=True, slots=True)
 class Shingles:
-    """The features by which two texts are compared."""
+    """The features of a text by which it is compared with others."""
 
     text: str
     pairs: frozenset[tuple[str, ...]]

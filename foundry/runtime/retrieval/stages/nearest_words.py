@@ -47,7 +47,7 @@ class CorrectionLayout:
 
 
 def hash_word(word: str) -> int:
-    """Return the hash of a correctly spelled word, as stored in `right`."""
+    """Return the hash of the stem of a correctly spelled word, as stored in `right`."""
     return crc32(word.encode("utf-8", "replace"))
 
 

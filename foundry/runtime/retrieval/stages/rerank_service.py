@@ -29,7 +29,7 @@ logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 class ReplyError(Exception):
-    """The service rejected the request, or its reply lacks a score for a passage."""
+    """The service rejected the request, or its reply is unusable."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Suggestions for a query while it is typed.
 
-The last word is completed with the most frequent words of the corpus. Headings are offered if one
-of their words starts with the query; headings that start with the query come first.
+The last word is completed with the most frequent words of the corpus. Headings are offered if
+they contain the query at the start of a word; headings that start with the query come first.
 """
 
 import unicodedata
@@ -75,14 +75,14 @@ class Completions:
         )
 
     def complete_word(self, beginning: str) -> list[str]:
-        """Return the most frequent words with a case-folded prefix."""
+        """Return up to MAX_WORDS longer words with a case-folded prefix, most frequent first."""
         span = _range(len(self.words), lambda n: fold(self.words[n].decode()), beginning)
         order = np.argsort(-self.weights[span.start : span.stop].astype(np.int64), kind="stable")
         found = [self.words[span.start + int(n)].decode() for n in order[: MAX_WORDS + 1]]
         return [word for word in found if fold(word) != beginning][:MAX_WORDS]
 
     def find_headings(self, query: str) -> list[str]:
-        """Return headings in which a word starts with a case-folded query."""
+        """Return up to MAX_HEADINGS headings with a case-folded query at the start of a word."""
         span = _range(self.places.shape[1], self._text_at, query)[:MAX_RANKED]
         places = self.places[:, span.start : span.stop].T.tolist()
         found = {number: self.headings[number].decode() for number, _ in reversed(places)}

@@ -34,7 +34,10 @@ _AFTER = frozenset(("version", "branch", "release", "docs"))
 
 @cache
 def read_folders(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
-    """Return the folders in settings.json, newest first; "" matches paths in no other folder."""
+    """Return the folders in settings.json, newest first. Raises ConfigurationError.
+
+    The folder "" contains the paths that are in no other folder.
+    """
     with reading(file) as values:
         return tuple(str(folder).strip("/") for folder in values[STAGE]["folders"])
 
@@ -148,7 +151,7 @@ def _find_series(folders: Sequence[str]) -> dict[str, str]:
 
 
 def _place(hit: Hit, series: dict[str, str]) -> tuple[tuple[str, str, str], str] | None:
-    """Return the page of a hit (source, series and name) and its version."""
+    """Return the page of a hit (source, series and name) and its version, if it has one."""
     for folder, around in series.items():
         if not folder or hit.path.startswith(f"{folder}/"):
             return (hit.source, around, hit.path[len(folder) :].lstrip("/")), folder
