@@ -147,7 +147,7 @@ class StoredDenseLane:
         return self.store.ask(lambda engine, edition: engine.score_vector(edition, query, chunks))
 
     def distance(self, vector: NDArray[np.float32]) -> float | None:
-        """Return the distance of the unit `vector` (d,) from the centre of all chunks."""
+        """Return the distance of the unit `vector` (d,) from the mean; see `distance_from`."""
         return distance_from(self._centre, self._spread, vector)
 
 

@@ -53,7 +53,7 @@ class StoredLines(RecordLines):
         self._keys, self._numbers = open_array(ids, np.uint64, (2, -1))
 
     def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
-        """Return a record made by `make_record`. Raises StoreError, IndexUnusableError."""
+        """Return a record made by `make`. Raises StoreError and IndexUnusableError."""
         return next(self.each(make, [(number, more)]))
 
     def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:

@@ -62,7 +62,10 @@ def find_picture(
 def find_packed_picture(
     originals: Originals, document: DocumentRecord, target: str
 ) -> tuple[bytes, str] | None:
-    """Return a picture in a document's own file, such as an e-book, and its media type."""
+    """Return a picture in a document's own file, such as an e-book, and its media type.
+
+    None if there is none, or if the picture or the notebook exceeds MAX_PACKED_BYTES.
+    """
     written = unquote(re.split(r"[?#]", target, maxsplit=1)[0])
     file = originals.find(document)
     content = None

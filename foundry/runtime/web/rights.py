@@ -108,7 +108,7 @@ class ByRights:
         self._rights = rights
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request. Raises HTTPException 403 for metrics, which cover all callers."""
+        """Handle one request. Raises HTTPException 403 for metrics if a rule limits the caller."""
         rule = self._rights.rule_of(scope) if scope["type"] == "http" else None
         if rule is not None and scope["path"] == "/metrics":
             raise HTTPException(403, "This token has no access to the metrics.")

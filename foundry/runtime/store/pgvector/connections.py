@@ -153,7 +153,7 @@ def _options(settings: StoreSettings) -> dict[str, Any]:
 
 
 def _limited(gen: PQGen[Answer], deadline: float) -> Generator[Any, Any, Answer]:
-    """Run a generator of psycopg until the deadline."""
+    """Run a generator of psycopg; raise TimeoutError if it has not ended by the deadline."""
     try:
         state = next(gen)
         while True:

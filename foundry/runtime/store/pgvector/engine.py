@@ -111,7 +111,10 @@ class PgvectorEngine:
         count: int,
         only: Restriction | None,
     ) -> Found:
-        """Return the candidates of both lanes with the missing scores, using a single query."""
+        """Return the candidates of both lanes with the missing scores.
+
+        This takes a single query, or a second one if the graph finds too few chunks.
+        """
         asked = {**asked_vector(vector), **asked_terms(edition, terms), "count": count}
         if not self._settings.exact:
             near = {**asked, "depth": 2 * count}

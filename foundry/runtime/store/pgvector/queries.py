@@ -121,7 +121,7 @@ class VersionRows(NamedTuple):
 
 
 def tables_of(schema: str, rows: VersionRows | None = None) -> dict[str, sql.Composable]:
-    """Return table names, and the values of a version's entry, for use in queries."""
+    """Return the table names and the values of a version's entry, by placeholder in queries."""
     names = ("versions", "pointer", "chunks", "postings", "retired")
     found: dict[str, sql.Composable] = {name: sql.Identifier(schema, name) for name in names}
     found["schema"] = sql.Identifier(schema)
