@@ -181,7 +181,7 @@ def test_a_window_that_begins_within_code_stays_code(depth: str) -> None:
 
 
 def words(first: int, last: int) -> str:
-    """Numbered words of four letters; 200 of them take 999 characters."""
+    """Numbered words of four characters; 200 of them take 999 characters."""
     return " ".join(f"w{number:03}" for number in range(first, last + 1))
 
 

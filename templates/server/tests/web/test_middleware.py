@@ -35,7 +35,7 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class Client:
-    """Sends one request at a time to the middleware, without a library that corrects it."""
+    """Sends one request at a time to the middleware, without a library that would correct it."""
 
     def __init__(
         self,

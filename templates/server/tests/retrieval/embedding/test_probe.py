@@ -32,7 +32,7 @@ DENSE: dict[str, Any] = {
 
 
 def index(**dense: Any) -> Any:
-    """Return index files with these vectors."""
+    """Return index files whose vectors are as in DENSE, with these changes; without any, none."""
     return SimpleNamespace(
         layout=SimpleNamespace(root=Path("index")),
         manifest=SimpleNamespace(dense={**DENSE, **dense} if dense else None),

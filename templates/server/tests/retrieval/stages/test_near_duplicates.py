@@ -25,7 +25,7 @@ TEXT = (
 
 
 def hit(number: int, text: str = "", document: str = "d") -> Hit:
-    """Return a hit whose score decreases by a hundredth with each number."""
+    """Return a hit; its score is a hundredth lower for each number."""
     score = 0.9 - number / 100
     return sample_hit(id=f"c{number}", document_id=document, title="", text=text, score=score)
 

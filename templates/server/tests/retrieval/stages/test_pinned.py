@@ -50,7 +50,7 @@ class FakeIndex:
 def pin(
     index: Any, query: str, scores: dict[int, float], allowed: Sequence[bool] | None = None
 ) -> tuple[list[Hit], Journal]:
-    """Return the hits for a query if the search found chunks with these scores."""
+    """Return the hits for a query whose search found chunks with these scores, and the journal."""
     values = np.array([scores[chunk] for chunk in sorted(scores)])
     ranks = np.arange(1, len(scores) + 1)
     chunks = np.array(sorted(scores), dtype=np.int64)

@@ -36,7 +36,7 @@ HEADINGS = [
 
 @pytest.fixture
 def index(tmp_path: Path) -> Any:
-    """An index with these words and headings as completions."""
+    """An index with WORDS and HEADINGS as completions."""
     return write(tmp_path, HEADINGS)
 
 

@@ -40,7 +40,7 @@ FREQUENCIES = {
 
 @pytest.fixture
 def index(tmp_path: Path) -> Any:
-    """An index with these forms and document frequencies."""
+    """An index with the synonyms FORMS, whose terms have FREQUENCIES."""
     (tmp_path / FOLDER).mkdir()
     SynonymsLayout(tmp_path / FOLDER).forms.write_text(json.dumps(FORMS))
     index: Any = SimpleNamespace(
