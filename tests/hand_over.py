@@ -37,7 +37,7 @@ def hand_over(address: str, arguments: list[str]) -> int:
 
 
 def read_number(connection: socket.socket) -> int:
-    """Read a line; raises ValueError if the other side has closed."""
+    """Read a line with a number. Raises ValueError if the other side has closed."""
     digits = b""
     while (digit := connection.recv(1)) not in b"\n":
         digits += digit

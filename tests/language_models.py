@@ -32,7 +32,7 @@ class Call:
 
     @property
     def is_condensing(self) -> bool:
-        """Whether it asks to rewrite a question without its conversation."""
+        """Whether it asks to rewrite the last question so that it makes sense by itself."""
         return "Write the last question" in self.body["messages"][0]["content"]
 
 

@@ -147,7 +147,7 @@ REPOSITORY = Path(__file__).parents[1]
 
 
 def get(path: str, *, method: str = "GET", close: bool = True) -> bytes:
-    """Return a plain GET request."""
+    """Return a plain request without a body."""
     fields = "Connection: close\r\n" if close else ""
     return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n".encode()
 

@@ -114,7 +114,7 @@ def main() -> None:
 
 
 def descendants(process: int) -> Iterator[int]:
-    """Return all descendants of a process."""
+    """Yield the ids of all descendants of a process."""
     for task in Path(f"/proc/{process}/task").glob("*/children"):
         with suppress(OSError):
             for child in map(int, task.read_text().split()):

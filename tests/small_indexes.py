@@ -104,7 +104,7 @@ def write_documents(
 
 @cache
 def _counter(*fields: tuple[str, int]) -> TermCounter:
-    """Shared by indexes, as builds share one between documents: it caches the terms of words."""
+    """Return a counter, shared by all indexes with these fields: it caches the terms of words."""
     return TermCounter(RememberingTokenizer("english"), dict(fields))
 
 

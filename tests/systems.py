@@ -78,7 +78,7 @@ def make_device(path: Path) -> None:
 
 
 def need_namespaces(*trial: str | Path) -> None:
-    """Skip a test if root cannot create namespaces, which is tried first."""
+    """Skip a test unless this is root, and `unshare` succeeds with the arguments `trial`."""
     if os.geteuid() != 0 or not is_possible("unshare", *trial):
         pytest.skip("file trees and networks of their own need root, and a system that permits it")
 

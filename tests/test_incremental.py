@@ -90,7 +90,7 @@ def changes(project: Project, *arguments: str) -> tuple[int, int, int]:
 
 
 def fresh_index(project: Project) -> dict[str, str]:
-    """Return the index that a project without any state would build."""
+    """Return a snapshot of the index that the project would build without any state."""
     other = Project(project.root.with_name(FRESH))
     shutil.rmtree(other.root, ignore_errors=True)
     shutil.copytree(project.root, other.root, ignore=shutil.ignore_patterns(".foundry"))

@@ -69,7 +69,7 @@ corpora = st.lists(notes, min_size=2, max_size=5)
 
 
 def note(number: int, drawn: Any) -> Note:
-    """Return a document in which every text, name and value names its owner."""
+    """Return a document whose title and passages can be recognised by its number."""
     words, tags, team, modified = drawn
     text = f"{' '.join(words)} mark{number}q PRIVATE-{number}."
     return Note(

@@ -44,7 +44,7 @@ def test_numbers_match_the_search(
 
 
 def lane_numbers(folder: Path) -> dict[str, str]:
-    """Return the page's text for the keyword lane, by the pattern that finds it."""
+    """Return what the page should say of the keyword lane, by patterns that match what it says."""
     index = open_index(folder)
     _, tokens = index.tokenizer.tokenize_query(QUERY)
     terms, lane = query_terms(tokens), index.keyword_lane

@@ -376,7 +376,7 @@ def test_verify_of_a_project_names_damage_in_its_index(damaged: Project) -> None
 
 
 def refuse(project: Project, *names: str) -> None:
-    """Check that query and the exported server refuse the index and name a file."""
+    """Check that `foundry query` refuses the index and names one of these files."""
     result = project.run("query", "pump seal", "--json")
     assert result.exit_code == 1, result.output
     assert "Traceback" not in result.output

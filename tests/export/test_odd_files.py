@@ -36,7 +36,7 @@ ACTS: dict[str, Act] = {
 
 @pytest.fixture(autouse=True)
 def time_limit() -> Iterator[None]:
-    """Fail a test after 60 seconds, such as one that waits for a named pipe."""
+    """Fail a test that takes 60 seconds, for example because it waits for a named pipe."""
 
     def fail(*_: object) -> None:
         raise AssertionError("still waiting")

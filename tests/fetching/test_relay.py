@@ -16,7 +16,7 @@ SECONDS = 30
 
 
 def ask(relay: Relay, greeting: bytes, request: bytes = b"") -> tuple[bytes, bytes]:
-    """Return the replies to a greeting and to a request; nothing if it hangs up."""
+    """Return the replies to a greeting and to a request; empty ones if it hangs up."""
     with socket.create_connection(("127.0.0.1", relay.port), SECONDS) as client:
         accepted = answer = b""
         # Unread data turns a hang-up into a reset.

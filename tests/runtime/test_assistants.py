@@ -89,7 +89,7 @@ def installed(folder: Path) -> Path:
 
 
 def started(entry: dict[str, Any], folder: Path) -> str:
-    """Return the result of starting an entry in another folder and a clean environment."""
+    """Return the output of an entry's command, run in a folder with a clean environment."""
     (folder / "notes").mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [entry["command"], *entry["args"]],

@@ -65,7 +65,7 @@ def set_aside(project: Project) -> list[str]:
 
 
 def plant_server(project: Project, ran: Path) -> None:
-    """Put a server into the state that is marked as up to date with foundry.toml."""
+    """Put a server into the state, marked as up to date with foundry.toml."""
     config = load_config(project.root)
     manifest = Manifest.read(project.index / "manifest.json")
     key = plan_key(Design.of(config, choose_query_encoder(config, manifest)))

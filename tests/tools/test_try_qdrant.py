@@ -78,7 +78,7 @@ def test_a_correct_server_passes(
 
 
 def unfiltered(answer: Answer) -> Answer:
-    """Ignores the filters of searches."""
+    """Return the answers of an engine that ignores filters by marks."""
 
     def change(method: str, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
         if path.endswith("/query/batch"):
@@ -91,7 +91,7 @@ def unfiltered(answer: Answer) -> Answer:
 
 
 def keeping(answer: Answer) -> Answer:
-    """Removes nothing."""
+    """Return the answers of an engine that deletes nothing."""
 
     def change(method: str, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
         if path.endswith("/points/delete"):
@@ -102,7 +102,7 @@ def keeping(answer: Answer) -> Answer:
 
 
 def misspelling(answer: Answer) -> Answer:
-    """Reports wrong results of operations."""
+    """Return the answers of an engine that reports operations with malformed ids."""
 
     def change(method: str, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
         if path.endswith("/index"):
@@ -113,7 +113,7 @@ def misspelling(answer: Answer) -> Answer:
 
 
 def refusing(answer: Answer) -> Answer:
-    """Accepts no points."""
+    """Return the answers of an engine that accepts no points."""
 
     def change(method: str, path: str, asked: dict[str, Any]) -> tuple[int, Any]:
         if method == "PUT" and path.endswith("/points"):

@@ -59,7 +59,7 @@ class Corpus:
         return report
 
     def documents(self, key: str = "path") -> list[Any]:
-        """The index's documents, in order."""
+        """A field of each document of the index, in order."""
         lines = (self.project.index / "documents.jsonl").read_text().splitlines()
         return [json.loads(line)[key] for line in lines]
 
