@@ -102,6 +102,15 @@ def test_search_prints_a_paragraph_for_each_hit(capsys: pytest.CaptureFixture[st
     assert len(first) < 500
 
 
+def test_long_titles_without_spaces_are_cut_and_not_left_out() -> None:
+    found = search("red", 1)
+    words = "\u6c49" * 150
+    hit = replace(found.hits[0], title=words, section=[], snippet=words)
+    said = terminal.format_response(replace(found, hits=(replace(hit, more=[hit]),)))
+    # The title of the result, the name of the further passage, and its beginning
+    assert said.count(f"{words[:98]} \u2026") == 3
+
+
 def test_search_json_equals_the_response_of_post_search(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("search", " red ", "--json", "--mode", "keyword") == 0
     shown = search("red", mode="keyword")

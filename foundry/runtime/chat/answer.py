@@ -4,13 +4,12 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ..index.records import Place, Position, Record
+from ..index.records import Place, Position, Record, shorten
 from ..retrieval.journal import Mode, Reason
 from ..retrieval.results import Hit, Match
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch
 from .conversation import Conversation
-from .text import shorten
 
 PASSAGES_CHARACTERS = 16_000
 MIN_PASSAGE_CHARACTERS = 200

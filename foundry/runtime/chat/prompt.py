@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from ..index.records import shorten
 from ..model.client import Message, draw_fence
 from .answer import MIN_PASSAGE_CHARACTERS, NumberedPassage
 from .conversation import Conversation, Turn, heading_of
-from .text import shorten
 
 HISTORY_CHARACTERS = 8_000
 

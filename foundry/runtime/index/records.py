@@ -44,6 +44,15 @@ def count_of(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def shorten(text: str, limit: int) -> str:
+    """Return the text; if it is longer than `limit`, cut it at a space and add an ellipsis."""
+    if len(text) <= limit:
+        return text
+    cut = text[: max(0, limit - len(f" {GOES_ON}"))]
+    shown = cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip()
+    return f"{shown} {GOES_ON}"
+
+
 class Record:
     """Base class of responses; the JSON omits defaults and fields marked `exclude`."""
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from ...index.records import GOES_ON
-from ..text import MIN_SENTENCE, keep_plain, shorten
+from ...index.records import GOES_ON, shorten
+from ..text import MIN_SENTENCE, keep_plain
 from .announcing import ends_with_colon
 from .lines import row_of
 from .units import IS_CODE, MAX_UNIT, Unit

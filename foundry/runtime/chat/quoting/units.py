@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from ..text import MIN_SENTENCE, find_sentence_ends, shorten
+from ...index.records import shorten
+from ..text import MIN_SENTENCE, find_sentence_ends
 from .announcing import announces, ends_with_colon, goes_on
 from .blocks import (
     Block,

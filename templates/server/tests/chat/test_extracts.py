@@ -11,7 +11,7 @@ from samples import sample_hit
 from foundry.runtime.chat.answer import PASSAGES_CHARACTERS, number_passages
 from foundry.runtime.chat.conversation import Conversation, Turn, heading_of
 from foundry.runtime.chat.extracts import Chat, extract, extract_answer
-from foundry.runtime.chat.text import shorten
+from foundry.runtime.index.records import shorten
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.results import (
