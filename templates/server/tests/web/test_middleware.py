@@ -194,7 +194,7 @@ def test_origin(origins: list[str], status: int, path: str) -> None:
         headers = with_host("localhost:8000", Origin=origin)
         assert (origin, client.request(headers, path=path)) == (origin, status)
         assert not [name for name in client.headers if name.startswith(b"access-control")]
-    # Names of this machine can replace each other, but no other name.
+    # The names of this machine are equivalent, but only to each other.
     headers = with_host("docs.example.com", Origin="http://localhost")
     assert client.request(headers, path=path) == 403
 

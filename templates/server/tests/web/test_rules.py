@@ -91,7 +91,7 @@ NOBODY = f"Bearer {'u' * 32}"
     [
         ([f"Bearer {TOKEN}"], (WHOLE, SALES)),
         ([f"Bearer {OTHER}"], (WHOLE, LAB)),
-        # Tokens without a rule, no token, one sent twice, and what is not a bearer token.
+        # Tokens without a rule, headers without a bearer token, no header, and two tokens.
         *(([sent], (WHOLE, None)) for sent in (NOBODY, f"Basic {TOKEN}", TOKEN, "Bearer")),
         ([], (WHOLE, None)),
         ([f"Bearer {TOKEN}", f"Bearer {TOKEN}"], (WHOLE, None)),

@@ -108,7 +108,7 @@ def test_frequency_and_the_edit_decide_between_words_equally_near(tmp_path: Path
 def test_how_much_more_frequent_a_word_must_be(
     tmp_path: Path, more: int, is_preferred: bool
 ) -> None:
-    # Among equally near words, the first is chosen: the shorter one.
+    # Among equally plausible words, the first is chosen: the shorter one.
     opened = write(tmp_path, {"cast": 1 + more, "coast": 1})
     found = opened.nearest("cost")
     assert found is not None and (found.form == "coast") == is_preferred
