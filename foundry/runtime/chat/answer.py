@@ -57,7 +57,7 @@ class SourceOfAnswer(CitedPassage):
 
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
-    """A hit that can be cited as `source`; `text` is cut to fit the limit."""
+    """A hit that can be cited as `source`; `text` may be cut, see `number_passages`."""
 
     source: SourceOfAnswer
     hit: Hit
@@ -65,7 +65,10 @@ class NumberedPassage:
 
 
 def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
-    """Number the hits from 1, best first, up to the length limit; the last may be cut."""
+    """Return the hits, best first, as passages numbered from 1.
+
+    Together they have at most PASSAGES_CHARACTERS; the last may be cut.
+    """
     passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):

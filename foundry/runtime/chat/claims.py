@@ -101,7 +101,7 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def numbers_of(text: str) -> dict[str, str]:
-    """Map the value of each number in a text (`1000`) to the number as written (`1,000`)."""
+    """Map each number in a text, as digits (`95`), to how it is written (`95`, `ninety-five`)."""
     found = {}
     for written in _NUMBER.findall(text):
         found[f"{float(re.sub(r'[^0-9.]', '', written)):.12g}"] = written

@@ -124,7 +124,7 @@ class Check:
         return ("number", missing[:1]) if missing else None
 
     def examine(self, claim: Claim) -> Finding | None:
-        """Return why the passages do not support a claim, and the words that show it."""
+        """Return why the passages do not support a claim, with words that show it, or None."""
         lacks = self.measure(claim)
         if lacks is None:
             return None

@@ -35,7 +35,7 @@ def page_of(position: Position) -> str:
 
 
 def informative_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
-    """Return the title as a tuple; empty if the title repeats the section, text or id."""
+    """Return a tuple of the title, or an empty one if it repeats a heading, the text or the id."""
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
 

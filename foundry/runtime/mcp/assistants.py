@@ -126,7 +126,7 @@ def give_to(name: str, *, install: bool) -> Given:
 
 
 def _entry(key: str) -> dict[str, Any]:
-    """Return the command that starts this server, from any folder and with any PATH."""
+    """Return the entry of this server: a command that works in any folder and with any PATH."""
     # -P, since otherwise a folder of the same name in the working directory would be imported.
     arguments, environment = ["-P", "-m", _PACKAGE.name], {}
     if zipfile.is_zipfile(sys.argv[0]):

@@ -54,7 +54,7 @@ def to_bytes(value: object) -> bytes:
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON without NaN, infinities or lone surrogates. Raises ValueError."""
+    """Parse JSON. Raises ValueError, also for NaN, infinities, lone surrogates and deep nesting."""
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
         if "\\" in text:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 
 class ModelError(Exception):
-    """The language model returned no answer; the message says what it did: "took too long"."""
+    """The language model gave no complete answer; the message says what it did: "took too long"."""
 
 
 class BudgetSpentError(ModelError):

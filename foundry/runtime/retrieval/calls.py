@@ -22,7 +22,7 @@ class CircuitBreaker(Generic[Fault]):
     """Decides whether a call may be made; threads can share one."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic, *, failures: int = 1) -> None:
-        """Create a closed breaker, which `failures` in a row open; `clock` returns seconds."""
+        """Create a closed breaker; it opens after `failures` in a row. `clock` returns seconds."""
         self._clock = clock
         self._failures_to_open = failures
         self._failures = 0

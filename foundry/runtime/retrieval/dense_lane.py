@@ -70,7 +70,7 @@ class DenseLane:
 
     @stage("semantic")
     def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the chunks with the highest cosines."""
+        """Find the `count` chunks of highest cosine; see `VectorLane`."""
         query = self._prepare(vector)
         pool = None if allowed is None else np.flatnonzero(allowed)
         size = len(self.scales) if pool is None else len(pool)

@@ -47,7 +47,7 @@ _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\
 
 
 def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
-    """Add snippets to the hits of a response; `tokenizer` is the index's."""
+    """Add snippets and highlights to the hits of a response; `tokenizer` is the index's."""
     # Highlight the query that was searched for, which may be a corrected or a completed one.
     corrected = response.stages.get("correction", {}).get("query")
     find = word_finder(corrected or response.searched or response.query, tokenizer)

@@ -35,7 +35,10 @@ class ValueTable:
     def having(
         self, field: str, values: Iterable[str], *, as_beginnings: bool = False
     ) -> NDArray[np.bool_]:
-        """Return which documents (m,) have one of these values, or a value with such a prefix."""
+        """Return which documents (m,) have one of these values.
+
+        With `as_beginnings`, a value need only begin with one of them.
+        """
         mask = np.zeros(self.document_count, dtype=np.bool_)
         marked = 0
         for key in sorted({encode_value(field, value) for value in values}):

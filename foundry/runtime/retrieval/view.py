@@ -97,7 +97,7 @@ class View(Index):
         self._divide = partial(_divide, index, selection.document_places != HIDDEN)
 
     def make_part(self, kind: Callable[[OpenedIndex], Part]) -> Part:
-        """Return a part for visible documents. Raises PermissionError if it is not Divisible."""
+        """Return a part for visible documents. Raises PermissionError unless it is Divisible."""
         part: Part = self._divide(kind)
         return part
 

@@ -71,11 +71,11 @@ class VisibleRecords:
     places: NDArray[np.int32]
 
     def read(self, number: int, make: Callable[..., Made], **more: Any) -> Made:
-        """Return a record."""
+        """Return a visible record made by `make`. Raises IndexUnusableError."""
         return self.whole.read(int(self.visible[number]), make, **more)
 
     def each(self, make: Callable[..., Made], rows: Iterable[Row]) -> Iterator[Made]:
-        """Yield the record of each row."""
+        """Lazily yield the record of each row, merged with the row's extra fields."""
         return self.whole.each(make, ((int(self.visible[number]), more) for number, more in rows))
 
     def numbers(self, identifier: str) -> list[int]:
@@ -100,7 +100,7 @@ class VisibleTerms(PostingsLane):
         return cls(lane, selection.chunk_places, len(selection.chunks), **more)
 
     def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield the visible chunks and their BM25 impacts for each term."""
+        """Yield, for each distinct term in a visible chunk, these chunks and their impacts."""
         for chunks, impacts in self.whole.postings(terms):
             places = self.places.take(chunks)
             seen = places != HIDDEN
@@ -121,7 +121,7 @@ class VisibleVectors:
     selection: Selection
 
     def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the visible chunks of highest cosine."""
+        """Find the `count` visible chunks of highest cosine; see `VectorLane`."""
         places = self.selection.chunk_places
         visible = places != HIDDEN
         if allowed is not None:

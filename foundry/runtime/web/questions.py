@@ -57,7 +57,10 @@ class _Line:
     outcome: Future[bool] | None = None  # Its result is whether the line was written
 
     def replaces(self, other: "_Line") -> bool:
-        """Return whether an earlier question may be this one while typed: one begins the other."""
+        """Return whether an earlier question may be an unfinished form of this one.
+
+        One of the two must begin with the other.
+        """
         own, its = self.question, other.question
         return own.startswith(its) or its.startswith(own)
 
@@ -219,7 +222,7 @@ class QuestionLog:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _open(self) -> int:
-        """Return the file, open for appending; a full one is renamed first."""
+        """Return a descriptor of the file, open for appending; a full file is renamed first."""
         assert self.file is not None
         while True:
             if self._descriptor is None:
@@ -236,7 +239,7 @@ class QuestionLog:
             os.close(descriptor)
 
     def _is_current(self, descriptor: int) -> bool:
-        """Return whether the path is still the open file; the owner may have removed it."""
+        """Return whether the path still leads to the open file; the owner may have removed it."""
         assert self.file is not None
         try:
             return os.path.samestat(self.file.lstat(), os.fstat(descriptor))

@@ -142,7 +142,7 @@ class Evidence:
         weights: Mapping[str, float],
         known: frozenset[str],
     ) -> Lacks:
-        """Compare a sentence with the most similar one."""
+        """Compare a sentence with the most similar one of `places`."""
         shares = [share_of(weights, place.stems) for place in places]
         best = _most_similar(tokens, places, weights, shares)
         place, aligned = places[best], max(0.0, (shares[best] - ALIGNED) / (1 - ALIGNED))

@@ -69,7 +69,7 @@ class Token(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key for comparisons."""
+        """The stem if there is one, else `#` and the value, else the text; equal if words match."""
         return self.stem or (f"#{self.value}" if self.value else self.text)
 
     @property

@@ -50,7 +50,7 @@ class EmbeddingClient(Protocol):
     def embed(
         self, texts: Sequence[str], side: Literal["document", "query"], *, timeout: float
     ) -> NDArray[np.float32]:
-        """Embed texts, unit vectors (n, d), in about `timeout` seconds. Raises EmbeddingFailure."""
+        """Return unit vectors (n, d) in about `timeout` seconds. Raises EmbeddingFailure."""
         ...
 
 

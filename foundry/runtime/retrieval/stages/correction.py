@@ -41,7 +41,7 @@ def open_words(index: OpenedIndex) -> Words:
 
 @stage("correct")
 def correct_query(index: Index, query: str, patterns: Patterns, journal: Journal) -> str:
-    """Return the query with corrections for words in no chunk, noted in the journal.
+    """Return the query with words in no chunk corrected, and note this in the journal.
 
     The journal's `original` is a query that searches for the words as typed.
     """

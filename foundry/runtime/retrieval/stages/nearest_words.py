@@ -112,7 +112,10 @@ class Words:
         return is_found or stem in self
 
     def nearest(self, word: str) -> Nearest | None:
-        """Return the word nearest to a case-folded one, if it is within the allowed edits."""
+        """Return the word nearest to a case-folded one.
+
+        Returns None if every word is more edits away than allowed.
+        """
         if len(word) > MAX_LENGTH:
             return None
         codes = [self.codes.get(letter, 0) for letter in word]

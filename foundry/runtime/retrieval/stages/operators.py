@@ -71,7 +71,7 @@ class Operators:
 
 @stage(STAGE)
 def read_operators(index: Index, query: str, journal: Journal) -> tuple[str, Operators]:
-    """Return a query without its operators, and the operators, noted in the journal."""
+    """Return a query without its operators, and the operators; note them in the journal."""
     found = parse_operators(index, query, journal)
     said: dict[str, object] = {}
     for kind, items in _by_kind(found.items).items():
@@ -170,7 +170,10 @@ def has_vectors(index: Index) -> bool:
 
 
 def _read_filter(index: Index, field: str, value: str) -> tuple[Filter | None, str]:
-    """Return a filter that some chunk passes, or an explanation of its problem."""
+    """Return a filter that some chunk passes, or None and an explanation of the problem.
+
+    The explanation is empty if the index has no filter of this name.
+    """
     name = _SYNONYMS.get(field.casefold(), field)
     filters = index.part(FilterColumns.open)
     names = {known.casefold(): known for known in (*filters.columns, *KNOWN_FIELDS)}

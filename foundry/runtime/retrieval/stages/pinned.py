@@ -63,8 +63,8 @@ def pin_documents(
 ) -> Iterator[Hit]:
     """Yield the documents pinned to a query, then the hits, best first.
 
-    Each is shown by its best candidate, or else its first chunk, among `allowed` (n,). Pins keep
-    the owner's order, above hits with the same score.
+    A pinned document is shown by its best candidate, or else by its first chunk that is `allowed`
+    (n,). Pins keep the owner's order, above hits with the same score.
     """
     key, documents = pinned_key(index.tokenizer, query), index.part(Documents.open)
     ids = index.part(Pinned.open).documents.get(key or "", [])

@@ -40,7 +40,7 @@ class Reranker:
     """Runs a model on `at_once` queries at a time; threads can share one."""
 
     def __init__(self, load: Callable[[], Model], *, at_once: int = 1) -> None:
-        """Call `load` on the first query. It may raise ConfigurationError."""
+        """Create the reranker. The first query calls `load`, which may raise ConfigurationError."""
         self._load = load
         self._model: Model | None = None
         self._slots = threading.BoundedSemaphore(at_once)

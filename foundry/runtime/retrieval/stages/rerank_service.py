@@ -56,7 +56,7 @@ class RerankService:
     """Calls a service for scores; threads can share one."""
 
     def __init__(self, settings: ServiceSettings, api_key: str | None) -> None:
-        """Raise ConfigurationError for a key that cannot be sent in a header."""
+        """Create the client. Raises ConfigurationError for a key that no header can contain."""
         self._settings = settings
         headers = {"Accept": "application/json"}
         if api_key is not None:

@@ -21,7 +21,7 @@ class QueryRewriting:
     """Asks the model to rewrite the query; see `understanding.Part`."""
 
     def properties(self, _index: Index) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Return a single string property."""
+        """Return one property: the rewritten query, a string."""
         return {"query": (_WORDS, {"type": "string"})}
 
     def apply(

@@ -43,7 +43,7 @@ def read_folders(file: Path = SETTINGS_FILE) -> tuple[str, ...]:
 
 
 def find_named(query: str, folders: Sequence[str]) -> set[str]:
-    """Return the folders that a query names: `v2` as `v2` or `version 2`."""
+    """Return the folders that a query names; `version 2` also names the folder `v2`."""
     words = [word for word in _AROUND.split(query.casefold().rstrip(".")) if word]
     said = set[str]()
     for before, word, after in zip(["", *words], words, [*words[1:], ""], strict=False):

@@ -148,7 +148,7 @@ class PgvectorEngine:
         return hits, [lines[number] for number in hits.chunks.tolist()]
 
     def check(self, edition: Edition) -> None:
-        """Check that this version can be searched, over a separate connection."""
+        """Raise StoreError unless this version can be searched, over a separate connection."""
         with (
             translated(edition.version),
             TimedConnection.open(self._address, self._settings) as connection,

@@ -133,7 +133,7 @@ class QdrantEngine:
         )
 
     def check(self, edition: Edition) -> None:
-        """Check that this version can be searched."""
+        """Raise StoreError unless this version can be searched."""
         self._known.pop(edition.version, None)
         (rows,) = self.ask(edition, lambda held: [passing(rows_of(held.number), 1)])
         if not rows:
