@@ -5,8 +5,9 @@ index, times the square of its passage's score relative to the best. Function wo
 get") count only in a question without other words.
 
 A sentence is quoted only if it, its neighbours and their headings contain half of the question by
-weight; otherwise passages are only listed. In two collections, 83 and 76 % of the questions passed
-this test, but only 1 and 27 % after the documents that answer them were removed.
+weight, or a third in the first passage of a strong match. Otherwise passages are only listed. In
+two collections, 83 and 76 % of the questions passed this test, but only 1 and 27 % after the
+documents that answer them were removed.
 
 An answer without a caution needs a strong match, and one sentence that contains most of the
 question and the kind of thing that it asks for.

@@ -140,7 +140,7 @@ def candidate_count(wanted: int) -> int:
 
 
 def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
-    """Return the `count` best chunks, ties by chunk number."""
+    """Return the `count` best of chunks (m,) by their scores (m,), ties by chunk number."""
     if len(chunks) > 2 * count:  # Sorting a few is faster than selecting first.
         chosen = np.flatnonzero(scores >= threshold(scores, count))
         chunks, scores = chunks.take(chosen), scores.take(chosen)

@@ -3,7 +3,7 @@
 A view consists of parts restricted to these documents. It numbers its chunks and documents from 0,
 and its lists, values and counts cover only them; postings, vectors and records stay in the index
 and are read through a mapping of numbers. Parts that cannot be restricted are missing. Scores are
-those of the whole index.
+those of the whole index, except in views of `own_statistics`.
 """
 
 from collections.abc import Callable, Sequence

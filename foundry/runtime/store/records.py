@@ -109,7 +109,10 @@ class StoredIndex(OpenedIndex):
         super().__init__(files, self._keywords, StoredDenseLane(files, store), encoder, parts=parts)
 
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
-        """Yield the best chunks for terms, using a single exchange. Raises StoreError."""
+        """Yield up to `count` chunks, the best for terms, usually with a single exchange.
+
+        Raises StoreError, and IndexUnusableError for a damaged record.
+        """
         if not (asked := self._keywords.numbers(terms)):
             return
         hits, lines = self._store.ask(

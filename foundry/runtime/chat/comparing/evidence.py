@@ -1,12 +1,12 @@
 """Measures, from 0 to 1, of the ways in which passages fail to support a sentence.
 
-Three measures concern all passages: `number` (they do not contain it in any unit), `name` (they do
-not contain the name or identifier), and `unfounded` (they lack most of the words).
+Three measures concern all passages: `number` (they lack one of its numbers, in any unit), `name`
+(they lack a name or an identifier), and `unfounded` (they lack most of the words).
 
 The others compare the sentence with the most similar one: `changed_number` (or unit), `opposite`,
 `denial` (only one of the two is negated), `denied_clause`, `changed_word` (replaced by another word
-of the passages), and `exchange` (of two words). The more similar the rest of the two sentences is,
-the higher these measures are.
+of the passages), and `exchange` (of two words or numbers; 0 or 1). The others are higher the more
+similar the rest of the two sentences is.
 """
 
 import re
@@ -43,7 +43,7 @@ _REPLY = re.compile(r"(?:yes|no)\b[,.:;]?\s*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Lacks:
-    """Measures of unsupported parts of a sentence, and the words that show them."""
+    """The measures of a sentence; `missing` has a missing number and name, if any, by measure."""
 
     number: float = 0.0
     changed_number: float = 0.0

@@ -1,7 +1,7 @@
 """Facets: counts the values of each filter among the best passages of a search.
 
-Folders are counted where the paths of these passages first differ, as prefixes for the filter
-`path`. A document with copies counts at each of its places.
+Folders are counted at the level at which the paths of these passages first differ; each is a prefix
+for the filter `path`. A document with copies counts at each of its places.
 """
 
 from collections import Counter

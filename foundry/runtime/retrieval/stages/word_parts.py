@@ -1,8 +1,9 @@
 """Parts of words: boosts the best results if they contain parts of the query's words.
 
 In languages that join words (`Wasserleitung`), or inflect them in more ways than stemming handles,
-query and text often share only a part of a word. Parts are runs of five letters, including the
-spaces around the word. The fewer of the compared results contain a part, the more it weighs.
+query and text often share only a part of a word. Parts are runs of five characters of the
+word with a space on either side. The fewer of the compared results contain a part, the more it
+weighs.
 """
 
 import unicodedata

@@ -1,7 +1,8 @@
 """PostgreSQL with pgvector as the search engine; see `queries` for its tables.
 
-Scores are computed as in the embedded index, so they are equal; up to 1,040 dimensions, bit for
-bit. A graph (HNSW) only finds candidates, which are then scored exactly.
+Scores are computed as in the embedded index. Up to 1,040 dimensions, they are equal bit for bit;
+beyond that, within the precision of float32. A graph (HNSW) only finds candidates, which are then
+scored exactly.
 """
 
 from collections.abc import Callable, Sequence
