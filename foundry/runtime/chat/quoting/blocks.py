@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...retrieval.markup import strip_comments
-from .lines import cells_of, dedent, indent_width
+from .lines import cells_of, dedent, indent_width, without_closing
 
 MAX_DEPTH = 8  # Nesting of lists and quotations; deeper ones are read as text.
 CODE_INDENT = 4
 MAX_TERMS = 3  # Lines above a definition; more are a paragraph.
 
 _FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)\Z")
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t#]*\Z")
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*)")
 _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*\Z")
 _RULE = re.compile(r"[ \t]{0,3}(?:=+|-[- \t]*-|\*[* \t]*\*|_[_ \t]*_)[ \t]*\Z")
 _QUOTED = re.compile(r"[ \t]*>[ \t]?")
@@ -118,7 +118,7 @@ class _Reader:
         elif fence := _FENCE.match(line):
             self._add(self._code(*fence.groups()))
         elif heading := _HEADING.match(line):
-            self._add(Heading(heading[1]))
+            self._add(Heading(without_closing(heading[1])))
             self._at += 1
         elif len(self._paragraph) == 1 and _UNDERLINE.match(line):
             (text,) = self._paragraph
