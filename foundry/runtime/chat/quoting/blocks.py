@@ -15,14 +15,17 @@ MAX_DEPTH = 8  # Nesting of lists and quotations; deeper ones are read as text.
 CODE_INDENT = 4
 MAX_TERMS = 3  # Lines above a definition; more are a paragraph.
 
-_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)\Z")
+# Possessive quantifiers keep matching linear in the length of hostile lines.
+_FENCE = re.compile(r"([ \t]*)(`{3,}+|~{3,}+)([^`]*)\Z")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*)")
 _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*\Z")
 _RULE = re.compile(r"[ \t]{0,3}(?:=+|-[- \t]*-|\*[* \t]*\*|_[_ \t]*_)[ \t]*\Z")
 _QUOTED = re.compile(r"[ \t]*>[ \t]?")
 _ITEM = re.compile(r"([ \t]*)([-*+\u2022]|\d{1,3}[.)]|\(\w{1,5}\))(?:[ \t]+|\Z)")
 _DEFINITION = re.compile(r"([ \t]{0,3}):[ \t]+(?=\S)")
-_COLUMNS = re.compile(r"[ \t]*(?=[^|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
+_COLUMNS = re.compile(
+    r"[ \t]*+(?=[^|]*\|)\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+(?:\|[ \t]*+)?\Z"
+)
 _TAB = re.compile(r"\*\*(\[.+\])\*\*")
 _STEM = re.compile(r"[:\uff1a\u2014a-z*_]\s*\Z")
 
