@@ -291,7 +291,7 @@ def inspect_left_out(project: Path, pattern: str, *, as_json: bool) -> Iterator[
 
 
 def verify(folder: Path, *, strict: bool = False) -> list[dict[str, Any]]:
-    """Check an export, or a project's index and its export if it has one."""
+    """Check an export, or a project's index and any export of it; return a report on each."""
     from foundry.export.checksums import CHECKSUMS
     from foundry.export.verify import verify_export
     from foundry.files import CONFIG_NAME

@@ -61,7 +61,8 @@ class SearchOptions(Table):
         keyword_weight: The weight of keywords; by default 1 minus `semantic_weight`. If neither is
             set, it is 0.3 (0.5 for `rrf`).
         k: The constant added to each rank; only for `rrf`.
-        identifier_fallback: Whether a query such as `D40` is answered by keywords alone.
+        identifier_fallback: Whether a query such as `D40` is answered by keywords alone, if it is
+            found.
         unknown_identifiers: Whether a response lists the identifiers in its query that no document
             contains.
         identifier_patterns: Regular expressions for your own identifiers.

@@ -58,8 +58,9 @@ class NamedHeading(NamedTuple):
 class HeadingRows(NamedTuple):
     """The n distinct headings of a document.
 
-    `hashes` and `lengths`, uint64 (n,), describe the `texts`, which are joined UTF-8. `chunks`,
-    `terms` and `kinds`, uint32 (n,), are as in `NamedHeading`, with all bits set for no term.
+    `texts` are joined in UTF-8; `hashes` and `lengths` (in bytes), uint64 (n,), are theirs.
+    `chunks`, `terms` and `kinds`, uint32 (n,), are as in `NamedHeading`, with all bits set for no
+    term.
     """
 
     hashes: bytes

@@ -42,9 +42,9 @@ class Basis:
     def of(cls, config: Config, *, trust: bool, stale: bool) -> Self:
         """Return the basis for an export of a project's current index.
 
-        The index is opened in the same way as the server opens it. Raises StaleIndexError if the
-        index does not match foundry.toml, unless `stale`, and TrustError if the project has its own
-        templates, unless `trust`.
+        The index is opened in the same way as the server opens it. Raises IndexUnusableError
+        if that fails or, unless `stale`, if the index does not match foundry.toml, and TrustError
+        if the project has its own templates, unless `trust`.
         """
         index = built_index(config)
         check_index(index, config.root)

@@ -43,7 +43,7 @@ class PageCache:
         return CachedPage(json.loads(headers), zlib.decompress(body))
 
     def store(self, url: Url, page: CachedPage) -> None:
-        """Store a page durably."""
+        """Store a page, and commit it."""
         headers = json.dumps(dict(page.headers), sort_keys=True).encode()
         content = headers + b"\n" + zlib.compress(page.body, 1)
         self._file.put({self._use(url): content})

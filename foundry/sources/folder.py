@@ -84,7 +84,7 @@ class FileReader:
         self._folder = -1
 
     def read(self, key: str) -> RawDocument | Skipped:
-        """Read a file that `look` found."""
+        """Return a file that `look` found; Skipped if it cannot be read as it is or has changed."""
         source, path = self._source, _to_bytes(key)
         above, _, name = path.rpartition(b"/")
         try:
@@ -236,7 +236,7 @@ def _skip(source: FolderSource, path: bytes, reason: AnyReason, detail: str = ""
 
 
 def _open_folder(source: FolderSource, names: list[bytes]) -> int:
-    """Open a folder below the source's path, unless it was replaced by a link."""
+    """Return the descriptor of a folder below the source's path. Raises OSError for a link."""
     folder = os.open(source.path, _OPEN_ROOT)
     for name in names:
         try:

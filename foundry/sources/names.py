@@ -92,7 +92,8 @@ def how_to_include_ending(path: str) -> str:
 def url_of(base_url: str, path: bytes, suffix: str | None) -> str:
     """Return the url under which a file is published: base, one slash, percent-encoded path.
 
-    A `suffix` replaces the extension of a page; `index` and `README` get the url of their folder.
+    With a `suffix`, it replaces the extension of a page, and `index` and `README` get the url of
+    their folder.
     """
     folder, name = posixpath.split(path)
     stem, ending = posixpath.splitext(name)

@@ -164,7 +164,7 @@ def _read_text(source: FolderSource, path: str) -> str | None:
 
 
 def _age(folder: str) -> tuple[int, list[float], bool]:
-    """Return the sort key of version folders, newest first."""
+    """Return the sort key of a version's folder; the newest version has the least."""
     name = folder.rpartition("/")[2].casefold()
     if name in _RELEASED:
         return 0, [_RELEASED.index(name)], False

@@ -113,7 +113,7 @@ def settle_state(state: Path) -> None:
 
 
 def _replaced(state: Path, reason: str, aside: Path) -> tuple[str, str]:
-    """Take data that may be reused from a state that was set aside; return a message and hint."""
+    """Return a message and hint about a state set aside; take data from it if it is vouched for."""
     is_vouched = os.environ.get(RESTORED) == "1"
     taken = _take_over(aside, state) if is_vouched else []
     fate = f"taken over: {', '.join(taken)}" if taken else "not used"

@@ -144,7 +144,7 @@ class KeyValueFile:
             self._connection.close()
 
     def replace(self, reason: object) -> None:
-        """Replace the damaged file with an empty one, with a warning."""
+        """Replace the damaged file with an empty one, and log a warning."""
         with self._lock:
             self._replace(reason)
 

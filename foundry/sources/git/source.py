@@ -54,7 +54,7 @@ class FetchedRepository:
         return self.source.name
 
     def __len__(self) -> int:
-        """Return how many files were fetched."""
+        """Return the number of selected files."""
         return len(self.files)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:
@@ -149,7 +149,7 @@ def _copy(source: GitSource, copy: BareRepository) -> tuple[FetchedRepository, i
 def _select(
     source: GitSource, copy: BareRepository, commit: str, version: str | None
 ) -> Iterator[GitFile | Skipped]:
-    """Yield the files of a commit that the patterns select, and the excluded ones with reasons."""
+    """Yield the files of a commit that the patterns select; those not to be read as Skipped."""
     selection = Selection(source)
 
     @cache

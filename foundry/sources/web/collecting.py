@@ -140,7 +140,7 @@ class Collector:
             yield from zip(part, pool.map(self._visit, part), strict=True)
 
     def _visit(self, url: Url) -> tuple[FetchedPage | FetchError, tuple[Url, ...]]:
-        """Fetch a page, and its Markdown version if it has one; return the page and its links.
+        """Fetch a page and any Markdown version of it; return the page or an error, and its links.
 
         Runs in a thread of the pool.
         """

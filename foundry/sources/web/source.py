@@ -33,7 +33,7 @@ class FetchedPages:
     skipped: tuple[Skipped, ...]
 
     def __len__(self) -> int:
-        """Return how many pages were fetched."""
+        """Return the number of pages, unchanged ones included."""
         return len(self.pages)
 
     def __iter__(self) -> Iterator[RawDocument | Skipped]:

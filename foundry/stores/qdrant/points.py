@@ -36,7 +36,7 @@ _SLOTS = 2**32
 
 @dataclass(frozen=True)
 class Points:
-    """The points of a version; `reassigned` maps terms to slots, like its marker."""
+    """The points of a version; `reassigned` maps keys of terms to slots, as in its marker."""
 
     rows: Rows
     reassigned: Mapping[int, int]
