@@ -39,7 +39,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A request: the last turn is the user's question; `top_k` passages may be cited."""
+    """A request: the last turn is the user's question; up to `top_k` passages may be cited."""
 
     turns: Sequence[Turn]
     top_k: int = DEFAULT_CHAT_TOP_K

@@ -111,7 +111,10 @@ class CodeTracker:
         return self._found, len(line)
 
     def _containers(self, line: str) -> tuple[str, int, list[int]]:
-        """Return a line's quote prefix, the indent after it, and the list items that it is in."""
+        """Return a line's quote prefix, the indent after it, and the list items that it is in.
+
+        The indent is -1 if it is unclear. Items are given as the columns of their content.
+        """
         quote = _QUOTE.match(line)
         start = quote.end() if quote else 0
         prefix, rest = line[:start], line[start:]

@@ -208,7 +208,10 @@ def require_vectors(files: IndexFiles) -> dict[str, Any]:
 
 
 def resolve_version(directory: Path) -> Path:
-    """Return the folder that CURRENT names; without it, `directory`. Raises IndexUnusableError."""
+    """Return the folder named in CURRENT, or `directory` without CURRENT.
+
+    Raises IndexUnusableError if CURRENT is unreadable or names no version.
+    """
     current = directory / "CURRENT"
     try:
         name = read_file(current).decode("ascii").strip()

@@ -165,7 +165,7 @@ def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np
 
 
 def order_halves(vector: Vector, centre: Vector) -> tuple[slice, slice]:
-    """Return the halves of a sketch, first the one in which a vector is farther from `centre`."""
+    """Return slices of a sketch's halves, first where a vector is farther from `centre`."""
     half = -(-len(vector) // 64) // 2
     apart = np.square(vector - centre)
     halves = slice(half), slice(half, None)

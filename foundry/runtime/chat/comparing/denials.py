@@ -26,7 +26,7 @@ class Denials:
         self._clauses = cache(self._read_clauses)
 
     def differ(self, text: str, other: str) -> bool:
-        """Return whether one of two sentences certainly denies the other."""
+        """Return whether two sentences certainly contradict each other by a negation."""
         ours, theirs = (read_clauses(each, self._stem, minimum=1) for each in (text, other))
         denials = _denials(ours, theirs), _denials(theirs, ours)
         if sum(denials) % 2 == 0:

@@ -104,7 +104,7 @@ class Unit:
 
 
 def read_units(text: str, heading: str = "") -> list[Unit]:
-    """Return the units of a passage, in order; `heading` is the one above it."""
+    """Return the units of a passage, in order; `heading` is above the passage."""
     reader = _Reader(heading if _QUESTION.search(heading) else "")
     reader.above = heading if IS_CODE.fullmatch(heading) else ""
     reader.read(read_blocks(text), None)
@@ -199,7 +199,7 @@ class _Reader:
         return unit
 
     def _sentences(self, text: str, last: Unit | None, item: Unit | None) -> list[Unit]:
-        """Add the sentences of a paragraph after the unit `last`."""
+        """Add the sentences of a paragraph, which follow the unit `last`; return their units."""
         made: list[Unit] = []
         ends = [0, *find_sentence_ends(text, 0, len(text)), len(text)]
         for said in (text[start:end].strip() for start, end in pairwise(ends)):

@@ -102,7 +102,7 @@ def _schema(values: list[str] | None) -> dict[str, Any]:
 
 
 def _read(given: object, values: list[str] | None, least: float) -> str | None:
-    """Return the value in the model's answer if it is valid and confident enough."""
+    """Return the value in the model's answer if it is valid and confident enough, else None."""
     if not isinstance(given, dict):
         return None
     value, confidence = given.get("value"), given.get("confidence")

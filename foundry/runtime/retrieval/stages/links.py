@@ -120,7 +120,7 @@ def _represent(
     allowed: NDArray[np.bool_] | None,
     reached: dict[int, float],
 ) -> dict[int, float]:
-    """Return a chunk and its new score for each linked document that does not score higher yet."""
+    """Return a chunk and its new score for each linked document that has a lower score so far."""
     linked = {}
     for document, score in reached.items():
         places = np.flatnonzero(documents == document)
