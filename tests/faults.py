@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 FAULTS = ("SIGKILL", "ENOSPC", "EIO")
 EVERY_FAULT = bool(os.environ.get("EVERY_FAULT"))
-"""Whether slow tests try a fault at every change, which takes hours, and not only at some."""
+"""Whether slow tests try a fault at every change, not only at some; this takes hours."""
 
 _MARK = "INJECTED"
 

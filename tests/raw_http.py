@@ -20,7 +20,7 @@ from waiting import within
 
 SERVER = """
 import sys
-# Foundry of this folder, whichever the process that this one is forked from has imported.
+# Import Foundry from this folder, even if the process that forked this one has another.
 sys.path.insert(0, "")
 for name in [*sys.modules]:
     if name.partition(".")[0] == "foundry":
@@ -113,7 +113,7 @@ def create_app():
 
     @app.get("/stuck")
     def stuck():
-        # In a thread, as searches are that ask a service.
+        # In a thread, like a search that asks a service.
         time.sleep(3600)
 
     app.include_router(health_routes())

@@ -39,7 +39,7 @@ COMMANDS = (
     *("foundry.serving.adopt", "foundry.serving.preview", "foundry.serving.serve"),
     "warm_caches",
 )
-"""The folder of tests, and the modules that the process which forks commands has imported."""
+"""The folder of tests, and the modules imported by the process that forks commands."""
 
 EVERYTHING = (COMMANDS, LIBRARIES, READERS)
 
@@ -94,7 +94,7 @@ def forked_readers() -> Iterator[None]:
 
 
 HASTE = (formatted_once, forked_servers, forked_readers)
-"""Fixtures that make tests faster, which tests name in `pytest.mark.usefixtures`."""
+"""Fixtures that make tests faster; tests name them in `pytest.mark.usefixtures`."""
 
 _asked: list[str] = []
 

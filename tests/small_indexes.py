@@ -40,7 +40,7 @@ from foundry.runtime.index.documents import Documents
 SOURCES = ("s0", "s1")
 
 FORGOTTEN = 8
-"""Number of imported packages after which those that were forgotten are freed."""
+"""Number of packages that are forgotten before their memory is freed."""
 
 _forgotten = count(1)
 
@@ -181,7 +181,7 @@ def imported(folder: Path, package: str) -> Iterator[ModuleType]:
         sys.path.remove(str(folder))
         for name in [name for name in sys.modules if name.partition(".")[0] == package]:
             del sys.modules[name]
-        # Modules refer to each other, so only a collection frees them, which takes long.
+        # Modules refer to each other, so only a garbage collection, which takes long, frees them.
         if not next(_forgotten) % FORGOTTEN:
             gc.collect()
 

@@ -72,7 +72,7 @@ QUERIES = (
     "dust at the face",
 )
 UNKNOWN = ("absent.md", "inside/pump.md", "0123456789abcdef")
-"""Names of nothing: paths begin below the folder of their source."""
+"""Names that no document has: paths begin below the folder of their source."""
 
 
 @pytest.fixture(scope="module")
