@@ -10,6 +10,8 @@ _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
 MONTHS = {word: str(month) for month, word in enumerate(_MONTHS, start=1)}
+# "You may march" names no month.
+_MONTH = rf"(?-i:{'|'.join(map(str.title, MONTHS))})"
 
 # Words so common that their opposites do not show that a text is about something else.
 _LOOSE = frozenset(
@@ -68,14 +70,14 @@ _WHEN = re.compile(
 _TIME = re.compile(
     rf"\b{_COUNT}\b|\d|\b{_OFTEN}\b|\b(?:when|whenever|upon|regularly|before|after|until|till"
     r"|once|during|while|if|as soon|every|each|\w*day|spring|summer|autumn|fall|winter|morning"
-    rf"|noon|evening|night|week|month|year|season|always|never|now|immediately|{'|'.join(MONTHS)})s?\b",
+    rf"|noon|evening|night|week|month|year|season|always|never|now|immediately|{_MONTH})s?\b",
     re.IGNORECASE,
 )
 # "When was it built?" is not answered by "when it rains".
 _WHEN_PAST = re.compile(r"^\W*(?:since )?when (?:was|were|did|has|have|had)\b", re.IGNORECASE)
 _TIME_PAST = re.compile(
     r"\d|\b(?:before|after|during|since|until|till|ago|yesterday|\w*day|spring|summer|autumn|fall"
-    rf"|winter|night|week|month|year|decade|century|centuries|era|reign|{'|'.join(MONTHS)})s?\b",
+    rf"|winter|night|week|month|year|decade|century|centuries|era|reign|{_MONTH})s?\b",
     re.IGNORECASE,
 )
 _WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
