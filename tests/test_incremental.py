@@ -51,7 +51,7 @@ FILES: dict[str, str | bytes] = {
 }
 FRESH = "fresh"
 TABLES = "[search.correction]\n[search.suggestions]\n"
-"""Stages whose tables an index has besides the lanes."""
+"""Stages for which an index has files besides those of the lanes."""
 
 
 def write(project: Project, name: str, content: str | bytes) -> Path:

@@ -1,4 +1,4 @@
-"""The search box of an exported server in pages of other sites, in Chromium."""
+"""The search box of an exported server on pages of other sites, in Chromium."""
 
 import json
 import re

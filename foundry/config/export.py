@@ -49,7 +49,7 @@ class ExportSection(Table):
         return problems
 
     def resolve(self, *, has_tokens: bool) -> Self:
-        """Return it with "docker" first if a target needs it; no default without tokens."""
+        """Return the section, with "docker" if a target needs it; without tokens, no default."""
         if not has_tokens and "targets" not in self.model_fields_set:
             return self.model_copy(update={"targets": ()})
         image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []
