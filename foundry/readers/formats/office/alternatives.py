@@ -18,7 +18,7 @@ _SAYING = frozenset({f"{_TEXT}t", f"{_TEXT}sym", f"{_DRAWING}t", f"{MATH}t", DES
 
 
 def choose(element: Element, part: str) -> Element:
-    """Return the alternative to read; the others repeat it."""
+    """Return the first alternative with text, or an empty element; the others repeat it."""
     branches = [each for each in element if each.tag in {CHOICE, FALLBACK}]
     chosen = next((each for each in branches if _says(each)), None)
     for branch in branches:

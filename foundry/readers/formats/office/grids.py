@@ -213,7 +213,10 @@ def _rows_of(grid: Grid, columns: range) -> list[int]:
 
 
 def _is_apart(grid: Grid, sides: tuple[list[int], list[int]], left: int, column: int) -> bool:
-    """Return whether two sides are separate tables: they use other rows, or share a column name."""
+    """Return whether two sides are separate tables.
+
+    Both must begin with names, and must differ in their rows or have a name in common.
+    """
     first, second = grid.rows[sides[0][0]], grid.rows[sides[1][0]]
     names = {text for text in first[left:column] if text}
     others = {text for text in second[column + 1 :] if text}

@@ -4,7 +4,7 @@ _REFUSED = ("javascript:", "vbscript:", "data:")
 
 
 def write_link(text: str, url: str) -> str:
-    """Return a text with its link; the text alone if it is the url or cannot be a label."""
+    """Return a text with its link; the text alone if it is the url or cannot become a link."""
     label = text.strip()
     url = url.strip().replace(" ", "%20").replace("(", "%28").replace(")", "%29")
     is_said = label in {url, url.removeprefix("mailto:"), url.rstrip("/")}

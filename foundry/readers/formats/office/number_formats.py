@@ -117,7 +117,7 @@ _ENGLISH = frozenset({"", "09", "00"})
 
 
 def _choose(sections: Sequence[Section], value: float) -> tuple[Section | None, bool]:
-    """Return the section for a number, and whether its sign must be written."""
+    """Return the section for a number, if any fits, and whether its sign must be written."""
     if any(section.condition for section in sections):
         for section in sections:
             if section.condition is None or _holds(section.condition, value):

@@ -23,7 +23,7 @@ def roman(value: int) -> str:
 
 
 def letters(value: int, alphabet: str = "abcdefghijklmnopqrstuvwxyz") -> str:
-    """Return a number in letters like Word: a, b, ... z, aa, bb, ..."""
+    """Return a number in letters like Word: a, b, ... z, aa, bb, ...; large ones in digits."""
     if not 0 < value <= 100 * len(alphabet):
         return str(value)
     times, place = divmod(value - 1, len(alphabet))

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element
 
 NEAR = 73_152
-"""Shapes whose tops differ by less, 0.08 inch in EMU, are side by side."""
+"""Shapes whose tops differ by at most this, 0.08 inch in EMU, are side by side."""
 
 Place = tuple[int, int]
 """Distance from the top and from the left, in EMU."""

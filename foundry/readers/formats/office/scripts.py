@@ -57,7 +57,7 @@ class ScriptedText:
 
 
 def struck(text: str, following: str = "") -> str:
-    """Return struck text between marks, inside its outer spaces, and a space if a word follows."""
+    """Return struck text with `~~` inside its outer spaces, and a space if a word follows."""
     said = text.strip()
     marked = text.replace(said, f"~~{said}~~", 1) if any(map(str.isalnum, said)) else text
     return marked + " " * following[:1].isalnum()

@@ -210,7 +210,7 @@ class Blocks:
         self._add_referred(composer, self._inline.take())
 
     def _page(self, composer: Composer, page: Element) -> None:
-        """Add a slide, with its title first, or its number if it has no title."""
+        """Add a page: a slide begins with its title or number, a drawing has no heading."""
         composer.page()
         self._slide += 1
         style = self._styles.elements.get(("drawing-page", page.get(f"{DRAW}style-name", "")))

@@ -11,6 +11,6 @@ MATHML = "{http://www.w3.org/1998/Math/MathML}"
 
 
 def number(element: Element, name: str, default: int = 1) -> int:
-    """Return an attribute as a number of at most eight digits."""
+    """Return an attribute as a number; `default` if it does not have one to eight digits."""
     written = element.get(name, "")
     return int(written) if written.isascii() and written.isdigit() and len(written) < 9 else default

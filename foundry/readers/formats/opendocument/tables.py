@@ -106,7 +106,10 @@ def read_prompts(body: Element) -> dict[str, str]:
 
 
 def _declared(area: str, numbers: list[int]) -> DeclaredTable | None:
-    """Return the visible rows of an area such as `Sheet.A1:Sheet.C9` as a table."""
+    """Return the visible rows of an area such as `Sheet.A1:Sheet.C9` as a table.
+
+    Returns None for fewer than two rows or columns, or if the first row is hidden.
+    """
     first, _, last = area.rpartition(":")
     corners = [parse_reference(each.rpartition(".")[2]) for each in (first or last, last)]
     if not all(corners):

@@ -74,7 +74,7 @@ class Numbering:
             self._list.levels[-1] = replace(self._list.levels[-1], text=shown)
 
     def name_list(self, number: int) -> None:
-        """Name the list that is defined, or which one is overridden, by its id."""
+        """Give the list being defined this id, or select the list with this id for an override."""
         if self._override is None:
             self._lists.setdefault(number, self._list)
         else:

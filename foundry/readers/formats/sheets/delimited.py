@@ -60,7 +60,7 @@ def read_delimited(text: str) -> Reading:
 
 
 def _without_statement(text: str) -> tuple[str, str]:
-    """Return a text without Excel's line `sep=;`, and the delimiter that it declares."""
+    """Return a text without Excel's line `sep=;`, and the delimiter in that line, or ""."""
     first, _, rest = text.partition("\n")
     name, _, value = first.strip('"').rstrip("\r").partition("=")
     is_stated = name.strip().lower() == "sep" and len(value.strip(" ")) == 1

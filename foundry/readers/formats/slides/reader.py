@@ -36,7 +36,8 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     """Read the slides in order; a slide's number is its page, its title its heading.
 
     Texts of layouts and footers are read once. Hidden slides and comments are left out. With `ocr`,
-    pictures on slides without text are read. Raises UnreadableError for a zip bomb.
+    pictures on slides without text are read. Raises UnreadableError for a zip bomb, and for a file
+    that is damaged or has no presentation.
     """
     package = Package(content)
     parts = Parts(package)

@@ -23,7 +23,7 @@ def is_on(value: str | None) -> bool:
 
 
 def number(value: str | None, default: int = 0) -> int:
-    """Return an attribute as a number of at most nine digits."""
+    """Return an attribute as a number; `default` if it does not have one to nine digits."""
     written = value or ""
     digits = written.removeprefix("-")
     return int(written) if digits.isascii() and digits.isdigit() and len(digits) < 10 else default
