@@ -18,7 +18,7 @@ MAX_OBJECTS = 10_000
 MAX_SEGMENTS = 400_000
 MAX_NESTING = 3
 THIN = 2.0
-"""A filled rectangle of at most this many points is a rule."""
+"""A box with a side shorter than this, in points, is a rule."""
 SHORT = 5.0
 """A line of at most this many points is part of a drawing."""
 

@@ -84,7 +84,7 @@ def compose(
 
 
 def body_size(lines: Iterable[Line]) -> float:
-    """Return the size of most characters."""
+    """Return the most frequent type size, by characters; 0.0 without lines."""
     sizes: Counter[float] = Counter()
     for line in lines:
         # The type size of text in a picture is unknown.
@@ -204,7 +204,7 @@ def _find_entries(
 def _levels_by_size(
     pages: Sequence[Sequence[Line]], sizes: Sequence[float]
 ) -> dict[tuple[int, int], int]:
-    """Return heading levels by page and line: the larger the type, the higher the level."""
+    """Return heading levels by page and line; the largest type has level 1."""
     candidates = {
         (number, place): line.size
         for number, lines in enumerate(pages)

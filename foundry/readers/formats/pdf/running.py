@@ -51,7 +51,7 @@ def _running_key(line: Line, lines: Sequence[Line], body: float, angle: int) -> 
 
 
 def _usual_angle(lines: Iterable[Line]) -> int:
-    """Return the angle of most lines on a page."""
+    """Return the angle of most text on a page; 0 without lines."""
     angles: Counter[int] = Counter()
     for line in lines:
         angles[line.angle] += len(line.text)

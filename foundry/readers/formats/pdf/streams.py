@@ -23,8 +23,8 @@ _POWERS = 85 ** np.arange(4, -1, -1)
 def find_damaged_streams(content: bytes) -> Iterator[str]:
     """Yield the numbers of objects with a compressed stream that ends early or is corrupt.
 
-    Pictures and fonts are not examined, nor encrypted files, nor what is left once much has been
-    unpacked.
+    Pictures, fonts and encrypted files are not examined. After MAX_RATIO times the size of the
+    file, but at least SMALL_BYTES, have been unpacked, the rest is not examined either.
     """
     if b"/Encrypt" in content:
         return
