@@ -38,7 +38,7 @@ def mail_texts(content: bytes) -> Iterator[str]:
 
 
 def unwrap_emlx(content: bytes) -> bytes:
-    """Return the message in a file of Apple Mail: its length, itself, a property list."""
+    """Return the message in an .emlx file, which begins with its length; other content as it is."""
     length = _EMLX.match(content)
     return content[length.end() :][: int(length[1])] if length else content
 

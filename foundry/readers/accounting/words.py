@@ -66,8 +66,8 @@ def account(
 
     `source` has the container's texts, `read` the texts of the reading. Words are compared as
     multisets: a word that occurs twice and was read once is unaccounted for once. Without
-    `with_targets`, the targets of links do not count, which only the reading contains: their words
-    would stand for lost ones.
+    `with_targets`, link targets are ignored: only the reading contains them, so their words would
+    stand for lost ones.
     """
     whole, said = "\n".join(source), "\n".join(read)
     if not with_targets:

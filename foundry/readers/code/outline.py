@@ -164,7 +164,7 @@ def _headings(text: str, definitions: Sequence[_Definition]) -> Iterator[Heading
 
 
 def _indented(text: str, start: int) -> int:
-    """Return the beginning of the line if only white space precedes `start`."""
+    """Return the beginning of the line if only white space precedes `start`; else `start`."""
     begin = start
     while begin > 0 and text[begin - 1] in " \t" and start - begin < MAX_INDENTATION:
         begin -= 1
@@ -192,7 +192,7 @@ def _whole_lines(text: str, blocks: Iterable[Span], starts: Sequence[int]) -> It
 
 
 def _offset_map(content: bytes, spans: Iterable[_Definition | Span]) -> Callable[[int], int]:
-    """Return a function that maps byte offsets to character offsets, for the ends of some spans."""
+    """Return a function that maps the starts and ends of `spans` from bytes to characters."""
     if content.isascii():
         return lambda offset: offset
     chars = {0: 0}

@@ -60,7 +60,10 @@ def spell_calendar(text: str) -> str:
 
 
 def read(text: str) -> Reading:
-    """Read a calendar: a section for each event, task and journal, in order."""
+    """Read a calendar: a section for each event, task and journal, in order.
+
+    Raises UnreadableError for other text.
+    """
     if "BEGIN:VCALENDAR" not in text[:1_000].upper():
         raise UnreadableError(Reason.NOT_AS_NAMED)
     title, entries = _parse(text)

@@ -177,7 +177,7 @@ def _names(values: Mapping[str, Any], *keys: str) -> Iterator[str]:
 
 
 def _is_text(value: Any) -> bool:
-    """Return whether a value is a string, or a list of strings."""
+    """Return whether a value is a string or a list of strings, none of them empty or null."""
     texts = value if isinstance(value, list) else [value]
     return all(isinstance(text, str) and text not in _ABSENT for text in texts)
 

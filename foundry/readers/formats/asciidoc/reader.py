@@ -100,7 +100,7 @@ class _Source:
         return self._lines[self._next - 2] if self._next > 1 else ""
 
     def until(self, fence: str) -> list[str]:
-        """Take the lines up to and including a closing fence."""
+        """Take the lines up to and including a closing fence; return them without the fence."""
         content = []
         while (line := self.take()) is not None and line.rstrip() != fence:
             content.append(line)
@@ -454,7 +454,7 @@ class _Writer:
         self._lists.setdefault(mark, 0)
 
     def _number(self, item: re.Match[str]) -> str:
-        """Return an item's number or dash."""
+        """Return an item's number or dash, with its indentation."""
         mark = item[1] or item[2]
         if mark[0].isdigit():
             self._open("1.")
@@ -482,7 +482,7 @@ class _Writer:
 
 
 def _link_to_file(directive: re.Match[str]) -> str:
-    """Return a link to an included file; "" for definitions of attributes."""
+    """Return a link to an included file; "" for files of attributes and other directives."""
     path = directive[2].partition("[")[0].strip()
     return link(path, path) if directive[1] == "include" and "attributes" not in path else ""
 

@@ -63,7 +63,7 @@ class Cursor:
         return ""
 
     def _may_end(self, end: str, limit: int) -> bool:
-        """Return whether a text before this token has the sign that ends an option."""
+        """Return whether a text before token number `limit` has the sign that ends an option."""
         if end not in self._ends:
             self._ends[end] = [
                 place

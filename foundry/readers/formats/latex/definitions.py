@@ -126,7 +126,7 @@ class Definitions(Cursor, ABC):
             depth += (name in CONDITIONS) - (name == "fi")
 
     def drop(self, name: str) -> None:
-        """Drop arguments that are not text; after one of an index, also a space before a comma."""
+        """Drop arguments that are not text, and a space between an index entry and punctuation."""
         if name == "hyperref":
             self.option()
         while option := self.option() or self.option("(", ")"):
@@ -153,7 +153,10 @@ class Definitions(Cursor, ABC):
         self.parts.append(f"[{', '.join(filter(None, (cited, after)))}]")
 
     def expand(self, macro: Macro) -> None:
-        """Expand a command that the document defines, with its arguments."""
+        """Expand a command that the document defines, with its arguments.
+
+        If the text grows too long or is nested too deeply, only the arguments are kept.
+        """
         given: list[str] = []
         if macro.default is not None:
             given.append(self.option() if self.is_option() else macro.default)

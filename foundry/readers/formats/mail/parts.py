@@ -92,7 +92,7 @@ def _attached(part: MIMEPart) -> Iterator[MIMEPart]:
 
 
 def _choose(children: list[MIMEPart]) -> MIMEPart | None:
-    """Return the plain alternative, or the last other one if the plain one is incomplete."""
+    """Return the plain alternative, or the last other one if that is missing or incomplete."""
     plain = next((each for each in children if each.get_content_type() == "text/plain"), None)
     others = [each for each in children if each.get_content_type() != "text/calendar"]
     rich = [each for each in others if each is not plain]

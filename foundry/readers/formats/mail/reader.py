@@ -29,7 +29,7 @@ def read(content: bytes) -> Reading:
     Of several alternatives, plain text is preferred to HTML, unless it is empty, is only an excerpt
     or only refers to another part. Nested messages are read; other attachments are never opened. In
     a mailbox, each message has its subject as a heading. Raises UnreadableError for a file that
-    does not begin like a message.
+    does not begin like a message, or has more than MAX_MESSAGES.
     """
     composer = Composer()
     content = unwrap_emlx(content)

@@ -7,7 +7,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
 MAX_CALLS, MAX_CALLED_LINES = 5, 100_000
-"""Maximum depth of nested calls of a page's own macros, and of the number of lines they yield."""
+"""Maximum depth of nested calls of a page's own macros, and number of lines that they yield."""
 # In macros, a second backslash defers the replacement of arguments to the call.
 _GIVEN = re.compile(r"\\{1,2}\$([1-9*@])")
 _CONTINUED = re.compile(r"(?<!\\)\\\Z")

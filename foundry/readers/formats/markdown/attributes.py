@@ -48,7 +48,7 @@ def _kind_above(match: re.Match[str]) -> str | None:
 
 
 def _of_word(match: re.Match[str], text: str) -> str | None:
-    """Return the word with these attributes; None if they stand alone."""
+    """Return the word with these attributes, "" after other markup; None if they stand alone."""
     if match[1]:
         return text[slice(*match.span(1))]
     return "" if text[match.start() - 1 : match.start()] in {")", "]", "`", "*", "_"} else None

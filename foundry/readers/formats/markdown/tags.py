@@ -105,7 +105,7 @@ def _select(tags: list[Tag]) -> list[Tag]:
 
 
 def _pair(tags: list[Tag]) -> dict[int, Tag]:
-    """Return the positions of matching opening and closing tags, in both directions."""
+    """Return the partner of each opening or closing tag that has one, by the tag's position."""
     pairs: dict[int, Tag] = {}
     opened: dict[str, list[int]] = {}
     for place, tag in enumerate(tags):

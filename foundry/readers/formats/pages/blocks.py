@@ -68,7 +68,7 @@ def code_span(text: str) -> str:
 
 
 def table_lines(grid: Sequence[Sequence[str]]) -> str:
-    """Return rows of equal length as a table, with the header first."""
+    """Return rows of equal length, the header first, as a table; "" if all cells are empty."""
     if not any(map(any, grid)):
         return ""
     rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in grid]

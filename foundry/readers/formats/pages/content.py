@@ -222,7 +222,7 @@ def is_permalink(node: LexborNode, attributes: Attributes) -> bool:
 
 
 def is_note_reference(node: LexborNode, attributes: Attributes) -> bool:
-    """Return whether a link is a footnote reference, by its role, or class or target if short."""
+    """Return whether a link is a footnote reference, by its role or, if short, class or target."""
     kind = f"{attributes.get(SEMANTICS) or ''} {attributes.get('role') or ''}"
     if "noteref" in kind:
         return True

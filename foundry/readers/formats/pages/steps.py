@@ -17,7 +17,7 @@ _LINES = frozenset("p div table tbody tr td th ul li span b center section".spli
 def find_steps(page: LexborHTMLParser) -> set[int]:
     """Return the `mem_id` of each element that has such links and little else.
 
-    Texinfo, DocBook's style sheets, gtk-doc and others put it above and below each page.
+    Texinfo, DocBook's style sheets, gtk-doc and others put one above and below each page.
     """
     marked = (_line_around(link) for link in page.css(_STEPS))
     lines = [line for line in marked if line is not None]

@@ -431,7 +431,7 @@ class _Writer:
 
 
 def _title_of(reference: nodes.Element) -> tuple[str, str]:
-    """Return the title or caption of what a reference's label stands above, and its anchor.
+    """Return the title or caption of the element below a reference's label, and its anchor.
 
     Both are "" if there is none in the same file; only sections have anchors.
     """

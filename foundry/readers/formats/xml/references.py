@@ -17,7 +17,7 @@ def local_name(element: Element) -> str:
 
 
 def fill_references(root: Element) -> None:
-    """Give empty cross references the titles of the elements that they refer to as text."""
+    """Fill empty cross references with the titles of the elements that they refer to."""
     references = [each for each in root.iter() if local_name(each) in {"xref", "link"}]
     names = {name for each in references if _is_empty(each) and (name := _named(each))}
     if not names:
