@@ -34,7 +34,7 @@ def _in_sources(key: str, adopted: bool) -> str:
 
 
 def check_strictly(report: Mapping[str, Any]) -> None:
-    """Raise StrictBuildError, with a line for each failure of `find_failures`, if there are any."""
+    """Raise StrictBuildError with the lines of `find_failures`, if there are any."""
     if failures := find_failures(report):
         raise StrictBuildError(failures, list_briefly(failures))
 

@@ -18,7 +18,7 @@ from foundry.runtime.retrieval.values import encode_value
 
 
 class DocumentColumns:
-    """Collects documents in index order; `filterable` are metadata columns."""
+    """Collects documents in index order, which can be filtered by `filterable` metadata."""
 
     def __init__(self, sources: Iterable[str], filterable: Iterable[str], carried: Carried) -> None:
         self._carried = carried

@@ -53,7 +53,7 @@ class DocumentFields:
 class RecordLines(NamedTuple):
     """n lines of JSON, with their `lengths` including line feeds, and the hashes of their `ids`.
 
-    Both are uint64 (n,).
+    Both are packed uint64 (n,).
     """
 
     lines: bytes

@@ -124,13 +124,17 @@ def _key(*parts: str) -> int:
 
 
 def clean_path(path: str) -> str:
-    """Return a path as it is compared: without a text suffix and a final `index` or `README`."""
+    """Return a path in the form in which it is compared.
+
+    It has no suffix of a text format and no final `index` or `README`; if nothing is left, it is
+    `.`.
+    """
     path = posixpath.normpath(path).lstrip("/")
     return _INDEX.sub("", _SUFFIX.sub("", path)).removesuffix("/").removeprefix("./") or "."
 
 
 def clean_url(url: str) -> str | None:
-    """Return a page's url in the form in which it is compared; None if it is not of a web page.
+    """Return the url of a page in the form in which it is compared; None for any other url.
 
     The scheme is left out.
     """

@@ -17,7 +17,7 @@ def chunk_headings(document: Document, chunk: Chunk) -> list[str]:
 
 
 def chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
-    """Return a record in the field order of `ChunkRecord`: readers use positions."""
+    """Return a record in the field order of `ChunkRecord`, since it is read by position."""
     return {
         "id": chunk.id,
         "document_id": document.id,
@@ -35,7 +35,7 @@ def chunk_record(document: Document, chunk: Chunk) -> dict[str, object]:
 
 
 def document_record(document: Document) -> dict[str, object]:
-    """Return a record in the field order of `DocumentRecord`: readers use positions."""
+    """Return a record in the field order of `DocumentRecord`, since it is read by position."""
     return {
         "id": document.id,
         "title": document.title,

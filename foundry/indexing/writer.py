@@ -226,7 +226,7 @@ class IndexWriter:
     def _write_encoder(self, encoder: QueryEncoder) -> str:
         """Write an encoder's files; return the SHA-256 over their names and contents.
 
-        "" if there are none, because the server calls the model itself.
+        The hash is "" if there are none, because the server calls the model itself.
         """
         folder = self._layout.encoder
         encoder.write(folder)

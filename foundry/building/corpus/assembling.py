@@ -180,7 +180,7 @@ class _Assembler:
             yield group
 
     def _take(self, number: InputNumber) -> IndexEntry | None:
-        """Return the entry of an input that is not copied, or record why it is left out."""
+        """Return the entry of an input; if it is left out, return None and report the reason."""
         entry = None
         remarks, decision, figures = self._remarks(number), 0, None
         if isinstance(remarks, Skipped):

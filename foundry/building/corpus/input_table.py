@@ -91,7 +91,7 @@ class InputTable:
         return Signature.from_bytes(content) if content else None
 
     def blocks(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        """Return the block counts of the inputs (m,), and the block keys in order."""
+        """Return how many blocks each of the ascending `numbers` (m,) has, and their keys (b,)."""
         counts = np.diff(self._blocks.offsets).astype(np.int64)
         is_wanted = np.zeros(len(self), dtype=bool)
         is_wanted[numbers] = True
@@ -126,7 +126,7 @@ class InputTable:
     def remarkable(self, inputs: Span[InputNumber]) -> list[InputNumber]:
         """Return the inputs in a span that the report has remarks on.
 
-        In the previous build, these inputs must follow each other without gaps.
+        The inputs must have followed each other without gaps in the previous build.
         """
         first, last = inputs
         place = int(self.places[first])

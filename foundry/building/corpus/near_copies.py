@@ -1,8 +1,8 @@
 """Near copies: documents that differ in a few words, such as old editions or other footers.
 
-The Jaccard similarity of their sets of SHINGLE_WORDS consecutive words is at least THRESHOLD.
-Candidates come from locality-sensitive hashing of MinHash signatures (Broder 1997, On the
-resemblance and containment of documents; Leskovec, Rajaraman and Ullman, Mining of Massive
+The sets of all sequences of SHINGLE_WORDS words in two near copies have a Jaccard similarity of at
+least THRESHOLD. Candidates come from locality-sensitive hashing of MinHash signatures (Broder 1997,
+On the resemblance and containment of documents; Leskovec, Rajaraman and Ullman, Mining of Massive
 Datasets, chapter 3); then their exact similarity is computed. Documents that contradict each other
 are not copies.
 """

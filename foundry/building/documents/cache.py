@@ -22,7 +22,7 @@ Parsed = TypeVar("Parsed")
 COMMIT_SECONDS = 1.0
 NUMBER_BYTES = 6
 NAME_BYTES = 4
-"""Bytes of the number before an entry's name and result, which is the length of the name."""
+"""An entry begins with the length of its name, in this many bytes; name and result follow."""
 
 # Prefixes of keys, by kind. Entries contain the number of their result.
 _ENTRY = b"entry "

@@ -43,7 +43,7 @@ ZLIB_LEVEL = 1
 MAX_UNPACKED_BYTES = 2_000_000_000
 
 _TEXTS, _ARRAYS, _VECTORS = 6, 16, 3
-"""Number of texts before the full document, of arrays, and of additional ones for vectors."""
+"""Numbers of texts before the full document, of arrays, and of further arrays for vectors."""
 
 _HEAD = struct.Struct(f"<QQ?qI4I{_TEXTS + _ARRAYS + _VECTORS}I")
 """The numbers of `Facts`, and the lengths of signature (0 for a skipped document), reader, remarks,

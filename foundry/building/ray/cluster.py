@@ -210,7 +210,7 @@ def _check_interpreter(ray: Any) -> None:
 
 
 def get_here(reference: Reference) -> Any:
-    """Return a value that was stored with `put`, on a node."""
+    """Return, on a node, a value that was stored with `put`."""
     import ray
 
     return ray.get(reference)

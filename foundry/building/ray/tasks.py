@@ -65,10 +65,10 @@ def embed_batch(
     texts: Sequence[str],
     side: Side,
 ) -> NDArray[np.float32] | Refusal | Mismatch:
-    """Embed prefixed texts with a model that this process keeps open: unit vectors (n, d).
+    """Return unit vectors (n, d) of prefixed texts, or a Refusal if the model fails.
 
-    `program` is the build's `program_hash`; `files` are references to the files of a model folder;
-    None for a published model.
+    The model stays open in this process. `program` is the build's `program_hash`; `files` are
+    references to the files of a model folder; None for a published model.
     """
     if program != program_hash():
         return installation()

@@ -16,7 +16,7 @@ _POINTERS = ENGLISH_STOP_WORDS - _CONNECTORS | frozenset(
     " este esto every following here il no one other said sie since some the un una une"
     " whose".split()
 )
-"""Words that no defined name contains, in all of the languages below."""
+"""Words of several languages that no defined name contains."""
 
 _MARKS = r"[*_`\"'\u2018\u2019\u201c-\u201e\u00ab\u00bb\u00a0]*"
 _NAME = (

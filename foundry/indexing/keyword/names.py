@@ -207,7 +207,7 @@ def chunk_names(document: Document, chunks: Sequence[Chunk]) -> ChunkNames:
 
 
 def heading_terms(tokens: Sequence[Token]) -> tuple[set[str], set[str]]:
-    """Return the heading terms of a heading and of the names inside it.
+    """Return the heading terms of a heading, and separately those of names further inside it.
 
     These are the whole heading, and each identifier in it, alone and with adjacent numbers and
     acronyms: `30 CFR 75.1725 Machinery` is found by itself, by `30 CFR 75.1725` and by `75.1725`;
@@ -248,9 +248,8 @@ _DOUBLE_COLON = frozenset(("code-cpp", "code-php", "code-ruby", "code-rust"))
 def qualified_names(document: Document, path: tuple[str, ...]) -> list[str]:
     """Return the last name of `path` with one qualifier, two and so on.
 
-    These are `Store.size` and `shop.Store.size`, for example.
-
-    The module is the file's name without its suffix.
+    For `size` in the class `Store` of `shop.py`, these are `Store.size` and `shop.Store.size`. The
+    module is the file's name without its suffix.
     """
     names = (PurePosixPath(document.path).stem, *path)
     joint = "::" if document.reader.partition("/")[0] in _DOUBLE_COLON else "."

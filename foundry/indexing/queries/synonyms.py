@@ -1,4 +1,4 @@
-"""Writes the synonyms of an index: from the project's file, and acronyms from the documents.
+"""Writes the synonyms of an index: those in the project's file, and acronyms in documents.
 
 Documents explain acronyms as `forward kinematics (FK)` or `FK (forward kinematics)`, or have a
 title such as `Simultaneous localisation and mapping` and then use SLAM. The letters of the short
@@ -118,7 +118,7 @@ def _explained(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _long_form(short: str, text: str) -> str | None:
-    """Return the words at the end of a text that an acronym stands for; None if it has none.
+    """Return an acronym's long form at the end of a text; None if there is none.
 
     It consists of the words whose initials are exactly the acronym's letters; otherwise, it is the
     shortest ending that contains the letters in order.
