@@ -42,7 +42,7 @@ class _Node:
 
 @dataclass(slots=True)
 class _Level:
-    """An open list: the indentation of its items, kind and number of the last one, and its stem."""
+    """An open list: indentation of its items, kind and number of the last one, the list's stem."""
 
     indent: int
     kind: str

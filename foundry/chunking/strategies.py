@@ -73,9 +73,10 @@ def split_nothing(document: Document, _: object) -> Iterator[Piece]:
 
 
 def split_pages(document: Document, packer: Packer) -> Iterator[Piece]:
-    """Yield pages, split if they are too large; without pages, the pieces of `headings`.
+    """Yield pages, split if they are too large.
 
-    A piece has the heading path of its beginning.
+    A document without pages is split as by `headings`. A piece has the heading path of its
+    beginning.
     """
     reading = document.reading
     if not reading.pages:
@@ -107,7 +108,7 @@ def split_evenly(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 _OUTERMOST = 1
-"""Minimum length of the path of sections that become one piece; that of a whole module is empty."""
+"""Minimum path length of sections that become one piece; a whole module has an empty path."""
 
 
 def split_definitions(document: Document, packer: Packer) -> Iterator[Piece]:

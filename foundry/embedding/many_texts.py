@@ -34,7 +34,7 @@ class EncodedTexts:
 
 
 def encode_all(encoder: PieceEncoder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the unit vectors (n, d) of texts; zero rows if the encoder has none."""
+    """Return the unit vectors (n, d) of texts; zero rows for those that cannot be embedded."""
     return encode_texts(encoder, texts).vectors
 
 

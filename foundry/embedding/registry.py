@@ -25,7 +25,7 @@ def closing_embedder(
     *,
     weighs_by_corpus: bool = True,
 ) -> Iterator[Embedder | None]:
-    """Open the chosen embedder, and close it at the end; None if there are no vectors.
+    """Yield the chosen embedder, and close it at the end; None if the provider is `none`.
 
     A model's path is relative to `root`; vectors are cached in `state` between builds. `place`
     decides where a model runs, once it is opened. With `weighs_by_corpus`, the built-in table

@@ -70,7 +70,7 @@ def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[
 
 
 COMPONENT_UNIT = 2.0**14
-"""Fixed point of a unit vector's component: n products of two stay below 2**53 up to n = 2**25."""
+"""Rounded components are multiples of its inverse; 2**25 products of two sum up below 2**53."""
 
 COEFFICIENT_BITS = 2.0**30
 ROWS_AT_ONCE = 4096

@@ -96,7 +96,7 @@ class Asker:
         return answer
 
     def ask(self, texts: Sequence[str], side: Side) -> Iterator[Answer]:
-        """Embed texts, including their prefixes, and yield each answer as soon as it arrives."""
+        """Embed texts, given with their prefixes, and yield each answer as soon as it arrives."""
         try:
             vectors = self._call(texts, side)
         except EmbeddingFailure as failure:

@@ -96,7 +96,10 @@ KNOWN_MODELS = [
 
 
 def find_known(model: str) -> KnownModel | None:
-    """Return the first family that matches a model's name, or the end of its path; None if none."""
+    """Return the first family whose pattern matches a model's name; None if there is none.
+
+    The name of a path is its last part.
+    """
     name = model.lower().replace("_", "-").rstrip("/").rpartition("/")[2]
     return next((known for known in KNOWN_MODELS if re.search(known.pattern, name)), None)
 
