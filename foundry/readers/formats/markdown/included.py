@@ -20,7 +20,7 @@ _PATH = re.compile(
     r"((?:https?://)?[\w./~-]{0,300}\w)"
 )
 TEXT_FILE = re.compile(r"[ \t]*[\"']?[\w./~-]{1,200}\.(?!html\b|liquid\b)\w")
-"""The argument of a tag of Liquid or Hugo that names a file with text, not a template."""
+"""An argument of a Liquid or Hugo tag that names a text file, not a template."""
 
 
 def link_included(edits: Edits) -> None:
@@ -30,6 +30,6 @@ def link_included(edits: Edits) -> None:
 
 
 def link_to_file(written: str) -> str:
-    """Return a link to the file that a directive includes."""
+    """Return a link to the file that a directive includes; "" if it names none."""
     found = _PATH.match(written)
     return link(found[1], found[1]) if found else ""

@@ -56,7 +56,7 @@ def _superscript(text: str, match: re.Match[str]) -> str:
 
 
 def _note(text: str, match: re.Match[str]) -> str | None:
-    """Return a note within a line in brackets; None for other text, such as `^[a-z]`."""
+    """Return an inline note in brackets; None for other text, such as `^[a-z]`."""
     note = text[slice(*match.span(1))]
     return f" ({note})" if " " in note else None
 

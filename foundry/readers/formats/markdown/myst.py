@@ -238,7 +238,7 @@ class _Opener:
         return "\n".join(self.lines)
 
     def _refer(self, match: re.Match[str]) -> str:
-        """Return a link to a section of the same document, shown by its title."""
+        """Return a reference to a section of this document as a link, or any other unchanged."""
         title = self._titles.get(match[1] or match[2])
         if title:
             leave_out(Omission.ATTRIBUTE, match[0])

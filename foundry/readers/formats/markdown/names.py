@@ -1,4 +1,4 @@
-"""Names of admonitions, tabs and blocks that are closed at first, in Markdown's dialects.
+"""Names of admonitions, tabs and collapsed blocks in the dialects of Markdown.
 
 Components, shortcodes and directives of site generators share them: `<TabItem>`, `{% tab %}`,
 `::::{tab-item}`, `<Accordion>`, `{{< expand >}}`, `:::details`. They are compared in lower case.

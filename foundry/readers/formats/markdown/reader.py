@@ -39,7 +39,7 @@ _MARKUP = re.compile(r"[*_`\[\]<>&\\~{}]")
 _ANCHOR = re.compile(rf"(?<=\S)\s*{ATTRIBUTE_LIST}\s*$")
 # Embedded images are bytes, not words, and would fill hundreds of chunks.
 _EMBEDDED = re.compile(r"(data:[\w.+-]{1,40}/[\w.+-]{1,80};base64,)[A-Za-z0-9+/=]{100,}+")
-# Parsing time grows with the depth of quotations; text that is quoted deeper needs no outline.
+# Parsing time grows with the depth of quotations; text quoted eight times needs no outline.
 _DEEP_QUOTATION = re.compile(r"^ {0,3}(?:> {0,3}){8}", re.MULTILINE)
 
 

@@ -236,6 +236,6 @@ def _begins_line(tag: Tag, text: str) -> bool:
 
 
 def _gap(tag: Tag, text: str) -> str:
-    """Return a space if words would otherwise be joined."""
+    """Return a space if words would otherwise be joined; else ""."""
     before, after = text[tag.start - 1 : tag.start], text[tag.end : tag.end + 1]
     return " " if before and after and not before.isspace() and not after.isspace() else ""

@@ -176,7 +176,7 @@ def link(text: str, target: str) -> str:
 
 
 def anchor_of(title: str) -> str:
-    """Return the anchor, on a document's page, of the section with a title."""
+    """Return the anchor of the section with this title on a document's page."""
     return re.sub(r"[\W_]+", "-", title.lower()).strip("-")
 
 

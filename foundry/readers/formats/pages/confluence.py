@@ -37,7 +37,7 @@ _SHOWN = {"jira": ("key",), "mathinline": ("body",), "mathblock": ("body",), "to
 
 @dataclass
 class _Element:
-    """An open element, with the parts before it and what its children say of it."""
+    """An open element, the parts before it, and the parameters and target from its children."""
 
     name: str
     values: dict[str, str]

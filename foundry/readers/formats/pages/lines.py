@@ -185,5 +185,5 @@ class LineWriter:
 
 
 def _last(parts: Sequence[str]) -> str:
-    """Return the end of the text so far."""
+    """Return the end of the text so far, at most 24 characters."""
     return next((part[-24:] for part in reversed(parts) if part), "")

@@ -50,7 +50,7 @@ _TITLES_OF_BOXES = (
     " [class*=admonitionHeading]"
 )
 _TITLES = "h1, .headertitle > .title"
-"""A page's title; the second is Doxygen's."""
+"""Selectors of a page's title; the second is for Doxygen."""
 _NEVER_BLOCKS = frozenset("br wbr img math svg script style template pre sup sub select".split())
 MAX_CELL_CHARS = 2_000
 Sections = Mapping[str, tuple[str, int]]
@@ -131,7 +131,7 @@ class _Writer(LineWriter):
         return blocks
 
     def _begins(self, node: LexborNode) -> Block | None:
-        """Return the heading of a section that begins here without one, if one does."""
+        """Return the heading of a section that begins here and has none; None for anything else."""
         named = self._sections.pop(node.attributes.get("id") or "", None)
         if named is None:
             return None

@@ -24,7 +24,7 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
 
 
 def table_rows(table: LexborNode) -> Iterator[tuple[str, LexborNode]]:
-    """Yield a table's caption and rows, each after the tag of its section or its own tag."""
+    """Yield a table's caption and rows, each preceded by the tag of its section or its own."""
     for child in children(table):
         if child.tag in {"thead", "tbody", "tfoot"}:
             for row in children(child):

@@ -14,7 +14,7 @@ Box = Sequence[float]
 """Left, top, right and bottom, in points from the left and the bottom of the page."""
 
 Boxes = NDArray[np.float64]
-"""Boxes, a row for each."""
+"""Boxes (n, 4), a row for each."""
 
 
 class Characters:
@@ -42,7 +42,7 @@ class Characters:
         return list(map(function("FPDFText_GetFontSize"), *self._arguments(places)))
 
     def types(self, places: Sequence[int]) -> Iterator[tuple[float, float]]:
-        """Yield the type size of characters on the page, and its angle in degrees."""
+        """Yield the type size of each character on the page, and its angle in degrees."""
         matrices = read_floats("FPDFText_GetMatrix", 6, 1, *self._arguments(places))
         for size, (a, b, c, d, _, _) in zip(self.sizes(places), matrices.tolist(), strict=True):
             yield size * math.hypot(c, d), math.degrees(math.atan2(b, a))

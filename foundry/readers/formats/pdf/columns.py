@@ -94,7 +94,7 @@ def _crosses(row: Row, gutter: float) -> bool:
 
 
 def _is_prose(run: Sequence[Row], gutter: float) -> bool:
-    """Return whether the lines have prose on both sides that fills the left column."""
+    """Return whether both sides of a gutter are prose, and the left column is filled."""
     rows = [row for row in run if len(row.cells) > 1]
     if len(rows) < MIN_ROWS:
         return False

@@ -130,7 +130,7 @@ def _find_headings(
 ) -> tuple[list[list[Line]], dict[tuple[int, int], int]]:
     """Return the pages, and the levels of headings by page and line.
 
-    Entries of the outline become lines on pages that have no heading and not their title.
+    Entries of the outline become lines on pages without headings, unless their title is there.
     """
     found, missing = _find_entries(pages, outline)
     is_complete = found and 2 * len(found) >= len(outline)

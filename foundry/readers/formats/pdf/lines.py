@@ -11,7 +11,7 @@ from foundry.readers.formats.pdf.rows import Row, Word, find_rows
 from foundry.readers.formats.pdf.tables import Table
 
 PARAGRAPH_GAP = 0.75
-"""White space above a line that starts a paragraph, in heights of that line."""
+"""Minimum white space above a line that starts a paragraph, in heights of that line."""
 
 _DIVIDED_END = re.compile(rf"[^\W\d_][{JOINT}\-\u00ad\u2010]")
 _REST = re.compile(r"([^\W\d_]+\S*)\s*")

@@ -96,7 +96,7 @@ class PageReader:
         return order(lines) if words else lines
 
     def _find_words(self) -> tuple[list[tuple[int, int]], Boxes, Boxes]:
-        """Return the ranges of the words that the page shows, and the boxes of their ends."""
+        """Return the ranges of shown words, and the boxes of their first and last characters."""
         spans = [word.span() for word in _WORD.finditer(self._text)]
         starts = [start for start, _ in spans]
         boxes = self._characters.boxes([*starts, *(stop - 1 for _, stop in spans)])

@@ -16,7 +16,7 @@ _left = attrgetter("left")
 
 @dataclass(slots=True, eq=False)
 class Word:
-    """A word and its box, in points from the left and the top of the page; `line` is its line."""
+    """A word, its box in points from the left and the top of the page, and its line's number."""
 
     text: str
     left: float

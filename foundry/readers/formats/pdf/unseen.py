@@ -10,7 +10,7 @@ from foundry.readers.formats.pdf.characters import Boxes, Characters
 from foundry.readers.formats.pdf.drawings import find_pictures
 
 _TOLERANCE = 0.5
-"""Distance from the page, in points, from which words are outside."""
+"""Words further than this from the page, in points, are outside."""
 
 
 def are_unseen(

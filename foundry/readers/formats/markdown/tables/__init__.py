@@ -1,1 +1,1 @@
-"""Tables that Markdown does not have: of Pandoc, of MyST."""
+"""Tables that plain Markdown does not have: Pandoc's and MyST's."""

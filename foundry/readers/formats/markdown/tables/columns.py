@@ -35,7 +35,7 @@ def rewrite_columns(text: str) -> str:
 
 
 def _find(lines: Sequence[str], rule: int) -> tuple[int, int, list[str]] | None:
-    """Return the range of the table with this rule, if it is one, and the table as a pipe table."""
+    """Return the line range of the table with this rule, and its new lines; None if it has none."""
     if not _RULE.fullmatch(lines[rule]):
         return None
     begin = rule
