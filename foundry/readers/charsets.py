@@ -1,9 +1,9 @@
 """Guesses the character set of bytes that do not declare one; the build report lists guesses.
 
-Letter frequencies reveal the code pages of other scripts, but a few words are not enough for those
-of the Latin script, which are therefore told apart by alphabets. A text is Windows-1252, the most
-common code page, unless its letters would not occur together in any western language, and another
-code page yields the letters of a single language.
+Code pages of scripts other than Latin are recognised by letter frequencies. Those of the Latin
+script are told apart by alphabets, since a few words are not enough for frequencies. A text is
+Windows-1252, the most common code page, unless its letters would not occur together in any western
+language, and another code page yields the letters of a single language.
 """
 
 # ruff: noqa: RUF001 (signs that look like others are meant)

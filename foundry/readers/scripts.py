@@ -93,7 +93,7 @@ def _code_pages() -> tuple[tuple[str, dict[str, float], float], ...]:
 
 
 def _score(sample: bytes, charset: str, letters: dict[str, float]) -> float | None:
-    """Return the average score of characters above ASCII; None if invalid, or without any."""
+    """Return the average score of characters above ASCII; None if it is invalid, or has none."""
     try:
         text = sample.decode(charset)
     except UnicodeDecodeError:

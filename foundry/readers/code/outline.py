@@ -121,7 +121,7 @@ def _enter(visit: _Visit, grammar: Grammar) -> _Visit:
 
 
 def _children(visit: _Visit, grammar: Grammar, *, is_small: bool) -> Iterator[_Visit]:
-    """Yield the named children, each with its start, including a preceding comment or wrapper."""
+    """Yield visits to the named children, which start at a preceding comment or wrapper, if any."""
     node = visit.node
     run_start: int | None = None
     run_row = code_row = -2

@@ -50,7 +50,7 @@ _LABELS = {
 }
 
 Entry = dict[str, list[str]]
-"""The properties of an event, task or journal that people read, by name, and its kind."""
+"""The kind of an event, task or journal, and its properties for people, by name."""
 
 
 def spell_calendar(text: str) -> str:

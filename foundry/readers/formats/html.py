@@ -100,7 +100,7 @@ def read(text: str, *, is_book: bool = False, sections: Sections | None = None) 
 
 
 def _is_filled_later(page: LexborHTMLParser) -> bool:
-    """Return whether scripts fill the page: its root has no paragraph, or the page asks for them."""
+    """Return whether scripts fill a page: its root has no paragraph, or it asks for JavaScript."""
     if page.css_first("script") is None:
         return False
     asked = any("javascript" in node.text().lower() for node in page.css("noscript"))

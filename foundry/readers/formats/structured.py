@@ -148,9 +148,7 @@ def _unescape_codes(text: str) -> str:
 
 
 def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
-    """Yield the keys of collections, and other keys that would otherwise seem to belong to the
-    previous heading.
-    """
+    """Yield keys of collections, and keys that would otherwise seem to be in the previous one."""
     last: Heading | None = None
     for heading, has_collection in keys:
         is_after = last is None or heading.start >= last.end

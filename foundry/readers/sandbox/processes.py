@@ -231,7 +231,7 @@ class _Worker:
         return len(raw.content) / 1e6 * self._limits.seconds_per_megabyte
 
     def kill(self) -> None:
-        """Kill the process; a thread waiting for its answer gets none."""
+        """Kill the process; a thread that waits for its answer gets UnreadableError."""
         self._left = 0
         self._process.kill()
 

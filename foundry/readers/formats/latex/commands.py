@@ -11,7 +11,7 @@ LEVELS = {
 }
 
 REFERENCES = frozenset("ref eqref pageref autoref nameref vref Vref cref Cref".split())
-"""Commands that print the number or title of what has a label."""
+"""Commands that print the number or title of the element with a label."""
 
 FRAME_LEVEL = 4
 """Level of the titles of slides, below subsections."""

@@ -22,7 +22,7 @@ _RULES = frozenset(
 
 
 class Environments(Definitions):
-    """Reads a source with environments; `is_inline` if the result is one string."""
+    """Reads a source with environments; `is_inline` is whether the result is one string."""
 
     def __init__(self, source: str, state: State, depth: int = 0) -> None:
         super().__init__(source, state, depth)

@@ -26,7 +26,7 @@ class DeclaredTable:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Displayed cells, with rows from the first, and the merged cells and declared tables."""
+    """The displayed cells of a sheet, row by row, with its merged cells and declared tables."""
 
     rows: list[list[str]]
     merged: Sequence[Merged] = ()

@@ -192,7 +192,7 @@ class _Writer:
             self.composer.include(Reading(block.text, blocks=block.spans, links=inner.links))
 
     def _end_later(self, ending: re.Pattern[str]) -> None:
-        """Mark the line that ends a block as skipped; the text before it is read as usual."""
+        """Blank the line that ends a block; the text before it is read as usual."""
         if (place := self._find(ending)) is not None:
             self._lines[place] = ""
 

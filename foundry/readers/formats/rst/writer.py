@@ -411,7 +411,7 @@ class _Writer:
         return inner
 
     def _reference(self, node: nodes.Element, inner: str, label: str) -> str:
-        """Return the words of a reference to a label: its own, or the title of its target."""
+        """Return a reference to a label, named as written or by its target's title."""
         title, anchor = _title_of(node)
         named = inner
         if node.get("numbered") and (title or _NUMBER.search(inner)):

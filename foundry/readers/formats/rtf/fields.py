@@ -32,7 +32,7 @@ class Field:
         return (found[1].upper(), found[2] or found[3] or "") if found else ("", "")
 
     def choose(self, number: int, *, is_default: bool) -> None:
-        """Select an option, or its default."""
+        """Select an option by number; a result of _DEFAULT keeps the default."""
         if is_default or number != _DEFAULT:
             self.chosen = number
 

@@ -105,7 +105,7 @@ class Numbering:
         return "".join(_count(found, ord(sign)) if sign < "\t" else sign for sign in text)
 
     def label_old(self, level: Level | None) -> str:
-        """Count a paragraph with an old definition; the count ends with the first one without."""
+        """Return the label of a counted paragraph; one without an old definition ends the count."""
         if level is None or level != self._old_before:
             self._old_count = 0 if level is None else level.start - 1
         self._old_before = level

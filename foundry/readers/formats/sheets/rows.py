@@ -52,7 +52,7 @@ class Sheet:
         return range(places[low], places[high - 1] + 1), range(begin[1], end[1] + 1)
 
     def cell(self, reference: str) -> tuple[list[str], int] | None:
-        """Return the cells of a cell's row, and its column; None if it is not in a visible row."""
+        """Return the row of a cell, and its column; None if it is hidden or not in the sheet."""
         found = parse_reference(reference.partition(":")[0])
         if found is None:
             return None

@@ -113,7 +113,7 @@ def _declared(parts: Parts, part: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def _add_drawing(composer: Composer, parts: Parts, part: str) -> None:
-    """Add a sheet's texts of shapes, descriptions of pictures, charts and diagrams."""
+    """Add the texts of a sheet's shapes, descriptions of pictures, charts and diagrams."""
     root = parts.xml(part)
     relations = parts.relations(part)
     for anchor in (each for tag in _ANCHORS for each in (() if root is None else root.iter(tag))):

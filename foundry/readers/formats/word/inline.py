@@ -34,7 +34,7 @@ Write = Callable[[Element], None]
 
 
 class Inline:
-    """Reads the paragraphs of one part; `is_running` for a header or footer."""
+    """Reads the paragraphs of one part; `is_running` is whether it is a header or footer."""
 
     def __init__(self, part: str, styles: Styles, relations: dict[str, Relation]) -> None:
         self._referred: list[Element | Note] = []

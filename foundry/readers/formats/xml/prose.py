@@ -157,7 +157,7 @@ def _write(element: Element, parent: Element, level: int, depth: int) -> Iterato
 
 
 def _tex(element: Element, parent: Element) -> Iterator[str]:
-    """Write TeX as a formula, unless there is MathML of it. Journals wrap it in a document."""
+    """Write TeX as a formula, unless MathML is beside it. Journals wrap the TeX in a document."""
     written = "".join(element.itertext())
     if any(local_name(each) == "math" for each in parent):
         leave_out(Omission.DUPLICATE, written)

@@ -112,7 +112,7 @@ def _add_lines(lines: list[str], element: Element, path: str) -> None:
 
 
 def _attributes_of(element: Element, without: frozenset[str] = frozenset()) -> str:
-    """Return the attributes of an element that are not the schema's or the version of a format."""
+    """Return the attributes of an element, except those of XML itself and those `without`."""
     shown = []
     for name, value in element.attrib.items():
         is_of_xml = name.startswith(_OF_XML_ITSELF) or name in without
