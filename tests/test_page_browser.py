@@ -856,6 +856,12 @@ def test_chat_streams_and_stops(served: Served) -> None:
         tab.page.fill("#question", "What else?")
         tab.page.keyboard.press("Enter")
         tab.see(".turn:nth-child(3) .text", "more more")
+        tab.page.click("#stop")
+        tab.page.fill("#question", "And now?")
+        tab.page.keyboard.press("Enter")
+        tab.see(".turn:nth-child(4) .text", "more more")
+        # Two answers at once would mix up their states.
+        playwright.expect(tab.page.locator("text=Ask again")).to_be_disabled()
         tab.page.click("text=New conversation")
         tab.count(".turn", 0)
         playwright.expect(tab.page.locator("#send")).to_be_visible()
