@@ -255,7 +255,7 @@ class _Assembler:
 
 
 def _read(stored: StoredDocument) -> tuple[Document, tuple[Chunk, ...]] | None:
-    """Return a full document; None if a worker returned an invalid one.
+    """Return a full document with its chunks; None if a worker returned an invalid one.
 
     In that case, its index entry is used unchanged.
     """
@@ -266,7 +266,7 @@ def _read(stored: StoredDocument) -> tuple[Document, tuple[Chunk, ...]] | None:
 
 
 def _with_copies(document: Document, copies: Sequence[DocumentFields]) -> Document:
-    """Add the places and tags of a document's copies to it."""
+    """Return a document with the places and tags of its copies added."""
     tags = {*document.tags, *(tag for copy in copies for tag in copy.tags)}
     places = [Place(copy.id, copy.source, copy.path, copy.url, copy.title) for copy in copies]
     return replace(document, tags=tuple(sorted(tags)), also_at=tuple(places))

@@ -161,7 +161,10 @@ class Pool:
         return len(self._waiting) <= documents and size_of(self._waiting) <= size
 
     def _hand_over(self, jobs: int) -> Iterator[tuple[Task, Made]]:
-        """Pass waiting documents to workers, starting `jobs` of them if none are running."""
+        """Pass waiting documents to workers, and yield results whenever there is no room.
+
+        If no workers are running, up to `jobs` are started.
+        """
         if self._threads is None:
             self._threads = ThreadPoolExecutor(jobs, thread_name_prefix="preparing")
         for batch in batches(self._waiting, BATCH_DOCUMENTS, BATCH_BYTES):
@@ -177,7 +180,7 @@ class Pool:
         return len(self._running) < BATCHES_AHEAD * self._jobs and size <= BYTES_AHEAD
 
     def _next_finished(self) -> Iterator[tuple[Task, Made]]:
-        """Wait for the next finished batch."""
+        """Wait for the next finished batch, and yield its results."""
         future = None
         while future is None:
             try:

@@ -196,7 +196,10 @@ class BatchedModel:
     def _join(
         self, text: str, parts: Sequence[tuple[str, Vectors | None]], reasons: dict[str, str]
     ) -> Vectors:
-        """Return the vector (d,) of a text from the vectors of its parts."""
+        """Return the vector (d,) of a text from the vectors of its parts.
+
+        If the model refused a part, the vector is zero, and the text is added to `refused`.
+        """
         nothing = np.zeros(self.dimensions, dtype=np.float32)
         bad = next((reasons[part] for part, _ in parts if reasons.get(part)), None)
         if bad is not None:

@@ -96,7 +96,7 @@ class Carried:
         return open_stored(path)
 
     def path(self, name: str) -> Path | None:
-        """Return where to write an array for the next build; None if nothing is kept for it."""
+        """Return where to write an array for the next build; None if no data is kept."""
         return None if self._begun is None else self._begun / f"{name}.npy"
 
     def leave(self, name: str, left: NDArray[Any] | StoredRows) -> None:
