@@ -67,7 +67,7 @@ def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
 
 
 def _read_json(text: str) -> tuple[int, dict[str, Any] | None]:
-    """Return length and values of a JSON object followed by an empty line and text."""
+    """Return length and values of a JSON object above an empty line; 0 and None without one."""
     block, gap, _ = text[:MAX_CHARS].partition("\n\n")
     while gap:
         values = _load_json(block)

@@ -19,7 +19,7 @@ class Cursor:
         self._ends: dict[str, list[int]] = {}
 
     def source(self) -> str:
-        """Return the source of the next argument, without its braces."""
+        """Take the next argument, and return its source without braces."""
         self.skip_space()
         if self.place >= len(self.tokens):
             return ""
@@ -39,7 +39,7 @@ class Cursor:
         return written(token)
 
     def option(self, begin: str = "[", end: str = "]") -> str:
-        """Return the source of the next argument in brackets; "" if there is none."""
+        """Take the next argument in brackets, and return its source; "" if there is none."""
         limit = self.place + MAX_OPTION_TOKENS
         if not self.is_option(begin) or not self._may_end(end, limit):
             return ""

@@ -63,7 +63,7 @@ class Definitions(Cursor, ABC):
         """Return the text of a source."""
 
     def argument(self) -> str:
-        """Return the text of the next argument."""
+        """Take the next argument, and return its text."""
         source = self.source()
         return self.inline(source)
 

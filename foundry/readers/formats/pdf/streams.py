@@ -49,7 +49,7 @@ def find_damaged_streams(content: bytes) -> Iterator[str]:
 
 
 def _unpack(data: memoryview, allowed: int) -> tuple[bool, int]:
-    """Return whether a deflated stream is whole, and its unpacked bytes.
+    """Return whether a deflated stream is whole, and how many bytes were unpacked.
 
     A wrong checksum is no damage, since nothing is missing.
     """

@@ -68,7 +68,10 @@ class Numbering:
                 self._list.levels[-1] = replace(level, format=kind)
 
     def define_text(self, text: str) -> None:
-        """Set the text of the last level: its length, and characters or numbers of levels."""
+        """Set the text of the last level.
+
+        Its first character is its length; the others are text, or numbers of levels.
+        """
         if text and self._list.levels:
             shown = text[1 : 1 + ord(text[0])]
             self._list.levels[-1] = replace(self._list.levels[-1], text=shown)
