@@ -739,6 +739,14 @@ def test_failures_are_reported_and_can_be_retried(tab: Visit) -> None:
     tab.see("#notice", "“XY-99” occurs nowhere in these documents.")
     tab.page.fill("#query", "lamp")
     tab.hidden("#notice")
+    tab.page.route("**/openapi.json", lambda route: route.abort())
+    tab.go("/docs")
+    tab.see("[role=alert]", "The server cannot be reached.")
+    playwright.expect(tab.page.locator("#title")).not_to_be_empty()
+    tab.page.unroute("**/openapi.json")
+    tab.page.click("text=Try again")
+    tab.see(".operation >> nth=0", "/")
+    assert tab.page.title().count(" · ") == 1
 
 
 def test_chat_without_a_model(tab: Visit) -> None:
