@@ -58,7 +58,8 @@ _THING = re.compile(r"\b(?:an?|between|each|every|my|the) (\w+)\b(?! (?:about|fo
 # "What is the difference between A and B?" is answered by what the documents say about A and B.
 _COMPARISON = re.compile(
     r"\W*(?:(?:what|was|cu[a\u00e1]l|quelle)\W+(?:\w+\W+){1,4})?"
-    r"(differences?|unterschiede?|diferencias?|diff[e\u00e9]rences?)\b"
+    r"(differences?|unterschiede?|diferencias?|diff[e\u00e9]rences?)"
+    r" (?:between|from|zwischen|entre)\b"
     r"|\W*how\b.*\b(differ|differs|different)\b"
 )
 

@@ -109,6 +109,12 @@ def test_a_comparison_is_answered_by_what_is_said_of_both(question: str) -> None
     assert extracts(question, hit(text, "Rooms")) == [(1, "A pump drives a valve.")]
 
 
+def test_a_difference_of_no_two_things_must_be_mentioned() -> None:
+    passages = number_passages([hit("An operator opens the valve.", "Rooms")])
+    _, share = extract("What is the difference operator?", passages, INDEX)
+    assert share == 0.5
+
+
 def test_the_label_of_a_tab_counts_for_what_the_tab_says() -> None:
     names = "Linux Mac Unix BSD Solaris Windows".split()
     tabs = [f"> **[{name}]**\n>\n> The valve is at {name[0]}:/." for name in names]
