@@ -28,7 +28,13 @@ from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
 from .quoting.announcing import ends_with_colon
-from .quoting.asked import find_lacking, find_missing_option, is_message, says_opposite
+from .quoting.asked import (
+    find_lacking,
+    find_missing_option,
+    is_message,
+    says_opposite,
+    without_excluded,
+)
 from .quoting.lines import fence_code
 from .quoting.quotes import Quote, quote_units
 from .quoting.units import Unit, read_units
@@ -113,6 +119,7 @@ def extract_answer(
     """Return an answer that quotes the passages, or only lists them, and its last event."""
     # Passages have the corrected words, not those that the user typed.
     question = sources.stages.get("correction", {}).get("query") or sources.query or ""
+    question = without_excluded(question, sources.stages.get("operators", {}).get("excluded", ()))
     unknown = sources.unknown_identifiers
     denial = f"The documents do not mention {', '.join(unknown)}." if unknown else ""
     # Sentences that resemble a question about an unknown identifier are off topic. But a pasted
@@ -134,14 +141,12 @@ def extract_answer(
     is_doubtful = denial or sources.match == "weak" or (extracts and share < MIN_ANSWERED)
     hedge = f"{HEDGES['weak']}; the closest" if is_doubtful else "The closest"
     if extracts:
-        quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
+        said = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
         shown = [passage for passage, _ in extracts]
-        above = (quote.above for _, quote in extracts)
-        text = "\n".join([*quotes, *above])
+        text = "\n".join([*said, *(quote.above for _, quote in extracts)])
         headings = "\n".join(heading_of(passage.hit) for passage in shown)
         lacking = find_missing_option(question, f"{text}\n{headings}")
         lacking = lacking or find_lacking(question, text)
-        said = [*quotes]
         if is_doubtful or lacking:
             are = f"are these, and none says {lacking}" if lacking else "are"
             said[:0] = [*filter(None, [denial]), f"{hedge} sentences {are}:"]

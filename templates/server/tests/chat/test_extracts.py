@@ -496,6 +496,18 @@ def test_a_corrected_question_is_answered_in_the_words_of_the_correction() -> No
     assert done.notice == "Extracted from the documents."
 
 
+def test_excluded_words_are_not_missed() -> None:
+    sources: Any = SimpleNamespace(
+        query='When is the valve replaced -steel -"two parts"?',
+        match="strong",
+        unknown_identifiers=[],
+        stages={"operators": {"excluded": ["steel", "two parts"]}},
+    )
+    text, done = extract_answer(sources, number_passages([hit(SENTENCE)]))
+    assert text == f"{SENTENCE} [1]\n\n{done.notice}"
+    assert done.notice == "Extracted from the documents."
+
+
 def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:
     sources = events(FOLLOWED_UP)[0][1]
     joined = f"{ASKED[0].content} {FOLLOWED_UP[-1].content}"
