@@ -84,8 +84,7 @@ def claim_state(root: Path, warn: Callable[[str, str], object]) -> Path:
     """Return the state for a build, setting aside one that this installation did not write.
 
     A foreign state is renamed, replacing any that was set aside earlier, and `warn` is called. If
-    the user vouches for it, data files are taken from it. Raises ForeignStateError if it cannot be
-    renamed.
+    the user vouches for it, its data files are taken. Raises ForeignStateError if renaming fails.
     """
     with suppress(ForeignStateError):
         return begin_state(root)

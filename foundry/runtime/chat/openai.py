@@ -145,10 +145,7 @@ class CompletionRequest(BaseModel):
 
 
 def openai_routes(answer: Answer, model_name: str) -> APIRouter:
-    """Return the routes for models and chats, which call `answer`.
-
-    Their only model is called `model_name`.
-    """
+    """Return the routes for models and chats, which call `answer`; their model is `model_name`."""
     routes = APIRouter(prefix="/v1", route_class=JsonRoute, tags=["openai"], responses=ERRORS)
     model = {"id": model_name, "object": "model", "created": 0, "owned_by": model_name}
 

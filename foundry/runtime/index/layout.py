@@ -208,10 +208,7 @@ def require_vectors(files: IndexFiles) -> dict[str, Any]:
 
 
 def resolve_version(directory: Path) -> Path:
-    """Return the folder named in CURRENT, or `directory` without CURRENT.
-
-    Raises IndexUnusableError if CURRENT is unreadable or names no version.
-    """
+    """Return the folder named in CURRENT, or else `directory`. Raises IndexUnusableError."""
     current = directory / "CURRENT"
     try:
         name = read_file(current).decode("ascii").strip()

@@ -30,13 +30,7 @@ from foundry.runtime.store.settings import StoreSettings
 from foundry.runtime.store.store import Edition, StoreError
 from foundry.stores.checking import Agreement, Outcome, compare_lanes
 from foundry.stores.content import Content, batches
-from foundry.stores.differing import (
-    Difference,
-    Held,
-    bucket_shift,
-    find_difference,
-    sum_buckets,
-)
+from foundry.stores.differing import Difference, Held, bucket_shift, find_difference, sum_buckets
 from foundry.stores.options import (
     AGAIN,
     INCREMENTAL_QUESTIONS,
