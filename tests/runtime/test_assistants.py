@@ -198,7 +198,16 @@ def test_other_settings_are_kept_and_a_copy_is_made(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "// mine\n{}", "[]", '{"context_servers": []}', "[" * 100_000, "\ufffe\x00"]
+    "text",
+    [
+        "{",
+        '{"a": "\\ud800"}',
+        "// mine\n{}",
+        "[]",
+        '{"context_servers": []}',
+        "[" * 100_000,
+        "\ufffe\x00",
+    ],
 )
 def test_a_malformed_file_is_not_changed(home: Path, text: str) -> None:
     file = home / ".config" / "zed" / "settings.json"

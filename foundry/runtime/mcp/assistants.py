@@ -169,12 +169,15 @@ def _merge(file: Path, key: str, entry: dict[str, Any]) -> Path | None:
             return None
         names = (file.with_name(f"{file.name}.{number}.bak") for number in count(1))
         backup = next(name for name in names if not name.exists())
-        shutil.copy2(file, backup)
     held[key] = {**held.get(key, {}), **entry}
+    # A lone surrogate cannot be encoded; this fails before anything is written.
+    content = f"{json.dumps(held, indent=2, ensure_ascii=False)}\n".encode()
+    if backup:
+        shutil.copy2(file, backup)
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, written = tempfile.mkstemp(dir=file.parent, prefix=file.name)
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(json.dumps(held, indent=2, ensure_ascii=False) + "\n")
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
     if backup:
         shutil.copymode(backup, written)
     Path(written).replace(file)
