@@ -39,7 +39,10 @@ def run(
     *,
     more: Iterable[AddCommand] = (),
 ) -> int:
-    """Run a command and return its exit code; the only place that prints errors."""
+    """Run a command and return its exit code; the only place that prints errors.
+
+    An unexpected exception is raised again, unless a damaged index explains it.
+    """
     try:
         chosen = _parser(name, version, serve, more).parse_args()
         if isinstance(sys.stdout, io.TextIOWrapper):

@@ -7,7 +7,7 @@ from typing import Any
 
 from .cli import Answer, Search
 from .index.reader import current_index
-from .index.records import page_of
+from .index.records import page_of, shorten
 from .retrieval.filters import read_pairs
 from .retrieval.journal import GROUPS, MAX_TOP_K, MODES
 from .retrieval.results import HEDGES, Hit, SearchResponse
@@ -130,7 +130,7 @@ def _name_of(headings: Sequence[str]) -> str:
 
 
 def _shorten(text: str) -> str:
-    return printable(textwrap.shorten(text, 100, placeholder=" ..."))
+    return printable(shorten(" ".join(text.split()), 100))
 
 
 def _page_of(hit: Hit) -> str:

@@ -11,7 +11,7 @@ from samples import sample_hit
 from workshop.chat.answer import PASSAGES_CHARACTERS, number_passages
 from workshop.chat.conversation import Conversation, Turn, heading_of
 from workshop.chat.extracts import Chat, extract, extract_answer
-from workshop.chat.text import shorten
+from workshop.index.records import shorten
 from workshop.index.tokens import Tokenizer
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.results import (
@@ -107,6 +107,12 @@ def test_sentences_with_the_kind_of_thing_that_is_asked_for_count_for_more() -> 
 def test_a_comparison_is_answered_by_what_is_said_of_both(question: str) -> None:
     text = "A difference is common, and to differ is too. A pump drives a valve."
     assert extracts(question, hit(text, "Rooms")) == [(1, "A pump drives a valve.")]
+
+
+def test_a_difference_of_no_two_things_must_be_mentioned() -> None:
+    passages = number_passages([hit("An operator opens the valve.", "Rooms")])
+    _, share = extract("What is the difference operator?", passages, INDEX)
+    assert share == 0.5
 
 
 def test_the_label_of_a_tab_counts_for_what_the_tab_says() -> None:
@@ -487,6 +493,18 @@ def test_a_corrected_question_is_answered_in_the_words_of_the_correction() -> No
     )
     text, done = extract_answer(sources, number_passages([hit(SENTENCE)]))
     assert f"{SENTENCE} [1]" in text
+    assert done.notice == "Extracted from the documents."
+
+
+def test_excluded_words_are_not_missed() -> None:
+    sources: Any = SimpleNamespace(
+        query='When is the valve replaced -steel -"two parts"?',
+        match="strong",
+        unknown_identifiers=[],
+        stages={"operators": {"excluded": ["steel", "two parts"]}},
+    )
+    text, done = extract_answer(sources, number_passages([hit(SENTENCE)]))
+    assert text == f"{SENTENCE} [1]\n\n{done.notice}"
     assert done.notice == "Extracted from the documents."
 
 

@@ -100,6 +100,17 @@ def test_hostile_marks_cost_little(piece: str) -> None:
     assert time.process_time() - started < 10
 
 
+@pytest.mark.parametrize(
+    ("before", "mark", "after"),
+    [("# ", "# ", "x"), ("~~~", "~", "`"), ("a|b\n", " ", "x|"), ("a|b\n-", " ", "x|")],
+)
+def test_hostile_lines_cost_little(before: str, mark: str, after: str) -> None:
+    line = f"{before}{mark * 50_000}{after}"
+    started = time.process_time()
+    assert [*sentences(f"{line}\n\nThe sentence below the line.")]
+    assert time.process_time() - started < 3
+
+
 @pytest.mark.parametrize("marks", [("-", "-"), ("1.", "2."), ("*", "*"), ("(1)", "(2)")])
 @pytest.mark.parametrize("gap", ["\n", "\n\n"])
 def test_an_item_is_quoted_with_what_introduces_it(marks: tuple[str, str], gap: str) -> None:

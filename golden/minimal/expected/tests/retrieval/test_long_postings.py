@@ -18,7 +18,7 @@ Allowed = NDArray[np.bool_] | None
 
 
 class Postings:
-    """Random postings: `sizes` are the chunks of each term, `most` the highest impacts, else 4."""
+    """Random postings: `sizes` counts each term's chunks, `most` is its highest impact, else 4."""
 
     def __init__(
         self, sizes: dict[str, int], chunk_count: int, most: dict[str, float], seed: int = 3

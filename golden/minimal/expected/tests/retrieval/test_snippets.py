@@ -181,7 +181,7 @@ def test_a_window_that_begins_within_code_stays_code(depth: str) -> None:
 
 
 def words(first: int, last: int) -> str:
-    """Numbered words of four letters; 200 of them take 999 characters."""
+    """Numbered words of four characters; 200 of them take 999 characters."""
     return " ".join(f"w{number:03}" for number in range(first, last + 1))
 
 
@@ -192,7 +192,7 @@ def words(first: int, last: int) -> str:
         ("w079", words(0, 79) + ".", words(0, 79) + "."),
         ("nothing", words(0, 80), words(0, 59) + " \u2026"),
         ("w100", words(0, 199), f"\u2026 {words(93, 151)} \u2026"),
-        # The snippet shows as much text before the first match as after the last.
+        # Near the end of the text, the snippet begins further before the match, so it is as long.
         ("w199", words(0, 199), f"\u2026 {words(132, 199)}"),
         ("w010 w011 w150 w151 w152", words(0, 199), f"\u2026 {words(132, 199)}"),
         ("w050 w051 w052 w150", words(0, 199), f"\u2026 {words(43, 101)} \u2026"),

@@ -300,7 +300,7 @@ def test_a_server_stops_whatever_the_number_of_its_socket() -> None:
 
 @pytest.mark.parametrize(
     ("files", "wanted", "connections"),
-    # 56 files are reserved, and an eighth of the connections may be excess.
+    # 56 files are reserved, and an eighth more connections than the limit may be open.
     [(1024, 2048, 860), (1024, 100, 100), (40, 100, 4), (resource.RLIM_INFINITY, 9999, 9999)],
 )
 def test_there_are_no_more_connections_than_files(

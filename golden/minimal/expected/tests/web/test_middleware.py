@@ -35,7 +35,7 @@ async def echo(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 class Client:
-    """Sends one request at a time to the middleware, without a library that corrects it."""
+    """Sends one request at a time to the middleware, without a library that would correct it."""
 
     def __init__(
         self,
@@ -194,7 +194,7 @@ def test_origin(origins: list[str], status: int, path: str) -> None:
         headers = with_host("localhost:8000", Origin=origin)
         assert (origin, client.request(headers, path=path)) == (origin, status)
         assert not [name for name in client.headers if name.startswith(b"access-control")]
-    # Names of this machine can replace each other, but no other name.
+    # The names of this machine are equivalent, but only to each other.
     headers = with_host("docs.example.com", Origin="http://localhost")
     assert client.request(headers, path=path) == 403
 

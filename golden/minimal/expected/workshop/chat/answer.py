@@ -4,13 +4,12 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from ..index.records import Place, Position, Record
+from ..index.records import Place, Position, Record, shorten
 from ..retrieval.journal import Mode, Reason
 from ..retrieval.results import Hit, Match
 from ..web.citations import document_url
 from ..web.requests import AsyncSearch
 from .conversation import Conversation
-from .text import shorten
 
 PASSAGES_CHARACTERS = 16_000
 MIN_PASSAGE_CHARACTERS = 200
@@ -58,7 +57,7 @@ class SourceOfAnswer(CitedPassage):
 
 @dataclass(frozen=True, slots=True)
 class NumberedPassage:
-    """A hit that can be cited as `source`; `text` is cut to fit the limit."""
+    """A hit that can be cited as `source`; `text` may be cut, see `number_passages`."""
 
     source: SourceOfAnswer
     hit: Hit
@@ -66,7 +65,10 @@ class NumberedPassage:
 
 
 def number_passages(hits: Sequence[Hit]) -> list[NumberedPassage]:
-    """Number the hits from 1, best first, up to the length limit; the last may be cut."""
+    """Return the hits, best first, as passages numbered from 1.
+
+    Together they have at most PASSAGES_CHARACTERS; the last may be cut.
+    """
     passages: list[NumberedPassage] = []
     left = PASSAGES_CHARACTERS
     for number, hit in enumerate(hits, start=1):
@@ -112,7 +114,7 @@ class Sources(Record):
 
 @dataclass(frozen=True, slots=True)
 class Delta(Record):
-    """Following events: the text of the answer in chunks."""
+    """Each following event: the next part of the answer's text."""
 
     event: ClassVar = "delta"
     text: str

@@ -1,9 +1,9 @@
 """Classifies messages as questions, follow-ups or thanks, and builds queries for follow-ups.
 
 A message is a follow-up if it has no content word ("why?"), if a pronoun has no earlier clause to
-refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or if it continues ("and if
-I wait two weeks?") without being a question of more than two content words ("and what is a lamp
-for?").
+refer to ("who wrote it?", but not "does a lamp smoke when it is lit?"), or if it begins like a
+continuation ("and if I wait two weeks?"). A continuation that asks a question of its own with more
+than two content words is not a follow-up ("so tell me what a lamp costs in Germany").
 """
 
 import re
@@ -39,7 +39,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A request: the last turn is the user's question; `top_k` passages may be cited."""
+    """A request: the last turn is the user's question; up to `top_k` passages may be cited."""
 
     turns: Sequence[Turn]
     top_k: int = DEFAULT_CHAT_TOP_K

@@ -5,8 +5,9 @@ index, times the square of its passage's score relative to the best. Function wo
 get") count only in a question without other words.
 
 A sentence is quoted only if it, its neighbours and their headings contain half of the question by
-weight; otherwise passages are only listed. In two collections, 83 and 76 % of the questions passed
-this test, but only 1 and 27 % after the documents that answer them were removed.
+weight, or a third in the first passage of a strong match. Otherwise passages are only listed. In
+two collections, 83 and 76 % of the questions passed this test, but only 1 and 27 % after the
+documents that answer them were removed.
 
 An answer without a caution needs a strong match, and one sentence that contains most of the
 question and the kind of thing that it asks for.
@@ -27,7 +28,13 @@ from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
 from .quoting.announcing import ends_with_colon
-from .quoting.asked import find_lacking, find_missing_option, is_message, says_opposite
+from .quoting.asked import (
+    find_lacking,
+    find_missing_option,
+    is_message,
+    says_opposite,
+    without_excluded,
+)
 from .quoting.lines import fence_code
 from .quoting.quotes import Quote, quote_units
 from .quoting.units import Unit, read_units
@@ -57,7 +64,8 @@ _THING = re.compile(r"\b(?:an?|between|each|every|my|the) (\w+)\b(?! (?:about|fo
 # "What is the difference between A and B?" is answered by what the documents say about A and B.
 _COMPARISON = re.compile(
     r"\W*(?:(?:what|was|cu[a\u00e1]l|quelle)\W+(?:\w+\W+){1,4})?"
-    r"(differences?|unterschiede?|diferencias?|diff[e\u00e9]rences?)\b"
+    r"(differences?|unterschiede?|diferencias?|diff[e\u00e9]rences?)"
+    r" (?:between|from|zwischen|entre)\b"
     r"|\W*how\b.*\b(differ|differs|different)\b"
 )
 
@@ -111,6 +119,7 @@ def extract_answer(
     """Return an answer that quotes the passages, or only lists them, and its last event."""
     # Passages have the corrected words, not those that the user typed.
     question = sources.stages.get("correction", {}).get("query") or sources.query or ""
+    question = without_excluded(question, sources.stages.get("operators", {}).get("excluded", ()))
     unknown = sources.unknown_identifiers
     denial = f"The documents do not mention {', '.join(unknown)}." if unknown else ""
     # Sentences that resemble a question about an unknown identifier are off topic. But a pasted
@@ -132,14 +141,12 @@ def extract_answer(
     is_doubtful = denial or sources.match == "weak" or (extracts and share < MIN_ANSWERED)
     hedge = f"{HEDGES['weak']}; the closest" if is_doubtful else "The closest"
     if extracts:
-        quotes = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
+        said = [quote.cite(f"[{passage.source.number}]") for passage, quote in extracts]
         shown = [passage for passage, _ in extracts]
-        above = (quote.above for _, quote in extracts)
-        text = "\n".join([*quotes, *above])
+        text = "\n".join([*said, *(quote.above for _, quote in extracts)])
         headings = "\n".join(heading_of(passage.hit) for passage in shown)
         lacking = find_missing_option(question, f"{text}\n{headings}")
         lacking = lacking or find_lacking(question, text)
-        said = [*quotes]
         if is_doubtful or lacking:
             are = f"are these, and none says {lacking}" if lacking else "are"
             said[:0] = [*filter(None, [denial]), f"{hedge} sentences {are}:"]

@@ -16,6 +16,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from ..index.reader import current_index
+from ..index.records import shorten
 from ..json_text import escape_unsafe
 from ..retrieval.journal import MAX_QUERY_LENGTH
 from ..web.filtered import FilterValues
@@ -24,7 +25,6 @@ from ..web.routes import JsonRoute
 from ..web.stopping import ServerStoppingError, stopping
 from .answer import Answer, ChatEvent, Failed
 from .conversation import DEFAULT_CHAT_TOP_K, Conversation, Turn, heading_of
-from .text import shorten
 
 MAX_MESSAGES = 10_000
 MAX_TURNS, MAX_TURN_CHARACTERS = 64, 16_000  # Conversations may be longer; only this much is read.
@@ -37,7 +37,10 @@ ChunkId = Annotated[str, StringConstraints(min_length=1, max_length=4_096)]
 
 
 def cut_turns(turns: Sequence[Turn]) -> list[Turn]:
-    """Return the newest turns, each cut to a maximum length, except the question at the end."""
+    """Return the newest turns, without blank ones, each cut to MAX_TURN_CHARACTERS.
+
+    The question at the end is unchanged.
+    """
     *earlier, question = turns[-MAX_TURNS:]
     return [
         *(

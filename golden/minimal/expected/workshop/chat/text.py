@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterator
 
-from ..index.records import GOES_ON
-
 MIN_SENTENCE = 20  # Minimum length in characters
 
 _CLOSING = "\"')\\]\u00bb\u2019\u201d\u300b\u300d\u300f\u3011\uff09"
@@ -67,15 +65,6 @@ def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
     before = max(start, match.start() - 8)  # The longest abbreviation, and the character before it
     is_abbreviation = _NO_END.search(text, before, match.start()) is not None
     return is_abbreviation or text[match.end() : match.end() + 1].islower()
-
-
-def shorten(text: str, limit: int) -> str:
-    """Return the text; if it is longer than `limit`, cut it at a space and add an ellipsis."""
-    if len(text) <= limit:
-        return text
-    cut = text[: max(0, limit - len(f" {GOES_ON}"))]
-    shown = cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip()
-    return f"{shown} {GOES_ON}"
 
 
 def part_marks(text: str) -> str:

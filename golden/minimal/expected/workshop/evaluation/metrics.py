@@ -37,7 +37,7 @@ def measure(ranked: Sequence[str], grades: Grades) -> dict[str, float]:
 
 
 def recall(ranked: Sequence[str], grades: Grades, depth: int) -> float:
-    """Return the share of relevant documents among the first `depth`."""
+    """Return which share of the relevant documents is among the first `depth`; 0 if none exist."""
     relevant = {name for name, grade in grades.items() if grade > 0}
     return len(relevant.intersection(ranked[:depth])) / (len(relevant) or 1)
 

@@ -68,7 +68,7 @@ def may_open(text: str) -> bool:
 
 
 def is_one_word(first: str, second: str) -> bool:
-    """Return whether two words in a row are often written as one, in the singular or plural."""
+    """Return whether two words in a row, or a number and its unit, are often written as one."""
     if first[-1] in "0123456789":
         return second in _UNITS
     first, second = first.casefold(), second.casefold()

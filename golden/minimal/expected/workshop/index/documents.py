@@ -121,7 +121,7 @@ class Documents:
         return targets
 
     def place_of(self, document: DocumentRecord, chunk_id: str) -> int | None:
-        """Return the position of a chunk in a document, from 0; None if it is not part of it."""
+        """Return the position of a chunk in a document, from 0; None if the chunk is not in it."""
         for number in self.chunk_lines.numbers(chunk_id):
             place = number - document.chunk_start
             found = self.chunks_of(document, place, 1) if place >= 0 else ()

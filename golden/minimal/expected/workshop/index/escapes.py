@@ -17,8 +17,8 @@ _WORD = re.compile(r"\\+(?P<letter>[nrt])(?P<rest>\w[^\\]*)")
 def unescape(text: str) -> str:
     """Return a text without the backslash escapes of markup and code.
 
-    The word after escaped white space is returned both with and without the letter, because it may
-    also be a name in a path (`src\\new`).
+    After white space such as `\\n`, the word is returned both with and without the letter `n`,
+    because it may also be a name in a path (`src\\new`).
     """
     if "\\u" in text:
         text = _UNITS.sub(_characters, text)

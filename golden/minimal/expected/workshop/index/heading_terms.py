@@ -30,7 +30,7 @@ def heading_term(tokens: Iterable[Token], *, as_one: bool = False) -> str | None
 
 
 def surface_term(tokens: Iterable[Token]) -> str | None:
-    """Return the term of a single word in its original spelling; None for several words.
+    """Return the term of a single word in its original spelling; None unless there is just one.
 
     It distinguishes `_open` from `open`.
     """
@@ -60,5 +60,5 @@ def _named(tokens: Iterable[Token]) -> list[Token]:
 
 
 def heading_parts(heading: str) -> list[str]:
-    """Return the terms that make up a heading term; a term in original spelling has only itself."""
+    """Return the terms that make up a heading term; one in original spelling is its only part."""
     return [heading] if heading.startswith(SURFACE_MARK) else heading[1:].split(" ")

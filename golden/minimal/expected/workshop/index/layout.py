@@ -156,7 +156,7 @@ class IndexFiles:
 
     @classmethod
     def open(cls, directory: Path, elsewhere: frozenset[str] = frozenset()) -> "IndexFiles":
-        """Open an index, checking sizes and small files. Raises IndexUnusableError."""
+        """Open an index; check all sizes, and hash small files. Raises IndexUnusableError."""
         from .tokens import VERSION as TOKENIZER_VERSION
 
         layout = IndexLayout(resolve_version(directory))
@@ -208,7 +208,7 @@ def require_vectors(files: IndexFiles) -> dict[str, Any]:
 
 
 def resolve_version(directory: Path) -> Path:
-    """Return the folder that CURRENT names; without it, `directory`. Raises IndexUnusableError."""
+    """Return the folder named in CURRENT, or else `directory`. Raises IndexUnusableError."""
     current = directory / "CURRENT"
     try:
         name = read_file(current).decode("ascii").strip()

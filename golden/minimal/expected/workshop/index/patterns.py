@@ -74,7 +74,7 @@ LETTER_BESIDE_DIGIT = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])")
 
 @cache
 def token_pattern(*, is_ascii: bool, has_apostrophes: bool) -> re.Pattern[str]:
-    """Return the token pattern for ASCII texts, or for any text, with runs in a named group.
+    """Return the token pattern for ASCII texts, or for any text, with the group `run`.
 
     Compiled on first use, since compiling takes longer than loading everything else here.
     """

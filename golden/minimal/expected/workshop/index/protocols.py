@@ -111,7 +111,7 @@ class VectorLane(Protocol):
         """Return the exact cosines (m,) between the query and chunks (m,)."""
 
     def distance(self, vector: Vector) -> float | None:
-        """Return the distance between the query and the chunks as a whole; see `distance_from`."""
+        """Return the distance of the query from the mean of all chunks; see `distance_from`."""
 
 
 class QueryEncoder(Protocol):

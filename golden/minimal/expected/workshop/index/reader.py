@@ -73,7 +73,7 @@ class Index:
         return self.chunk_lines.each(ChunkRecord, ((number, {}) for number in numbers))
 
     def best_chunks(self, terms: Sequence[str], count: int) -> Iterator[ChunkRecord]:
-        """Lazily yield the `count` chunks with the best keyword scores for terms."""
+        """Lazily yield up to `count` chunks with the best keyword scores for terms, best first."""
         return self.chunks(self.keyword_lane.search(terms, count).chunks.tolist())
 
     def find_chunk(self, chunk_id: str) -> ChunkRecord | None:

@@ -27,7 +27,7 @@ else:
 
 
 def page_of(position: Position) -> str:
-    """Return a passage's page number, and its printed page label if that differs."""
+    """Return a passage's page number, and its printed label if that differs; "" without pages."""
     if "page" not in position:
         return ""
     label = position.get("page_label")
@@ -35,13 +35,22 @@ def page_of(position: Position) -> str:
 
 
 def informative_title(title: str, document_id: str, section: Sequence[str]) -> tuple[str, ...]:
-    """Return the title as a tuple; empty if the title repeats the section, text or id."""
+    """Return a tuple of the title, or an empty one if it repeats a heading, the text or the id."""
     return () if title.endswith(GOES_ON) or title in (*section, document_id) else (title,)
 
 
 def count_of(count: int, noun: str) -> str:
     """Return a count with its noun, in the plural unless the count is 1."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def shorten(text: str, limit: int) -> str:
+    """Return the text; if it is longer than `limit`, cut it at a space and add an ellipsis."""
+    if len(text) <= limit:
+        return text
+    cut = text[: max(0, limit - len(f" {GOES_ON}"))]
+    shown = cut[: cut.rfind(" ") if " " in cut[len(cut) // 2 :] else None].rstrip()
+    return f"{shown} {GOES_ON}"
 
 
 class Record:

@@ -25,5 +25,5 @@ class _Remembered(dict[str, Value]):
 
 
 def remember(function: Callable[[str], Value], entries: int = 8_192) -> Callable[[str], Value]:
-    """Cache up to `entries` values of a function of a word; long words are not cached."""
+    """Return a function of words with a cache of `entries` values; long words are not cached."""
     return _Remembered(function, entries).__getitem__

@@ -88,7 +88,10 @@ class Token(NamedTuple):
 
 
 class Tokenizer:
-    """Splits text into terms by a Snowball language; `none` means no stemming and no stop words."""
+    """Splits text into terms, stemmed for a Snowball language or not (`none`).
+
+    Only English has stop words.
+    """
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -114,7 +117,10 @@ class Tokenizer:
         )
 
     def tokenize_query(self, query: str) -> tuple[str, list[Token]]:
-        """Return the query and its tokens; if it exceeds a limit, its beginning, normalised."""
+        """Return the query and its tokens.
+
+        If the query exceeds a limit, both are cut, and the query is normalised.
+        """
         # A short query cannot exceed the limit on terms.
         if query.isascii() and len(query) <= MAX_QUERY_TERMS:
             return query, self.tokenize(query)

@@ -6,7 +6,7 @@ LIST_TTL_MS = 300_000  # How long clients may cache the tools, whose filters dep
 
 
 def server_info(version: str) -> dict[str, str]:
-    """Return the name, title, description and version of this server."""
+    """Return the name, title, description and version of this server, without empty ones."""
     chosen = settings()
     info = {"name": chosen.name, "title": chosen.title, "description": chosen.description}
     return {name: text for name, text in info.items() if text} | {"version": version}

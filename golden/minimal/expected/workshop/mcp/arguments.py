@@ -23,7 +23,10 @@ class RefusedCallError(Exception):
 
 
 def read_arguments(tool: str, schema: Mapping[str, Any], sent: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all arguments of a call. Raises RefusedCallError and InvalidRequestError."""
+    """Return the arguments of a call, with defaults for missing ones.
+
+    Raises RefusedCallError and InvalidRequestError.
+    """
     properties, required = schema["properties"], schema.get("required", ())
     values = {}
     for name, value in sent.items():
@@ -82,7 +85,7 @@ def _validate(tool: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(value: object) -> object:
-    """Parse a string that is JSON; return any other value unchanged."""
+    """Parse a string that is JSON; strip any other string, and return other values unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -105,7 +108,7 @@ def _read_filters(sent: object) -> dict[str, object]:
 
 
 def _read_values(value: object) -> object:
-    """Return the values of a filter as strings; a list may be sent as a string."""
+    """Return a filter's values, numbers as strings; a list may be sent as JSON. None if absent."""
     if isinstance(value, str) and value.lstrip()[:1] in ("[", '"'):
         value = _read(value)
     if isinstance(value, list):

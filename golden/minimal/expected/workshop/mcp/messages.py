@@ -54,7 +54,7 @@ def to_bytes(value: object) -> bytes:
 
 
 def read_json(text: str) -> Any:
-    """Parse JSON without NaN, infinities or lone surrogates. Raises ValueError."""
+    """Parse JSON. Raises ValueError, also for NaN, infinities, lone surrogates and deep nesting."""
     try:
         value = json.loads(text, parse_constant=_refuse_constant)
         if "\\" in text:
@@ -83,9 +83,9 @@ def parse_message(text: bytes) -> dict[str, Any]:
 
 
 def _find_id(text: bytes) -> str | int | None:
-    """Return the id of a message in which a value is refused: the client waits for a reply to it.
+    """Return the id of a message that cannot be parsed, since its client waits for a reply.
 
-    None if the id cannot be found or returned.
+    Returns None if the id is missing, invalid, or unreadable itself.
     """
     with suppress(ValueError, RecursionError):
         message = json.loads(text)

@@ -22,7 +22,7 @@ logging.getLogger("mcp").setLevel(logging.ERROR)
 
 
 def create_server(search: AsyncSearch, version: str) -> Server[Any]:
-    """Return a server with the tools."""
+    """Return the SDK's server, which offers the tools and calls `search`."""
     schemas = {name: tool["inputSchema"] for name, tool in read_tools().items()}
 
     async def list_all(_context: Any, _page: Any) -> types.ListToolsResult:

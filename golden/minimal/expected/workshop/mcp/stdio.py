@@ -87,7 +87,7 @@ class Connection:
             self.listed.set()
 
     def finish(self) -> None:
-        """Wait a while until all requests are answered or cancelled."""
+        """Wait until all requests are answered or cancelled, at most FINISHING_SECONDS."""
         with self._changed:
             self._changed.wait_for(lambda: not self._running, FINISHING_SECONDS)
 
@@ -163,7 +163,7 @@ class Connection:
 
 
 def _check_message(message: dict[str, Any]) -> None:
-    """Raise MessageError for a message that expects a response but is not a request."""
+    """Raise MessageError for a message that has an id, but is neither a request nor a response."""
     is_answer = "method" not in message and message.keys() & {"result", "error"}
     is_request = (
         message.get("jsonrpc") == "2.0"

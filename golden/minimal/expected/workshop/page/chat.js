@@ -192,8 +192,7 @@ function afterNodes(turn, cited) {
   if (turn.done?.truncated) nodes.push(element("p", { class: "about" }, "The answer is not complete."));
   if (turn.done?.notice) nodes.push(element("p", { class: "about" }, turn.done.notice));
   if (turn.error) {
-    const again = element("button", { type: "button" }, "Ask again");
-    again.disabled = running !== null;
+    const again = element("button", { type: "button", class: "again", disabled: running !== null }, "Ask again");
     again.addEventListener("click", () => answerTurn(turn));
     nodes.push(element("div", { class: "notice error" }, turn.error, again));
   }
@@ -238,6 +237,7 @@ function showState() {
   if (turns.length) comeFrom("chat");
   byId("send").hidden = running !== null;
   byId("stop").hidden = running === null;
+  for (const again of document.querySelectorAll(".again")) again.disabled = running !== null;
 }
 
 // Requests

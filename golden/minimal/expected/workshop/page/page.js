@@ -224,17 +224,19 @@ function showError(place, error, retry) {
   place.hidden = false;
 }
 
-/** Fill in what all pages share; returns the server's description. */
+const PAGE_TITLE = document.title;
+
+/** Fill in what all pages share; returns the server's description. May be called again. */
 async function loadAbout() {
   for (const link of document.querySelectorAll("[data-to]")) link.href = ROOT + link.dataset.to;
   const about = await askJson("about");
   byId("title").replaceChildren(isolated(about.title));
-  document.title = `${document.title} · ${about.title}`;
+  document.title = `${PAGE_TITLE} · ${about.title}`;
   for (const page of ["chat", "browse"]) {
     for (const link of document.querySelectorAll(`[data-to="${page}"]`)) link.closest("li").hidden = !about[page];
   }
-  if (sessionStorage.getItem(TOKEN)) {
-    const forget = element("button", { type: "button", class: "quiet" }, "Forget the token");
+  if (sessionStorage.getItem(TOKEN) && !byId("forget")) {
+    const forget = element("button", { type: "button", id: "forget", class: "quiet" }, "Forget the token");
     forget.addEventListener("click", () => {
       sessionStorage.clear();
       location.reload();

@@ -103,7 +103,7 @@ class Candidates:
         return order
 
     def levels(self) -> Numbers:
-        """Return the position in DEPTHS (m,) at which a lane first finds each candidate."""
+        """Return for each candidate (m,) the position in DEPTHS at which a lane first finds it."""
         ranks = np.stack([self.semantic_ranks, self.keyword_ranks])
         # Chunks added by a stage have no rank and belong to the first depth.
         found = ranks.min(axis=0, where=ranks > 0, initial=np.iinfo(np.int64).max)
@@ -121,7 +121,7 @@ class Candidates:
         return Candidates(**values)
 
     def with_scores(self, scores: Scores) -> "Candidates":
-        """Return the candidates with new scores (m,)."""
+        """Return the candidates with new scores (m,), clamped to [0, 1] and rounded."""
         return replace(self, scores=np.minimum(np.maximum(scores, 0.0), 1.0).round(SCORE_DIGITS))
 
     def boosted(self, name: str, factors: Scores, largest: float = 1.0) -> "Candidates":
@@ -140,7 +140,7 @@ def candidate_count(wanted: int) -> int:
 
 
 def best(chunks: NDArray[np.integer], scores: Scores, count: int) -> LaneHits:
-    """Return the `count` best chunks, ties by chunk number."""
+    """Return the `count` best of chunks (m,) by their scores (m,), ties by chunk number."""
     if len(chunks) > 2 * count:  # Sorting a few is faster than selecting first.
         chosen = np.flatnonzero(scores >= threshold(scores, count))
         chunks, scores = chunks.take(chosen), scores.take(chosen)

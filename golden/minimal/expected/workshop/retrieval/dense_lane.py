@@ -70,7 +70,7 @@ class DenseLane:
 
     @stage("semantic")
     def search(self, vector: Vector, count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the chunks with the highest cosines."""
+        """Find the `count` chunks of highest cosine; see `VectorLane`."""
         query = self._prepare(vector)
         pool = None if allowed is None else np.flatnonzero(allowed)
         size = len(self.scales) if pool is None else len(pool)
@@ -88,7 +88,7 @@ class DenseLane:
         return self._cosines(query.values, query.scale, chunks)
 
     def distance(self, vector: Vector) -> float | None:
-        """Return the distance of the unit `vector` (d,) from the mean of the chunks."""
+        """Return the distance of the unit `vector` (d,) from the mean; see `distance_from`."""
         return distance_from(self.centre, self.spread, vector)
 
     def _prepare(self, vector: Vector) -> _Query:
@@ -165,7 +165,7 @@ def hamming(sketch: NDArray[np.uint64], signs: NDArray[np.uint64]) -> NDArray[np
 
 
 def order_halves(vector: Vector, centre: Vector) -> tuple[slice, slice]:
-    """Return the halves of a sketch, first the one in which a vector is farther from `centre`."""
+    """Return slices of a sketch's halves, first where a vector is farther from `centre`."""
     half = -(-len(vector) // 64) // 2
     apart = np.square(vector - centre)
     halves = slice(half), slice(half, None)

@@ -117,7 +117,7 @@ class PieceCutter:
 def _cut_word(
     numbers: Mapping[str, int], longest: Mapping[str, int], is_english: bool, text: str
 ) -> Word:
-    """Repeatedly take the longest piece, skipping characters that begin no piece."""
+    """Cut a word: repeatedly take the longest piece, skipping characters that begin none."""
     if is_english:
         text = american(text)
     start, rest, passed = (0, text, "") if len(text) <= MAX_WORD_LENGTH else (0, "", text)

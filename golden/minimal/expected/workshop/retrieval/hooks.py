@@ -60,7 +60,7 @@ class Hooks:
     def check(self) -> Callable[[str, str, Mapping[str, str]], bool] | None:
         """The function that returns whether a request may pass, given method, path and headers.
 
-        Raises ConfigurationError for an async `authorise`.
+        None without `authorise`. Raises ConfigurationError if `authorise` is async.
         """
         authorise = self.authorise
         if authorise is None:

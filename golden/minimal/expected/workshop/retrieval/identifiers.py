@@ -109,7 +109,7 @@ def finds_identifier(
 
 
 class _Identifier(NamedTuple):
-    """An identifier as written in a query, with the terms of every text that contains it."""
+    """An identifier as written in a query, and terms that every text with it has."""
 
     text: str
     terms: tuple[str, ...]

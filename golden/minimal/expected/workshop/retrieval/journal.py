@@ -107,7 +107,11 @@ class Journal:
         return tuple(said)
 
     def spend(self, stage: str, units: int) -> bool:
-        """Spend units and return True; if too few are left, note that the stage stopped."""
+        """Spend units and return True.
+
+        If too few are left, or the query has run too long, note that the stage stopped, and return
+        False.
+        """
         if units <= self.units and time.thread_time() - self.begun < MAX_SECONDS:
             self.units -= units
             return True

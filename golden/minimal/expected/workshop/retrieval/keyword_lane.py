@@ -42,11 +42,11 @@ class PostingsLane(ABC):
 
     @abstractmethod
     def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield chunks, ascending, and their impacts for each term."""
+        """Yield, for each distinct term of the index, its chunks, ascending, and their impacts."""
 
     @stage("keyword")
     def search(self, terms: Sequence[str], count: int, allowed: Mask | None = None) -> LaneHits:
-        """Find the chunks of highest BM25."""
+        """Find the `count` chunks of highest BM25; see `TermLane`."""
         postings = [*self.postings(terms)]
         if not postings:
             return LaneHits.none()
@@ -152,7 +152,7 @@ class KeywordLane(PostingsLane):
         return end - start
 
     def postings(self, terms: Sequence[str]) -> Iterator[Posting]:
-        """Yield chunks, ascending, and their impacts for each term."""
+        """Yield, for each distinct term of the index, its chunks, ascending, and their impacts."""
         # Sorted, so that rounding does not depend on the order of the query's words.
         for term, times in sorted(Counter(terms).items()):
             start, end = self.find(term)

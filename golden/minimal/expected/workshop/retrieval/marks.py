@@ -110,7 +110,7 @@ def _fold(text: str) -> str:
 
 
 def _literals(token: Token) -> Iterator[str]:
-    """Yield the forms of an identifier in a folded text."""
+    """Yield the forms that an identifier may have in a folded text."""
     for text in (token.text.lower(), token.terms[0], *token.terms):
         if text in (token.text.lower(), token.terms[0]) or ("." in text and text[0].isdigit()):
             yield bare(text)

@@ -77,7 +77,10 @@ def strip_comments(text: str) -> str:
 
 
 def strip_marks(text: str, *, keeps_code: bool = False) -> str:
-    """Strip the markup of links, emphasis, footnotes and tags from a text, keeping the words."""
+    """Return a text without the markup of links, emphasis, footnotes and tags, keeping the words.
+
+    The backticks around code are removed too, unless `keeps_code`.
+    """
     if "^" in text:
         text = _BLOCK_ID.sub("", _NOTE.sub("", text))
     if "</" not in text and not keeps_code:

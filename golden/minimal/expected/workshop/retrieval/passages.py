@@ -49,7 +49,7 @@ class _Side:
 
 
 def _sides_of(index: Index, chunk: ChunkRecord) -> list[_Side]:
-    """Return the neighbours on both sides of a chunk, if it has a parent."""
+    """Return the two sides of a chunk, before and after it; none if it has no parent."""
     position, numbers = chunk.position, index.chunk_lines.numbers(chunk.id)
     if "parent_start" not in position:
         return []

@@ -165,7 +165,10 @@ def _shown(scores: Scores | None, places: Numbers) -> list[float | None]:
 
 
 def term_weights(index: Index, terms: Iterable[str]) -> dict[str, float]:
-    """Return the inverse document frequency of each term, as in BM25, without heading terms."""
+    """Return the inverse document frequency of each term, as in BM25; heading terms are left out.
+
+    Bigrams of scripts without spaces may weigh less; see `_weigh_bigrams`.
+    """
     plain = (term for term in sorted(set(terms)) if not term.startswith(HEADING_MARK))
     weights = {term: idf(index.keyword_lane.frequency(term), index.chunk_count) for term in plain}
     pairs = {term: weight for term, weight in weights.items() if _PAIR.fullmatch(term)}
@@ -193,9 +196,9 @@ def _weigh_bigrams(pairs: dict[str, float], rarest: float) -> dict[str, float]:
 def compare_with_terms(
     keyword: LaneHits, index: Index, terms: Sequence[str], unknown: Sequence[str] = ()
 ) -> LaneHits:
-    """Return the keyword hits with the share of the terms' weight that the best one has.
+    """Return the keyword hits with `coverage` and `doubted` filled in; see `LaneHits`.
 
-    With `unknown` identifiers, also with the score that a chunk with their missing terms would add.
+    With `unknown` identifiers, `missing_score` is filled in too.
     """
     weights = term_weights(index, terms)
     if len(keyword) and weights:
@@ -226,7 +229,7 @@ def grade(evidence: float, strong: float, weak: float, doubted: bool = False) ->
 
 
 def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
-    """Return the response with `top_k` hits from the offset on."""
+    """Return the response, with up to `top_k` hits from the offset on."""
     # Stages that leave out hits write to the journal while the hits are read.
     results = tuple(islice(hits, journal.offset, journal.wanted))
     if journal.reason == "identifier":

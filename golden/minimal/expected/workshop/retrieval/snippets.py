@@ -47,7 +47,7 @@ _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\
 
 
 def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
-    """Add snippets to the hits of a response; `tokenizer` is the index's."""
+    """Add snippets and highlights to the hits of a response; `tokenizer` is the index's."""
     # Highlight the query that was searched for, which may be a corrected or a completed one.
     corrected = response.stages.get("correction", {}).get("query")
     find = word_finder(corrected or response.searched or response.query, tokenizer)
@@ -134,7 +134,7 @@ def _choose_start(text: str, find: FindWords) -> tuple[int, str]:
 
 
 def _pieces(text: str, headings: Sequence[str]) -> list[tuple[str, bool]]:
-    """Strip the markup from a text; return its pieces, each with whether it is code."""
+    """Return the pieces of a text, without markup, each with whether it is code."""
     text = strip_comments(text)
     parts = _FENCE.split(text) if "```" in text or "~~~" in text else [text]
     parts[2::3] = [code.strip("\n") for code in parts[2::3]]

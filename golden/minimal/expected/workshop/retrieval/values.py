@@ -35,7 +35,10 @@ class ValueTable:
     def having(
         self, field: str, values: Iterable[str], *, as_beginnings: bool = False
     ) -> NDArray[np.bool_]:
-        """Return which documents (m,) have one of these values, or a value with such a prefix."""
+        """Return which documents (m,) have one of these values.
+
+        With `as_beginnings`, a value need only begin with one of them.
+        """
         mask = np.zeros(self.document_count, dtype=np.bool_)
         marked = 0
         for key in sorted({encode_value(field, value) for value in values}):
@@ -97,9 +100,10 @@ class ValueTable:
 def find_entries(
     starts: NDArray[np.uint64], entries: NDArray[np.uint32], wanted: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], list[int]]:
-    """Return the positions of the `entries` (e,) in `wanted`, and the number of each one's list.
+    """Return the positions of the `entries` (e,) that are in `wanted`, and the lists they are in.
 
-    The entries of several lists are concatenated: list i begins at `starts[i] - starts[0]`.
+    The entries of several lists are concatenated: list i begins at `starts[i] - starts[0]`. Lists
+    are returned by number, one for each position.
     """
     is_wanted = np.zeros(int(max(entries.max(initial=0), wanted.max(initial=0))) + 1, np.bool_)
     is_wanted[wanted] = True

@@ -44,7 +44,10 @@ def public_url() -> str:
 
 
 def public_servers() -> list[dict[str, str]] | None:
-    """Return PUBLIC_URL as the servers of an OpenAPI document. Raises ConfigurationError."""
+    """Return PUBLIC_URL as the servers of an OpenAPI document; None if it is not set.
+
+    Raises ConfigurationError.
+    """
     address = read_address("PUBLIC_URL")
     return [{"url": address}] if address else None
 

@@ -144,7 +144,10 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
 
 def limit_connections(wanted: int) -> int:
-    """Return how many of the wanted connections the limit on open files allows."""
+    """Raise the limit on open files, and return how many of the wanted connections it allows.
+
+    Returns at least MIN_CONNECTIONS, unless fewer are wanted.
+    """
     files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -140,7 +140,10 @@ class Middleware:
             answer.outcome.route = getattr(inner.get("route"), "path_format", "none")
 
     async def _receive_body(self, scope: Scope, receive: Receive) -> Receive:
-        """Return a `receive` that delivers the whole body at once."""
+        """Return a `receive` that delivers the whole body at once.
+
+        Raises HTTPException 413 for a body that is too large, and 408 for one that is too slow.
+        """
         headers, most = dict(scope["headers"]), self.max_body_bytes
         length = int(headers.get(b"content-length", 0))
         if not length and b"transfer-encoding" not in headers:

@@ -65,7 +65,7 @@ def _contents(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 def _lift(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     """Move a schema to the document's shared schemas, named by its title; return a reference.
 
-    Its `$defs` move there too.
+    Its `$defs` move there too. A schema without title or properties is returned unchanged.
     """
     if "properties" not in schema or "title" not in schema:
         return schema

@@ -82,7 +82,7 @@ class JsonHandler(logging.Handler):
 
 
 def configure_logging() -> None:
-    """Log to standard error, from LOG_LEVEL on, with warnings. Raises ConfigurationError."""
+    """Log to standard error from LOG_LEVEL up, including warnings. Raises ConfigurationError."""
     level = os.environ.get("LOG_LEVEL", "").strip().lower() or "info"
     if level not in LEVELS:
         hint = f"choose one of {', '.join(LEVELS)}"
@@ -100,9 +100,9 @@ def resolve(
 ) -> tuple[socket.AddressFamily, str]:
     """Return the family and IP address of a host.
 
-    Raises ServerError if it is not an address of this machine, or if other machines can reach it
-    and neither tokens nor `insecure_no_auth` are given, or both are. `hint` says how to require
-    tokens.
+    Raises ServerError if it is not an address of this machine. Raises ConfigurationError for an
+    invalid port, for tokens together with `insecure_no_auth`, and if other machines can reach the
+    address but neither is given. `hint` says how to require tokens.
     """
     if has_tokens and insecure_no_auth:
         raise ConfigurationError(

@@ -45,7 +45,7 @@ adapter_of: Callable[[Any], TypeAdapter[Any]] = cache(TypeAdapter)
 
 
 class StrictRequest(Request):
-    """A request whose body has no NaN, infinities, lone surrogates or deep nesting."""
+    """A request that rejects a body with NaN, infinities, lone surrogates or deep nesting."""
 
     async def json(self) -> Any:
         """Parse the body. Raises HTTPException 400."""
@@ -59,7 +59,7 @@ class JsonRoute(APIRoute):
     """A route whose body, if any, must be strict JSON."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler, which gets strictly parsed requests."""
+        """Return the handler; it parses bodies strictly, and rejects other media types (415)."""
         answer = super().get_route_handler()
         if self.body_field is None:
             return answer
@@ -74,7 +74,7 @@ class JsonRoute(APIRoute):
 
 
 def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
-    """Run searches in the event loop, one after the other.
+    """Return a search that runs in the event loop, one call after the other.
 
     Searches only compute, for a millisecond or so. At 32 connections, threads handled a third fewer
     per second, because they contend for the interpreter lock. An encoder that waits for a service
@@ -88,7 +88,7 @@ def in_event_loop(search: Callable[..., SearchResponse]) -> AsyncSearch:
 
 
 def in_threads(search: Callable[..., SearchResponse]) -> AsyncSearch:
-    """Run searches in threads, so that waiting for a service or a model does not block others."""
+    """Return a search that runs in threads, so that waiting for a model does not block others."""
     return partial(run_in_threadpool, search)
 
 

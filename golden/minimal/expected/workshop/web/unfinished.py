@@ -1,8 +1,8 @@
 """Searches while the user types: the last word of a query may be unfinished.
 
 That word is completed with up to three identifiers that are headings, or else with the most
-frequent term of the index. Terms are stems, so endings are completed too: `configurat` becomes
-`configuration`, although `configur` is the term.
+frequent term that begins with it. Terms are stems, so endings are completed too: `configurat`
+becomes `configuration`, although `configur` is the term.
 """
 
 import re

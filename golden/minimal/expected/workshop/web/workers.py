@@ -37,9 +37,9 @@ def _read_count(written: str) -> int:
 
 
 def share_counts(workers: int) -> None:
-    """Create a folder for the workers' metrics, before prometheus-client is imported.
+    """Create a folder for the metrics of several workers, unless COUNTS_VARIABLE names one.
 
-    Raises ServerError if that fails.
+    Must be called before prometheus-client is imported. Raises ServerError if creating it fails.
     """
     if workers < 2 or COUNTS_VARIABLE in os.environ:
         return

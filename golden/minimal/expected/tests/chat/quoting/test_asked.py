@@ -40,6 +40,8 @@ from workshop.chat.quoting.asked import find_lacking, find_missing_option, says_
         ("When was it added?", "Transfers finish in one line when they are added.", "when"),
         ("When was it added?", "It was added in v3.", None),
         ("When did it close?", "It closed after the war.", None),
+        ("When did it close?", "You may march past the closed gate.", "when"),
+        ("When did it close?", "It closed in May.", None),
         ("When is a valve closed?", "The valve is closed upon a failure.", None),
         ("Who can delete it?", "Only owners can delete it.", None),
         ("Who can delete it?", "Deleting it requires the admin role.", None),

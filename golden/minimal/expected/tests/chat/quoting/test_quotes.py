@@ -424,6 +424,14 @@ def test_labels_and_headings_stand_over_what_follows() -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "heading"), [("## C#", "C#"), ("## C ##", "C"), ("## C#  ", "C#"), ("# F# #", "F#")]
+)
+def test_closing_signs_of_headings_are_left_out(line: str, heading: str) -> None:
+    (unit,) = read_units(f"{line}\n\nThe language is compiled.")
+    assert unit.above == heading
+
+
+@pytest.mark.parametrize(
     "mark",
     [
         "> ",

@@ -1,6 +1,7 @@
 """Checks that an answer contains what the question asks for: a number, a time, a negation ..."""
 
 import re
+from collections.abc import Iterable
 from itertools import dropwhile, takewhile
 
 from ...index.tokens import ENGLISH_STOP_WORDS
@@ -10,6 +11,8 @@ _MONTHS = (
     "january february march april may june july august september october november december".split()
 )
 MONTHS = {word: str(month) for month, word in enumerate(_MONTHS, start=1)}
+# "You may march" names no month.
+_MONTH = rf"(?-i:{'|'.join(map(str.title, MONTHS))})"
 
 # Words so common that their opposites do not show that a text is about something else.
 _LOOSE = frozenset(
@@ -68,14 +71,14 @@ _WHEN = re.compile(
 _TIME = re.compile(
     rf"\b{_COUNT}\b|\d|\b{_OFTEN}\b|\b(?:when|whenever|upon|regularly|before|after|until|till"
     r"|once|during|while|if|as soon|every|each|\w*day|spring|summer|autumn|fall|winter|morning"
-    rf"|noon|evening|night|week|month|year|season|always|never|now|immediately|{'|'.join(MONTHS)})s?\b",
+    rf"|noon|evening|night|week|month|year|season|always|never|now|immediately|{_MONTH})s?\b",
     re.IGNORECASE,
 )
 # "When was it built?" is not answered by "when it rains".
 _WHEN_PAST = re.compile(r"^\W*(?:since )?when (?:was|were|did|has|have|had)\b", re.IGNORECASE)
 _TIME_PAST = re.compile(
     r"\d|\b(?:before|after|during|since|until|till|ago|yesterday|\w*day|spring|summer|autumn|fall"
-    rf"|winter|night|week|month|year|decade|century|centuries|era|reign|{'|'.join(MONTHS)})s?\b",
+    rf"|winter|night|week|month|year|decade|century|centuries|era|reign|{_MONTH})s?\b",
     re.IGNORECASE,
 )
 _WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
@@ -112,6 +115,14 @@ def is_message(question: str) -> bool:
     return "?" not in question and _MESSAGE.search(question) is not None
 
 
+def without_excluded(question: str, excluded: Iterable[str]) -> str:
+    """Return a question without the words and phrases that it excludes, such as `-steel`."""
+    for text in excluded:
+        marked = rf"(?<!\S)-[\"\u201c\u201e]?{re.escape(text)}(?:[\"\u201c\u201d]|(?![\w-]))"
+        question = re.sub(marked, " ", question)
+    return question
+
+
 def find_missing_option(question: str, said: str) -> str | None:
     """Return the first option of the question, such as `--all`, that a text lacks; None if none."""
     return next((f'"{one}"' for one in _OPTION.findall(question) if one not in said), None)
@@ -142,7 +153,7 @@ def _asks_for_denial(question: str) -> bool:
 
 
 def _counts(things: str, said: str) -> bool:
-    """Return whether a text has a number next to one of the counted words."""
+    """Return whether a text has a number near one of the counted words."""
     named = dropwhile(ENGLISH_STOP_WORDS.__contains__, things.lower().split())
     words = takewhile(lambda word: word not in ENGLISH_STOP_WORDS, named)
     stems = "|".join(re.escape(word.removesuffix("s")[:4]) for word in words if len(word) > 2)

@@ -9,20 +9,23 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ...retrieval.markup import strip_comments
-from .lines import cells_of, dedent, indent_width
+from .lines import cells_of, dedent, indent_width, without_closing
 
 MAX_DEPTH = 8  # Nesting of lists and quotations; deeper ones are read as text.
 CODE_INDENT = 4
 MAX_TERMS = 3  # Lines above a definition; more are a paragraph.
 
-_FENCE = re.compile(r"([ \t]*)(`{3,}|~{3,})([^`]*)\Z")
-_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*?)[ \t#]*\Z")
+# Possessive quantifiers keep matching linear in the length of hostile lines.
+_FENCE = re.compile(r"([ \t]*)(`{3,}+|~{3,}+)([^`]*)\Z")
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+(.*)")
 _UNDERLINE = re.compile(r"[ \t]{0,3}(?:=+|-+)[ \t]*\Z")
 _RULE = re.compile(r"[ \t]{0,3}(?:=+|-[- \t]*-|\*[* \t]*\*|_[_ \t]*_)[ \t]*\Z")
 _QUOTED = re.compile(r"[ \t]*>[ \t]?")
 _ITEM = re.compile(r"([ \t]*)([-*+\u2022]|\d{1,3}[.)]|\(\w{1,5}\))(?:[ \t]+|\Z)")
 _DEFINITION = re.compile(r"([ \t]{0,3}):[ \t]+(?=\S)")
-_COLUMNS = re.compile(r"[ \t]*(?=[^|]*\|)\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*\Z")
+_COLUMNS = re.compile(
+    r"[ \t]*+(?=[^|]*\|)\|?[ \t]*+:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+(?:\|[ \t]*+)?\Z"
+)
 _TAB = re.compile(r"\*\*(\[.+\])\*\*")
 _STEM = re.compile(r"[:\uff1a\u2014a-z*_]\s*\Z")
 
@@ -118,7 +121,7 @@ class _Reader:
         elif fence := _FENCE.match(line):
             self._add(self._code(*fence.groups()))
         elif heading := _HEADING.match(line):
-            self._add(Heading(heading[1]))
+            self._add(Heading(without_closing(heading[1])))
             self._at += 1
         elif len(self._paragraph) == 1 and _UNDERLINE.match(line):
             (text,) = self._paragraph
@@ -171,7 +174,7 @@ class _Reader:
         return Code(info.strip(), tuple(dedent(line, len(indent)) for line in lines))
 
     def _begins_indented_code(self, line: str) -> bool:
-        """Return whether indented lines are code: plain text may indent its paragraphs too."""
+        """Return whether a line begins indented code; plain text may indent its paragraphs too."""
         is_block = _FENCE.match(line) or _ITEM.match(line)
         if self._paragraph or is_block or indent_width(line) < CODE_INDENT:
             return False
@@ -280,7 +283,7 @@ class _Reader:
 
 
 def _within_tab(blocks: list[Block]) -> list[Block]:
-    """Put the blocks of a quotation that is a tab between a beginning and an end."""
+    """Return the blocks of a quotation; if it is a tab, between its beginning and its end."""
     first = blocks[0] if blocks else None
     tab = _TAB.fullmatch(first.text) if isinstance(first, Paragraph) else None
     return [Tab(tab[1]), *blocks[1:], Tab("")] if tab else blocks

@@ -46,6 +46,13 @@ def _keep_code(found: re.Match[str]) -> str:
     return found[0] if found["code"] else ""
 
 
+def without_closing(heading: str) -> str:
+    """Return a heading without a closing `##`; the sign of `C#` is kept."""
+    text = heading.rstrip(" \t")
+    bare = text.rstrip("#")
+    return text if bare[-1:].strip() else bare.rstrip(" \t")
+
+
 def fence_code(text: str, info: str) -> str:
     """Return source code as Markdown, with a fenced block for each part between blank lines."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from ...index.records import GOES_ON
-from ..text import MIN_SENTENCE, keep_plain, shorten
+from ...index.records import GOES_ON, shorten
+from ..text import MIN_SENTENCE, keep_plain
 from .announcing import ends_with_colon
 from .lines import row_of
 from .units import IS_CODE, MAX_UNIT, Unit
@@ -142,7 +142,7 @@ class _Quoting:
             yield from self._rest(last)
 
     def _rest(self, unit: Unit) -> Iterator[str]:
-        """Yield what belongs to a unit; a sign of omission if its colon announces nothing here."""
+        """Yield the blocks that belong to a unit; if none follow its colon, a sign of omission."""
         belonging = [*self._belonging(unit)]
         # The announced text may be in the next passage.
         yield from belonging or ([GOES_ON] if ends_with_colon(unit.text) else [])

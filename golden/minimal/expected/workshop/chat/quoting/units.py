@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from ..text import MIN_SENTENCE, find_sentence_ends, shorten
+from ...index.records import shorten
+from ..text import MIN_SENTENCE, find_sentence_ends
 from .announcing import announces, ends_with_colon, goes_on
 from .blocks import (
     Block,
@@ -103,7 +104,7 @@ class Unit:
 
 
 def read_units(text: str, heading: str = "") -> list[Unit]:
-    """Return the units of a passage, in order; `heading` is the one above it."""
+    """Return the units of a passage, in order; `heading` is above the passage."""
     reader = _Reader(heading if _QUESTION.search(heading) else "")
     reader.above = heading if IS_CODE.fullmatch(heading) else ""
     reader.read(read_blocks(text), None)
@@ -198,7 +199,7 @@ class _Reader:
         return unit
 
     def _sentences(self, text: str, last: Unit | None, item: Unit | None) -> list[Unit]:
-        """Add the sentences of a paragraph after the unit `last`."""
+        """Add the sentences of a paragraph, which follow the unit `last`; return their units."""
         made: list[Unit] = []
         ends = [0, *find_sentence_ends(text, 0, len(text)), len(text)]
         for said in (text[start:end].strip() for start, end in pairwise(ends)):
@@ -221,7 +222,7 @@ class _Reader:
         return made
 
     def _ask(self, item: str) -> str:
-        """Remove a question from the beginning of an item; the rest of the item answers it."""
+        """Return an item without a question at its beginning, which the rest then answers."""
         end = next(find_sentence_ends(item, 0, len(item)), 0)
         if end and _QUESTION.search(item[:end]):
             self.question, self.is_answer, self._is_heading = item[:end].strip(), True, False
