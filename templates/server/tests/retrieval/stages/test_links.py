@@ -36,12 +36,12 @@ class FakeIndex:
 
 def candidates(scores: dict[int, float], *, semantic: bool = True) -> Candidates:
     chunks = np.array(sorted(scores), dtype=np.int64)
-    values = np.array([scores[chunk] for chunk in sorted(scores)], dtype=np.float64)
+    values = [scores[chunk] for chunk in sorted(scores)]
     ranks = np.arange(1, len(chunks) + 1)
     found = sample_candidates(
         values, chunks=chunks, keyword=values, semantic_ranks=ranks, keyword_ranks=ranks
     )
-    return replace(found, semantic=values) if semantic else found
+    return replace(found, semantic=found.scores) if semantic else found
 
 
 def link(
