@@ -71,6 +71,7 @@ class DividedWords:
 
 @cache
 def _english() -> tuple[Tokenizer, NDArray[np.uint32]]:
+    """Return the tokenizer, and the hashes of English stems in ascending order."""
     return Tokenizer("english"), np.load(ENGLISH_STEMS, allow_pickle=False)
 
 
@@ -79,6 +80,8 @@ def _is_english(word: str) -> bool:
     if not word.isascii():
         return False
     tokenizer, stems = _english()
-    hashes = np.array([hash_word(stem) for stem in tokenizer.terms(word)], dtype=np.uint32)
     # Stop words have no stem.
-    return bool(np.isin(hashes, stems).all())
+    hashes = np.array([hash_word(stem) for stem in tokenizer.terms(word)], dtype=np.uint32)
+    # `np.isin` would hash or sort all stems for each word.
+    places = np.searchsorted(stems, hashes)
+    return bool((stems.take(places, mode="clip") == hashes).all())
