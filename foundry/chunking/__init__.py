@@ -89,8 +89,8 @@ def _wholes(reading: Reading) -> list[Span]:
 
 def _trim(pieces: Iterator[Piece], document: Document) -> Iterator[Piece]:
     text = document.reading.text
-    keeps_indent = document.reader.partition("/")[0] == "text" or is_code(document)
-    keeps_indent = keeps_indent or is_data(document)
+    is_plain = document.reader.partition("/")[0] == "text"
+    keeps_indent = is_plain or is_code(document) or is_data(document)
     code = [block for block in document.reading.blocks if is_indented_code(text, block.start)]
     starts = [block.start for block in code]
     for piece in pieces:

@@ -17,7 +17,7 @@ class Search(Protocol):
 
 
 READ_PATTERNS = SearchStep(SearchPlace.BEGIN, Call("settings", "identifier_patterns"))
-TELL_OF_OPERATORS = SearchStep(
+NOTE_PLAIN_OPERATORS = SearchStep(
     SearchPlace.PARSE, Call("retrieval.plain_text", "note_plain_operators", ("journal",)), sets=()
 )
 MERGE_EQUAL = SearchStep(
@@ -48,7 +48,7 @@ def steps_of_search(
     if reads_identifiers or any("patterns" in step.call.names() for step in stages):
         yield READ_PATTERNS
     if not any("operators" in step.targets for step in stages):
-        yield TELL_OF_OPERATORS
+        yield NOTE_PLAIN_OPERATORS
     if search.unknown_identifiers:
         yield _note_unknown(is_rewritten=any("rewritten" in step.targets for step in stages))
     if has_vectors:

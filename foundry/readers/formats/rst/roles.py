@@ -30,10 +30,8 @@ def read_role(name: str, rawtext: str, text: str, *_: Any, **__: Any) -> Result:
         path = target if kind == "download" else f"{target.removesuffix('/')}.rst"
         return [nodes.reference(rawtext, title, refuri=path)], []
     if kind in _LABELS and target and not text.startswith("!"):
-        is_numbered = kind == "numref"
-        reference = nodes.inline(rawtext, title, label=target, titled=bool(titled))
-        reference["numbered"] = is_numbered
-        return [reference], []
+        marks = {"titled": bool(titled), "numbered": kind == "numref"}
+        return [nodes.inline(rawtext, title, label=target, **marks)], []
     if kind in {"samp", "file"}:
         return [nodes.literal(rawtext, re.sub(r"(?<!\\)[{}]", "", title))], []
     return [nodes.inline(rawtext, title)], []
