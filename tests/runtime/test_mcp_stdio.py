@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from foundry.runtime.mcp.messages import MessageError
 from foundry.runtime.mcp.session import Result, Session
-from foundry.runtime.mcp.stdio import MAX_CALLS, Connection
+from foundry.runtime.mcp.stdio import MAX_CALLS, MAX_MESSAGE_BYTES, Connection
 
 WAIT = 60
 
@@ -167,3 +168,25 @@ def test_invalid_requests_get_an_error_response(client: Client, message: dict[st
     for number in (3, 4):
         answer = client.receive()
         assert (answer["id"], answer["error"]["code"]) == (number, -32600)
+
+
+def test_a_long_message_gets_an_error_and_is_not_kept_in_memory(client: Client) -> None:
+    tracemalloc.start()
+    try:
+        long = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {}}).encode()
+        with open(client.input, "wb", closefd=False) as file:
+            file.write(long.ljust(MAX_MESSAGE_BYTES - 1) + b"\n")
+            assert client.receive()["id"] == 1
+            for _ in range(20):
+                file.write(b"x" * MAX_MESSAGE_BYTES)
+            file.write(b"\n")
+        assert client.receive() == {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {"code": -32600, "message": "A message may have at most 1000000 bytes."},
+        }
+        client.send("ping", 2)
+        assert client.receive()["id"] == 2
+        assert tracemalloc.get_traced_memory()[1] < 10 * MAX_MESSAGE_BYTES
+    finally:
+        tracemalloc.stop()
