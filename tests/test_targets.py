@@ -129,14 +129,28 @@ def test_the_search_box_gets_its_token_wherever_tokens_are_set(
     has_box: bool, make_project: MakeProject
 ) -> None:
     box = 'port = 8123\nsearch_box = true\nallowed_origins = ["https://docs.example.com"]'
-    text = config("docker").replace("port = 8123", box if has_box else "port = 8123")
+    text = config("docker", "render", "cloud-run")
+    text = text.replace("port = 8123", box if has_box else "port = 8123")
     project = make_project(NOTE, config=text)
     with unformatted():
         design = Design.of(load_config(project.root), PROVIDERS["static"])
-        readme = plan_server(design, None, with_tests=False)["README.md"].decode()
-    commands = readme.partition("## Deploy")[2]
-    for said in ("\nexport SEARCH_BOX_TOKEN=", " -e API_TOKENS -e SEARCH_BOX_TOKEN my_docs-2"):
+        files = plan_server(design, None, with_tests=False)
+    commands = files["README.md"].decode().partition("## Deploy")[2]
+    for said in (
+        "\nexport SEARCH_BOX_TOKEN=",
+        " -e API_TOKENS -e SEARCH_BOX_TOKEN my_docs-2",
+        "gcloud secrets create my-docs-2-search-box-token",
+        "The search box uses the same token",
+    ):
         assert (said in commands) == has_box
+    (service,) = yaml.safe_load(files["render.yaml"])["services"]
+    variables = {each["key"]: each.get("fromService") for each in service["envVars"]}
+    own = {"type": "web", "name": "my_docs-2", "envVarKey": "API_TOKENS"}
+    assert variables.get("SEARCH_BOX_TOKEN") == (own if has_box else None)
+    (container,) = yaml.safe_load(files["cloud-run.yaml"])["spec"]["template"]["spec"]["containers"]
+    secrets = {each["name"]: each.get("valueFrom") for each in container["env"]}
+    secret = {"secretKeyRef": {"name": "my-docs-2-search-box-token", "key": "latest"}}
+    assert secrets.get("SEARCH_BOX_TOKEN") == (secret if has_box else None)
 
 
 def test_targets_may_be_empty(make_project: MakeProject) -> None:
