@@ -186,10 +186,10 @@ class WordParts(Stage):
         " words"
     )
     description = (
-        "among the best `hits`, results that contain parts of the query's words (runs of five"
-        " letters) score up to `1 + gain` times as much, depending on how rare these parts are"
-        " among them. For languages that join words or have many inflected forms; in English,"
-        " results can get worse"
+        "multiplies the scores of results that contain parts of the query's words (runs of five"
+        " letters) by up to `1 + gain`. Only the best `hits` are compared; the fewer of them"
+        " contain a part, the more it counts. This helps in languages that join words or have many"
+        " inflected forms; in English, results can get worse"
     )
 
     hits: int = Field(default=30, ge=1, le=200)
