@@ -122,7 +122,7 @@ def _replaced(state: Path, reason: str, aside: Path) -> tuple[str, str]:
         hint = f"delete {aside.name}: it contains no prepared documents, vectors or pages"
     else:
         hint = (
-            f"delete {aside.name}; if it is yours (from a backup or a cache of CI), you can instead"
+            f"delete {aside.name}; if it is yours (from a backup or a CI cache), you can instead"
             f" rename it to {STATE} and build once with {RESTORED}=1, which reuses its prepared"
             " documents, vectors and pages"
         )

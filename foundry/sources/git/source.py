@@ -102,8 +102,8 @@ def fetch(sources: Sequence[GitSource], state: Path, step: StartStep, policy: Po
                     f"source {source.name}: cannot read {', '.join(source.refs)}"
                     f" of {source.repository}: {indexed_name(error.message)}",
                     hint=error.hint
-                    or f"check that `git ls-remote {source.repository}` lists it; credentials come"
-                    " from git's own helpers",
+                    or f"check `git ls-remote {source.repository}`, which lists branches and tags;"
+                    " credentials come from git's own helpers",
                 ) from None
             progress.advance(len(source.refs))
         ready[source.name] = repository

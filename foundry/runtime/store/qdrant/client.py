@@ -86,7 +86,7 @@ def translated(version: str) -> Iterator[None]:
         ) from None
     except ResourceExhaustedResponse as error:
         raise StoreError(
-            f"Qdrant is over a limit: {error.message}",
+            f"Qdrant rejected a request, because a limit is exceeded: {error.message}",
             hint="check the limits of the collection and of the cluster",
         ) from None
     except ApiException as error:
