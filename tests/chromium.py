@@ -56,10 +56,11 @@ class Chromium:
 
 
 def find_chromiums(of_playwright: str) -> Iterator[Chromium]:
-    """Yield every Chromium on this machine, then one that is downloaded; some may not start.
+    """Yield the Chromiums of this machine, then the one from npm; some may not start.
 
-    If the variable CHROMIUM chooses one, only that one is yielded. `of_playwright` is the path at
-    which Playwright installs its own. Raises AssertionError if downloads fail.
+    Where npm has none, Playwright's own is downloaded unless it is at `of_playwright`. If the
+    variable CHROMIUM chooses one, only that one is yielded. Raises AssertionError if a download
+    fails.
     """
     if chosen := os.environ.get("CHROMIUM"):
         yield unpack() if chosen == CARRIED else Chromium(chosen)

@@ -34,7 +34,7 @@ STARTED: dict[tuple[str, ...], list[str]] = {}
 
 
 def command(*libraries: str) -> list[str]:
-    """Start the importing process; returns the words before code and its arguments."""
+    """Return a command to which code and its arguments are added; start its process if needed."""
     if libraries not in STARTED:
         STARTED[libraries] = _start(libraries)
     return STARTED[libraries]

@@ -16,7 +16,7 @@ from foundry.documents import Document, Reading, Span
 ROWS_CHARS = 1_000
 """Maximum size of a part of a table: a search returns all rows of a chunk together."""
 REPEATED_SHARE = 0.6
-"""Maximum share of a part that repeated lines take; blocks that exceed it are not cut here."""
+"""Maximum share of repeated lines in a part; blocks that would exceed it are not cut here."""
 
 _RULE = re.compile(r"[\s>]*(?=[^\n]*-)(?=[^\n]*\|)[|:\- \t]+$")
 _MARGIN = " \t>"

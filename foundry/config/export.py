@@ -49,7 +49,10 @@ class ExportSection(Table):
         return problems
 
     def resolve(self, *, has_tokens: bool) -> Self:
-        """Return the section, with "docker" if a target needs it; without tokens, no default."""
+        """Return the section with the targets that are written.
+
+        "docker" is added if a target needs it. Without tokens, there are no default targets.
+        """
         if not has_tokens and "targets" not in self.model_fields_set:
             return self.model_copy(update={"targets": ()})
         image = ["docker"] if any(TARGETS[target].runs_image for target in self.targets) else []

@@ -1,4 +1,4 @@
-"""Fetches a url completely: robots.txt, rate, validators, redirects and retries."""
+"""Fetches urls: obeys robots.txt and rates, follows redirects, retries, and uses cached pages."""
 
 import random
 from collections.abc import Callable, Mapping

@@ -38,7 +38,10 @@ def is_adopted(project: Path) -> bool:
 
 
 def begin_cache_folder() -> Path:
-    """Return the folder, created for this user alone. Raises FoundryError if that fails."""
+    """Return the cache folder; create it for this user alone if it does not exist.
+
+    Raises FoundryError if it cannot be created.
+    """
     folder = cache_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -188,7 +188,10 @@ def _hash(value: bytes) -> int:
 def _distinct_pairs(
     values: list[bytes], documents: NDArray[np.int64], places: NDArray[np.int64]
 ) -> tuple[list[bytes], NDArray[np.int64], NDArray[np.int64]]:
-    """Return distinct sorted values, and distinct pairs of documents and positions in them."""
+    """Return the values sorted, and the pairs of a document and the position of one of its values.
+
+    Values and pairs are distinct; the pairs are two arrays.
+    """
     distinct = sorted(set(values))
     ranks = {value: rank for rank, value in enumerate(distinct)}
     ranked = np.array([ranks[value] for value in values], dtype=np.int64)[places]

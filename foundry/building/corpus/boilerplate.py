@@ -40,10 +40,10 @@ class Trimmed:
 def find_boilerplate(
     documents: NDArray[np.int64], counts: NDArray[np.int64], keys: NDArray[np.uint64]
 ) -> dict[int, set[int]]:
-    """Return the keys of boilerplate blocks that an earlier document has, by document number.
+    """Return the keys of the boilerplate blocks to cut, by document number.
 
-    The documents (n,) of one source are in index order; `counts` (n,) is how many of the `keys`
-    (b,) of blocks each has.
+    The first document with a block keeps it. `documents` (n,) are those of one source, in index
+    order; `keys` (b,) are those of their blocks, of which each document has `counts` (n,).
     """
     ordered = np.sort(keys)
     starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(keys)])

@@ -86,9 +86,9 @@ class TermCounter:
 def make_chunk_terms(
     terms: Sequence[Sequence[str]], names: Sequence[Mapping[str, int]]
 ) -> ChunkTerms:
-    """Return the terms of chunks as a matrix, from text terms and the counts of names.
+    """Return how often each chunk has each term, from the terms of its text and of its names.
 
-    The count of a name is only used if the chunk does not contain the term already.
+    A term of a name gets the count in `names` only if the text does not contain it.
     """
     vocabulary: defaultdict[str, int] = defaultdict()
     vocabulary.default_factory = vocabulary.__len__

@@ -1,4 +1,4 @@
-"""Accounts for words: each word of a document is in its text, or left out for a reason.
+"""Accounts for the words of documents: each should be in the text, or left out for a reason.
 
-The remaining words are unaccounted for: a reader has lost them.
+Any other word is unaccounted for: a reader has lost it.
 """

@@ -136,7 +136,7 @@ def _text(code: Any, notes: list[str], depth: int) -> str:
 
 
 def _script(node: Any) -> str:
-    """Return `super`, `sub` or `struck` for superscript, subscript and struck text."""
+    """Return `super`, `sub` or `struck` for superscript, subscript or struck text, else ""."""
     kind, tag = _kind(node)
     return _SCRIPTS.get(str(node.name).strip().casefold() if kind == "Template" else tag, "")
 

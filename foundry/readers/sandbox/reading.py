@@ -32,9 +32,10 @@ def read_apart(raw: RawDocument, sandbox: Sandbox) -> Document | Skipped:
 
 
 def open_task(_options: str) -> tuple[Callable[[dict[str, Any], bytes], tuple[bytes, int]], None]:
-    """Return the function that answers requests: a document or Skipped, as JSON.
+    """Return the function that answers a request; there is nothing to close.
 
-    The worker does not check its answers; `parse_answer` does.
+    An answer is a document or Skipped as JSON, and the `wear_of` it. The worker does not check its
+    answers; `parse_answer` does.
     """
 
     def answer(described: dict[str, Any], content: bytes) -> tuple[bytes, int]:

@@ -173,7 +173,8 @@ def _quote(line: str, opened: Sequence[_Opened]) -> str:
 def remove_directives(edits: Edits) -> None:
     """Replace directives on their own lines, shortcodes and templates by their words.
 
-    Attributes, names of included files and tables of contents are removed.
+    Includes of text files become links. Attributes, names of other included files and tables of
+    contents are removed.
     """
     text = edits.text
 

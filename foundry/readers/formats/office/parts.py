@@ -50,7 +50,7 @@ class Relation:
 
 
 class Parts:
-    """A package, opened at its main part."""
+    """The parts of a package and their relationships; `main` is the name of the main part."""
 
     def __init__(self, package: Package) -> None:
         """Open the main part. Raises UnreadableError if there is none."""

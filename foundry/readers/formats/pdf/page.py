@@ -285,7 +285,10 @@ def _go_on(before: Boxes, after: Boxes) -> NDArray[np.bool_]:
 
 
 def _distance(word: Word, filled: Filled) -> float:
-    """Return a word's distance from a field; labels are left of fields, but right of checkboxes."""
+    """Return a word's distance from a field, increased if the word is not where labels are.
+
+    Labels are left of fields, but right of checkboxes.
+    """
     after, before = word.left - filled.right, filled.left - word.right
     is_behind = after >= before
     return max(after, before) + (ELSEWHERE if is_behind != filled.is_box else 0.0)

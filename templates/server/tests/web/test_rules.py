@@ -19,7 +19,7 @@ from foundry.runtime.web.rights import NOTHING, ByRights, Rights
 
 TOKEN, OTHER = "t" * 32, "o" * 32
 SALES, LAB = {"tags": ["sales"]}, {"tags": ["lab"]}
-BY_RULE = Rights.rule_of  # `conftest.py` of an export replaces it, so that tests see everything.
+BY_RULE = Rights.rule_of  # An export's `conftest.py` replaces it, so that tests see everything.
 WHOLE: Any = object()
 """The index of all documents."""
 
