@@ -1,4 +1,4 @@
-"""Candidates: which are the best, and boosts of their scores, which are capped at 1."""
+"""Choosing the best candidates, and boosting their scores to at most 1."""
 
 from dataclasses import replace
 

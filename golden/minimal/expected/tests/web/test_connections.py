@@ -281,7 +281,7 @@ def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
 
 
 def test_a_server_stops_whatever_the_number_of_its_socket() -> None:
-    # select(2) supports no descriptors from 1024 on.
+    # select(2) only supports descriptors below 1024.
     files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 1_200:
         pytest.skip("this process may not open so many files")

@@ -104,7 +104,7 @@ class Blocks {
   }
 
   paragraph(lines) {
-    // A tab or closed block with headings is not written as a quotation: only its title is marked.
+    // Readers do not quote the content of a tab or closed block that has headings: they only mark its title.
     const [, loose] = (lines.length === 1 && (lines[0].match(TAB) ?? lines[0].match(CLOSED))) || [];
     if (loose) return element("p", { class: "tab-title" }, ...inlineNodes(loose.replace(BOLD, "$1"), this.made));
     const node = element("p", {}, ...inlineNodes(lines.join("\n").trimEnd(), this.made));

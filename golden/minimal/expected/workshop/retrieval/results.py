@@ -217,7 +217,7 @@ def compare_with_terms(
 
 
 def judge_terms(candidates: Candidates) -> Match:
-    """Grade the match by the share of terms in the best keyword hit."""
+    """Grade the match by `coverage`; see `LaneHits`."""
     coverage = candidates.coverage if len(candidates.chunks) else None
     return grade(coverage or 0.0, STRONG_COVERAGE, WEAK_COVERAGE, candidates.doubted)
 
