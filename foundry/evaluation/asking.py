@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,13 +13,14 @@ import foundry
 from foundry.config.project import Config
 from foundry.config.search import DEFAULT_WEIGHTS
 from foundry.errors import FoundryError
+from foundry.evaluation.in_server import MODES
 from foundry.evaluation.results import CONFIGURED, Report
 from foundry.files import write_files
 from foundry.rendering.design import Design
 from foundry.runtime.evaluation.metrics import METRICS, measure
 from foundry.runtime.evaluation.questions import QuestionSet, hash_questions
 from foundry.serving.preview import render_preview
-from foundry.serving.running import explain_exit, model_variables, run_python, run_server
+from foundry.serving.running import explain_exit, follow_python, model_variables, run_server
 
 _RECORDED = ("index_version", "metrics", "questions", "questions_sha256")
 
@@ -37,6 +38,12 @@ class Server:
     config: Config
     folder: Path
     modes: tuple[str, ...] = ()
+
+    def count_searches(self, questions: int, weights: int = 0) -> int:
+        """Return how many searches `ask` makes: in each mode twice, and once for each weight."""
+        has_modes = self.config.embedding.provider != "none"
+        modes = len(self.modes or MODES) if has_modes else 1
+        return questions * (2 * modes + weights)
 
 
 def render_servers(design: Design) -> dict[str, Server]:
@@ -66,9 +73,11 @@ def ask(
     index_folder: Path,
     asked: QuestionSet,
     weights: Sequence[float] = (),
+    advance: Callable[[int], object] = lambda _: None,
 ) -> Report:
     """Ask a server the questions in each of its modes, and with other semantic weights.
 
+    `advance` is called with the number of searches made since its last call.
     The server may call the language model that the environment names, if it uses one. Raises
     FoundryError if it cannot answer.
     """
@@ -88,8 +97,12 @@ def ask(
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch, "job.json")
         file.write_text(json.dumps(job), encoding="utf-8")
-        done = run_python(
-            server.folder / config.package, code, [str(file)], variables=variables, time_limit=None
+        done = follow_python(
+            server.folder / config.package,
+            code,
+            [str(file)],
+            lambda line: advance(int(line)) if line.strip().isdigit() else None,
+            variables=variables,
         )
     try:
         found = json.loads(done.stdout)

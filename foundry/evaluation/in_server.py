@@ -1,6 +1,7 @@
 """Queries a rendered server, in a separate interpreter that imports the server.
 
-The program reads a job as JSON from the named file, and prints a report as JSON.
+The program reads a job as JSON from the named file. It prints a line for each question and mode,
+with the number of searches made, and then a report as JSON.
 """
 
 import hashlib
@@ -40,7 +41,7 @@ def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_bytes())
     errors = import_module(f"{job['package']}.errors")
     try:
-        report = ask_server(**job)
+        report = ask_server(**job, advance=_tell)
     except errors.ServerError as error:
         sys.exit(f"{error.message}\n  {error.hint}" if error.hint else error.message)
     sys.stdout.write(json.dumps(report))
@@ -51,8 +52,11 @@ def ask_server(
     questions: Sequence[tuple[str, Mapping[str, float]]],
     modes: Sequence[str],
     weights: Sequence[float],
+    advance: Callable[[int], object],
 ) -> dict[str, Any]:
     """Query the server in the `modes`, by default all, and with the semantic `weights`.
+
+    `advance` is called with the number of searches made since its last call.
 
     A server that only has keyword search has no modes, and is queried once.
 
@@ -70,11 +74,14 @@ def ask_server(
     searches: dict[str, Search] = {CONFIGURED: search}
     if index.manifest.dense:
         searches = {mode: partial(search, mode=mode) for mode in modes or MODES}
-    milliseconds = {}
+    milliseconds: dict[str, list[float]] = {}
     for mode, ask in searches.items():
         # The first search loads modules and data, and is not timed.
         ask(asked[0].query, USUAL_TOP_K)
-        milliseconds[mode] = [_time(ask, question.query) for question in asked]
+        milliseconds[mode] = []
+        for question in asked:
+            milliseconds[mode].append(_time(ask, question.query))
+            advance(1)
     degraded: dict[str, list[bool]] = {mode: [] for mode in searches}
     for weight in weights:
         searches[f"hybrid {weight:g}"] = partial(search, lane_weights=(weight, rest(weight)))
@@ -89,6 +96,7 @@ def ask_server(
                 degraded[name].append(response.degraded)
             if number == 0:
                 described.append(_describe(index, question, response))
+        advance(len(searches))
     return {
         "corpus": _hash_corpus(index),
         "documents": index.document_count,
@@ -100,6 +108,11 @@ def ask_server(
         "per_question": described,
         "runs": runs,
     }
+
+
+def _tell(searches: int) -> None:
+    sys.stdout.write(f"{searches}\n")
+    sys.stdout.flush()
 
 
 def _time(ask: Search, query: str) -> float:

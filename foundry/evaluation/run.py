@@ -137,15 +137,21 @@ def _ask_all(
     has_weights = design.query_encoder.kind != "none"
     reports: dict[str, Report] = {}
     candidates: list[Candidate] = []
-    with reporter.step("Evaluating", "servers", len(servers) + len(variants)) as progress:
+    sweep = FINE_SWEEP if options.tune else ()
+    weights = {
+        name: sweep or (options.weights if name == CONFIGURED and has_weights else ())
+        for name in servers
+    }
+    count = len(asked.questions)
+    total = sum(each.count_searches(count, len(weights[name])) for name, each in servers.items())
+    total += 2 * count * len(variants)
+    with reporter.step("Evaluating", "searches", total) as progress:
         for name, server in servers.items():
-            coarse = options.weights if name == CONFIGURED and has_weights else ()
-            reports[name] = ask(server, index, asked, FINE_SWEEP if options.tune else coarse)
-            progress.advance()
+            reports[name] = ask(server, index, asked, weights[name], progress.advance)
         for changed, variant in variants:
-            report = ask(render_variant(design.varied(variant)), index, asked)
+            server = render_variant(design.varied(variant))
+            report = ask(server, index, asked, advance=progress.advance)
             candidates.append(Candidate(changed, report.systems["hybrid"][METRIC]))
-            progress.advance()
     return reports, candidates
 
 

@@ -5,7 +5,8 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import foundry
@@ -134,6 +135,42 @@ def run_python(
             f"{package.parent}: the server did not answer within {time_limit:.0f} seconds",
             hint="try again when this machine is less busy",
         ) from None
+
+
+def follow_python(
+    package: Path,
+    code: str,
+    arguments: Sequence[str],
+    told: Callable[[str], object],
+    *,
+    variables: Mapping[str, str],
+) -> "subprocess.CompletedProcess[str]":
+    """Run code like `run_python`, but without a time limit; `told` gets each line at once.
+
+    The result's `stdout` is the last line, which `told` does not get.
+    """
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
+        command = [*_interpret(package.parent, code), *arguments]
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            encoding="utf-8",
+            errors="replace",
+            env={**environment_of(package), **variables},
+        ) as process:
+            assert process.stdout is not None
+            last = ""
+            try:
+                for line in process.stdout:
+                    if last:
+                        told(last)
+                    last = line
+            except BaseException:
+                process.kill()
+                raise
+        said.seek(0)
+        return subprocess.CompletedProcess(command, process.returncode, last, said.read())
 
 
 def model_variables() -> dict[str, str]:

@@ -1,6 +1,7 @@
 """`foundry eval` and the server's own `eval`, through their public interfaces."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from servers import run_tests
 
 from foundry.evaluation.known_items import make_known_items
 from foundry.indexing.versions import open_index
+from foundry.progress import Lines
 from foundry.runtime.evaluation.metrics import METRICS
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
@@ -152,6 +154,16 @@ def test_limits_and_baseline(built: Project) -> None:
     unknown = built.run("eval", "--min", "precision=0.5")
     assert unknown.exit_code == 2
     assert "nDCG@10" in unknown.stderr
+
+
+def test_progress_counts_every_search(built: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Lines, "interval_seconds", 0)
+    for option, total in (("--json", 5 * (3 * 2 + 11) + 5 * 2), ("--tune", None)):
+        write_questions(built, QUESTIONS * (1 if total else 2))
+        said = re.findall(r"Evaluating: (\d+) of (\d+) searches", built.run("eval", option).stderr)
+        done, totals = [int(each[0]) for each in said], {int(each[1]) for each in said}
+        assert done[0] == 1 and done[-1] in totals and len(totals) == 1
+        assert total is None or totals == {total}
 
 
 def test_report_is_written_to_the_given_path(prepared: Project, tmp_path: Path) -> None:
