@@ -321,6 +321,10 @@ def test_filters_and_address(tab: Visit) -> None:
     tab.page.reload()
     tab.see("#status", "Nothing found")
     tab.holds("#after", "2023-01-01")
+    for field in ("#tag", "#after", "#source"):
+        tab.page.press(field, "Escape")
+    tab.holds("#query", "the")
+    tab.holds("#after", "2023-01-01")
     tab.page.click("#clear-filters")
     tab.at("/?q=the")
     tab.see("#results > li", "Ledger")

@@ -211,12 +211,12 @@ document.addEventListener("keydown", (event) => {
   if (isComposing(event) || event.target.closest("dialog")) return;
   const isInQuery = event.target === query;
   const steps = { ArrowDown: 1, ArrowUp: -1, ...(isInQuery ? {} : { j: 1, k: -1 }) };
-  if (event.key === "Escape") {
+  if (isTyping(event) && !isInQuery) {
+    return;
+  } else if (event.key === "Escape") {
     query.value = "";
     query.focus();
     searchNow();
-  } else if (isTyping(event) && !isInQuery) {
-    return;
   } else if (event.key === "/" && !isInQuery) {
     query.focus();
     query.select();
