@@ -444,6 +444,23 @@ def test_search_opens_by_key_on_every_page(tab: Visit) -> None:
     assert tab.page.evaluate("getSelection().toString()") == "lamp"
 
 
+def test_shortcuts_work_with_caps_lock(tab: Visit) -> None:
+    tab.go("/?q=ledger+account")
+    titles = tab.page.locator("#results h2 a")
+    titles.nth(0).focus()
+    keys = tab.page.keyboard
+    keys.press("J")
+    playwright.expect(titles.nth(1)).to_be_focused()
+    keys.press("Control+K")
+    tab.focused("#query")
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    tab.see("#stepper", "of 15")
+    before = tab.page.locator(".passage[aria-current]").inner_text()
+    keys.press("J")
+    playwright.expect(tab.page.locator(".passage[aria-current]")).not_to_have_text(before)
+
+
 def test_keyboard_alone(tab: Visit) -> None:
     tab.go("/")
     keys = tab.page.keyboard

@@ -246,9 +246,12 @@ async function loadAbout() {
   return about;
 }
 
+/** The key that was pressed; with Caps Lock, letters arrive as capitals. */
+const keyOf = ({ key, shiftKey }) => (key.length === 1 && !shiftKey ? key.toLowerCase() : key);
+
 // Ctrl+K, or Command+K: go to the search from every page.
 document.addEventListener("keydown", (event) => {
-  const isSearch = event.key === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+  const isSearch = keyOf(event) === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
   if (!isSearch || event.target.closest("dialog")) return;
   event.preventDefault();
   const field = byId("query");
