@@ -62,6 +62,26 @@ LISTS = {
 }
 
 
+PIXEL = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhg"
+    "GAWjR9awAAAABJRU5ErkJggg=="
+)
+SHOW_PICTURE = """
+async content => {
+  ask = () => fetch(content);
+  document.body.replaceChildren(pictureNode("c1", "plan.png", "A plan", "20"));
+  while (!document.querySelector("img")) await new Promise(requestAnimationFrame);
+  const { src, alt, width } = document.querySelector("img");
+  return [alt, width, await fetch(src).then(() => "kept", () => "freed")];
+}
+"""
+
+
+def test_pictures_free_their_data_once_shown(page: Any) -> None:
+    page.add_script_tag(path=PAGE / "originals.js")
+    assert page.evaluate(SHOW_PICTURE, PIXEL) == ["A plan", 20, "freed"]
+
+
 @pytest.mark.parametrize("text", LISTS)
 def test_list_items_contain_what_is_indented_further(page: Any, text: str) -> None:
     assert shown(page, text) == LISTS[text]

@@ -88,7 +88,8 @@ function pictureNode(chunkId, target, alternative, width) {
     const image = element("img", { src: URL.createObjectURL(await answer.blob()), alt: alternative, width });
     const [, scheme] = target.match(ONLY_IN) ?? [];
     if (scheme) image.classList.add(`only-${scheme}`);
-    image.addEventListener("load", () => node.replaceWith(image), { once: true });
+    image.addEventListener("load", () => node.replaceWith(image));
+    for (const end of ["load", "error"]) image.addEventListener(end, () => URL.revokeObjectURL(image.src));
   });
   pictureWatcher.observe(node);
   return node;
