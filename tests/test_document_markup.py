@@ -14,7 +14,8 @@ SCRIPTS = "page inline text panels blocks symbols maths code places links highli
 MADE = """
 text => {
   const record = { path: "notes/a.md", source: "s", url: null };
-  const place = { document_id: "d1", source: "s", path: "notes/b.md", title: "B" };
+  const url = "ftp://b.example";
+  const place = { document_id: "d1", source: "s", path: "notes/b.md", title: "B", url };
   const link = makeLinker(record, [place]);
   const inline = madeOf({ id: "c1" }, link, { reader: "markdown/5" });
   const made = { ...inline, embed: (target) => element("i", {}, target) };

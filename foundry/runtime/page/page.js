@@ -22,10 +22,10 @@ function element(name, attributes = {}, ...children) {
 /** Text isolated so that it cannot change the direction of the text around it. */
 const isolated = (text) => element("bdi", {}, text);
 
-/** The URL if it is a web address, not `javascript:` or similar; else null. */
-function webAddress(text) {
+/** The URL if it is a web address, not `javascript:` or similar; else null. It may be relative to `base`. */
+function webAddress(text, base) {
   try {
-    const address = new URL(text);
+    const address = new URL(text, base);
     return ["http:", "https:"].includes(address.protocol) ? address.href : null;
   } catch {
     return null;
