@@ -171,3 +171,7 @@ def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
         assert response(stage={note: 1}).covers(chunks[3]) is is_covered
     chunks[3].document_id = "d9"
     assert not response(stage={"left_out": 1}).covers(chunks[3])
+    # Another version of the page was shown instead.
+    shown = sample_hit(also_at=[Place("d9", "docs", "v1/pumps.md", None, "Pumps")])
+    assert replace(response(versions={"left_out": 1}), hits=(shown,)).covers(chunks[3])
+    assert not replace(response(), hits=(shown,)).covers(chunks[3])

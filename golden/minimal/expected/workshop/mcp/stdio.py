@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ..errors import ServerError
 from ..settings import settings
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FINISHING_SECONDS = 10.0  # Maximum wait for running requests after standard input has ended
 LISTING_SECONDS = 0.2  # Maximum wait for a client to list the tools before loading begins
 MAX_CALLS = 40  # Concurrent calls; further ones are not read from the input.
+MAX_MESSAGE_BYTES = 1_000_000  # Parsing a message takes several times as much memory.
 
 
 def serve_stdio(load: "Callable[[], Callable[..., SearchResponse]]", version: str) -> None:
@@ -78,8 +79,10 @@ class Connection:
         """Handle messages until input ends."""
         try:
             with open(self._source, "rb", closefd=False) as file:
-                for line in file:
-                    if line.strip():
+                while line := file.readline(MAX_MESSAGE_BYTES + 1):
+                    if len(line) > MAX_MESSAGE_BYTES:
+                        self._refuse_long(line, file)
+                    elif line.strip():
                         self._receive(line)
                     self.begun.set()
         finally:
@@ -90,6 +93,13 @@ class Connection:
         """Wait until all requests are answered or cancelled, at most FINISHING_SECONDS."""
         with self._changed:
             self._changed.wait_for(lambda: not self._running, FINISHING_SECONDS)
+
+    def _refuse_long(self, line: bytes, file: BinaryIO) -> None:
+        """Skip the rest of a line, and reply without an id, since the line is not parsed."""
+        while line and not line.endswith(b"\n"):
+            line = file.readline(MAX_MESSAGE_BYTES)
+        said = f"A message may have at most {MAX_MESSAGE_BYTES} bytes."
+        self._write(MessageError(INVALID_REQUEST, said).reply)
 
     def _receive(self, line: bytes) -> None:
         try:

@@ -285,11 +285,12 @@ byId("save").addEventListener("click", async () => {
 });
 document.addEventListener("keydown", (event) => {
   if (isTyping(event)) return;
-  if (event.key === "j" && !byId("next").disabled) step(1);
-  else if (event.key === "k" && !byId("previous").disabled) step(-1);
-  else if (event.key === "n") stepMark(1);
-  else if (event.key === "p") stepMark(-1);
-  else if (event.key === "/") location.assign(ROOT);
+  const key = keyOf(event);
+  if (key === "j" && !byId("next").disabled) step(1);
+  else if (key === "k" && !byId("previous").disabled) step(-1);
+  else if (key === "n") stepMark(1);
+  else if (key === "p") stepMark(-1);
+  else if (key === "/") location.assign(ROOT);
   else return;
   event.preventDefault();
 });

@@ -30,11 +30,11 @@ const withoutSpaces = (name) => name.replace(SUFFIX, "").trim().toLowerCase().re
 const anchorOf = (heading) =>
   heading.toLowerCase().replace(/[^\p{L}\p{N}\p{M}_]+/gu, "-").replace(/^-|-$/g, "");
 
-/** A function that returns the URL of a link in a document, given the `places` of link targets that the
- * server knows; null for anything else. Wiki links name a page. */
-function makeResolver({ path, source, url }, places) {
+/** A function that creates the links of a document, given the `places` of link targets that the server knows; null
+ * for a target that is no URL. Wiki links name a page. */
+function makeLinker({ path, source, url }, places) {
   const known = new Map();
-  const know = (key, place) => known.has(key) || known.set(key, place.document_id);
+  const know = (key, place) => key && !known.has(key) && known.set(key, place);
   const keyOfAddress = (text) => {
     const address = cleanAddress(text, url ?? undefined);
     return address && `url ${address}`;
@@ -46,30 +46,19 @@ function makeResolver({ path, source, url }, places) {
   };
   for (const place of places) {
     know(`path ${place.source} ${cleanPath(place.path)}`, place);
-    if (place.url) know(keyOfAddress(place.url), place);
+    know(place.url && keyOfAddress(place.url), place);
     const stem = place.path.replace(SUFFIX, "");
     for (const name of [stem, stem.split("/").at(-1), place.title]) know(`page ${withoutSpaces(name)}`, place);
   }
-  return (target, isWiki) => {
+  return (target, nodes, isWiki = false) => {
     const [, page, fragment] = target.match(/^([^#]*)(?:#(.*))?$/s);
     const anchor = fragment ? `#${encodeURIComponent(decode(fragment))}` : "";
-    if (!page) return anchor || null;
     const keys = isWiki ? [`page ${withoutSpaces(page)}`] : [keyOfPath(page), keyOfAddress(page)];
-    const id = keys.map((key) => known.get(key)).find(Boolean);
-    if (id) return `${ROOT}d/${encodeURIComponent(id)}${anchor}`;
-    return isWiki || !URL.canParse(target, url ?? undefined) ? null : webAddress(new URL(target, url ?? undefined));
-  };
-}
-
-/** A function that creates the links of a document. */
-function makeLinker(record, places) {
-  const resolve = makeResolver(record, places);
-  return (target, nodes, isWiki = false) => {
-    const address = resolve(target, isWiki);
+    const place = page ? keys.map((key) => known.get(key)).find(Boolean) : null;
+    const inside = place ? `${ROOT}d/${encodeURIComponent(place.document_id)}${anchor}` : page ? null : anchor;
+    const address = inside ?? (isWiki ? null : webAddress(target, url ?? undefined));
     if (!address) return null;
-    const isElsewhere = !address.startsWith("#") && !address.startsWith(ROOT);
-    const titled = places.find((place) => address.split("#")[0] === `${ROOT}d/${encodeURIComponent(place.document_id)}`);
-    const label = nodes.length ? nodes : [titled?.title ?? decode(target.replace(/^#/, ""))];
-    return element("a", { href: address, rel: isElsewhere ? "noreferrer nofollow" : null }, ...label);
+    const label = nodes.length ? nodes : [place?.title ?? decode(target.replace(/^#/, ""))];
+    return element("a", { href: address, rel: inside ? null : "noreferrer nofollow" }, ...label);
   };
 }

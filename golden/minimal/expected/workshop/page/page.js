@@ -22,10 +22,10 @@ function element(name, attributes = {}, ...children) {
 /** Text isolated so that it cannot change the direction of the text around it. */
 const isolated = (text) => element("bdi", {}, text);
 
-/** The URL if it is a web address, not `javascript:` or similar; else null. */
-function webAddress(text) {
+/** The URL if it is a web address, not `javascript:` or similar; else null. It may be relative to `base`. */
+function webAddress(text, base) {
   try {
-    const address = new URL(text);
+    const address = new URL(text, base);
     return ["http:", "https:"].includes(address.protocol) ? address.href : null;
   } catch {
     return null;
@@ -246,9 +246,12 @@ async function loadAbout() {
   return about;
 }
 
+/** The key that was pressed; with Caps Lock, letters arrive as capitals. */
+const keyOf = ({ key, shiftKey }) => (key.length === 1 && !shiftKey ? key.toLowerCase() : key);
+
 // Ctrl+K, or Command+K: go to the search from every page.
 document.addEventListener("keydown", (event) => {
-  const isSearch = event.key === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+  const isSearch = keyOf(event) === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
   if (!isSearch || event.target.closest("dialog")) return;
   event.preventDefault();
   const field = byId("query");

@@ -210,20 +210,21 @@ function move(step) {
 document.addEventListener("keydown", (event) => {
   if (isComposing(event) || event.target.closest("dialog")) return;
   const isInQuery = event.target === query;
+  const key = keyOf(event);
   const steps = { ArrowDown: 1, ArrowUp: -1, ...(isInQuery ? {} : { j: 1, k: -1 }) };
-  if (event.key === "Escape") {
+  if (isTyping(event) && !isInQuery) {
+    return;
+  } else if (key === "Escape") {
     query.value = "";
     query.focus();
     searchNow();
-  } else if (isTyping(event) && !isInQuery) {
-    return;
-  } else if (event.key === "/" && !isInQuery) {
+  } else if (key === "/" && !isInQuery) {
     query.focus();
     query.select();
-  } else if (event.key in SIDES && event.target.closest("#results")) {
-    if (!moveWithin(results.children[focusedPlace()], SIDES[event.key])) return;
-  } else if (event.key in steps && !event.target.matches("[type=radio], summary")) {
-    move(steps[event.key]);
+  } else if (key in SIDES && event.target.closest("#results")) {
+    if (!moveWithin(results.children[focusedPlace()], SIDES[key])) return;
+  } else if (key in steps && !event.target.matches("[type=radio], summary")) {
+    move(steps[key]);
   } else {
     return;
   }

@@ -113,12 +113,14 @@ class SearchResponse(Record):
     searched: str | None = field(default=None, metadata={"exclude": True})
 
     def covers(self, chunk: ChunkRecord) -> bool:
-        """Return whether a chunk is a hit, or may have been merged into one."""
-        # Stages that drop or merge hits note how many.
-        left_out = any(details.keys() & {"left_out", "merged"} for details in self.stages.values())
-        if left_out and any(hit.document_id == chunk.document_id for hit in self.hits):
+        """Return whether a chunk is a hit, or may have been left out in favour of one."""
+        if any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits):
             return True
-        return any(chunk.id in (hit.id, *hit.near_duplicates) for hit in self.hits)
+        # Stages that drop or merge hits note how many. A hit lists the other versions of its page.
+        left_out = any(details.keys() & {"left_out", "merged"} for details in self.stages.values())
+        places = {place.document_id for hit in self.hits for place in hit.also_at}
+        places.update(hit.document_id for hit in self.hits)
+        return left_out and chunk.document_id in places
 
 
 def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
