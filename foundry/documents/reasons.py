@@ -105,6 +105,7 @@ class Reason(StrEnum):
     OVER_MAX_PAGES = "over max_pages"
     PRIVATE_ADDRESS = "private address"
     ROBOTS_UNAVAILABLE = "robots.txt unavailable"
+    SITEMAP = "a sitemap"
 
     # Urls whose request failed.
     BAD_CERTIFICATE = "certificate is not valid"
@@ -116,6 +117,7 @@ class Reason(StrEnum):
     HOST_STOPPED = "host stopped answering"
     LARGE_HEADERS = "headers over the size limit"
     MALFORMED_ANSWER = "malformed answer"
+    NOTHING_SELECTED = "include and exclude select none of its urls"
     NO_CONTENT = "no content"
     NOT_A_SITEMAP = "not a sitemap"
     REDIRECT_LOOP = "redirect loop"
@@ -141,6 +143,7 @@ REMEDIES: Mapping[str, str] = {
     Reason.OLD_OFFICE: "save it in a newer format, such as .docx",
     Reason.OLD_POWERPOINT: "soffice --convert-to pptx FILE converts it",
     Reason.OLD_WORD: "soffice --convert-to docx FILE converts it",
+    Reason.SITEMAP: '[[sources]] with type = "sitemap" and this url reads the pages that it lists',
     Reason.POSTSCRIPT: "ps2pdf FILE converts it to PDF",
 }
 """How to make inputs readable, by the reason for which they were skipped."""

@@ -6,16 +6,22 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from foundry.documents import Skipped
-from foundry.documents.reasons import AnyReason, Reason
+from foundry.documents.reasons import REMEDIES, AnyReason, Reason
 from foundry.errors import SourceError
 from foundry.fetching.addresses import ALLOWING
 from foundry.runtime.index.names import indexed_name
 from foundry.terminal import count_of
 
 NOT_EXPECTED = frozenset(
-    {Reason.DISALLOWED, Reason.NOINDEX, Reason.DUPLICATE_PAGE, Reason.OVER_MAX_PAGES}
+    {
+        Reason.DISALLOWED,
+        Reason.NOINDEX,
+        Reason.DUPLICATE_PAGE,
+        Reason.OVER_MAX_PAGES,
+        Reason.SITEMAP,
+    }
 )
-"""Reasons chosen by the site's owner or the configuration, which do not reduce coverage."""
+"""Reasons of the site's owner or the configuration, or for urls of no page: not in the coverage."""
 
 MAX_LISTED = 1_000
 """How many urls are listed for each reason; the rest are only counted."""
@@ -108,6 +114,7 @@ class Coverage:
         hint += " source's min_coverage" + (
             f"; {ALLOWING}" if self.refused[Reason.PRIVATE_ADDRESS] else ""
         )
+        hint += f"; {REMEDIES[Reason.SITEMAP]}" if self.refused[Reason.SITEMAP] else ""
         raise SourceError("\n".join([f"source {self.source}: {what}", *lines]), hint=hint)
 
 

@@ -2,7 +2,9 @@
 
 import gzip
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from web_gathering import gather
@@ -11,7 +13,7 @@ from web_sites import Reply, Site, canary, page, serving, sitemap, sitemap_index
 from foundry.errors import SourceError
 from foundry.fetching.failures import FetchError
 from foundry.sources.web import sitemaps
-from foundry.sources.web.sitemaps import parse_sitemap
+from foundry.sources.web.sitemaps import is_sitemap, parse_sitemap
 
 
 @pytest.fixture
@@ -227,3 +229,58 @@ def test_number_of_entries_is_limited() -> None:
     ]
     with pytest.raises(FetchError, match="not a sitemap"):
         list(parse_sitemap(b""))
+
+
+def test_a_sitemap_is_recognised_by_its_content(site: Site, tmp_path: Path) -> None:
+    pages = [f"{site.url}/docs/a|2026-01-02", f"{site.url}/docs/b"]
+    index = sitemap_index(f"{site.url}/maps/pages.gz")
+    packed = replace(sitemap(*pages), headers={"X-Robots-Tag": "noindex"})
+    packed = replace(packed, body=gzip.compress(packed.body), kind="application/gzip")
+    site.routes |= {
+        "/maps/all": index,
+        "/maps/pages.gz": packed,
+        "/home": page("Home", "/maps/all", "/docs/a"),
+        "/docs/a": page("A"),
+        "/docs/b": page("B"),
+    }
+    for number, start in enumerate(("/maps/all", "/maps/pages.gz")):
+        found = gather(site, tmp_path / str(number), url=start, include=["/docs/*"])
+        assert found.paths == ["/docs/a", "/docs/b"]
+        assert found.reasons == {}
+        assert found.documents[0].modified_elsewhere == "2026-01-02"
+    crawled = gather(site, tmp_path / "crawled", url="/home", depth=1, min_coverage=1.0)
+    assert crawled.paths == ["/docs/a", "/home"]
+    assert crawled.reasons == {"a sitemap": ["/maps/all"]}
+    urls = ["/docs/a", "/maps/pages.gz"]
+    assert gather(site, tmp_path / "urls", "url", urls=urls).reasons == {
+        "a sitemap": ["/maps/pages.gz"]
+    }
+    with pytest.raises(SourceError) as refused:
+        gather(site, tmp_path / "url", "url", urls=urls[1:], min_coverage=1.0)
+    assert "1 x a sitemap" in str(refused.value)
+    assert 'type = "sitemap"' in (refused.value.hint or "")
+
+
+@pytest.mark.parametrize("kind", ["site", "sitemap"])
+def test_a_sitemap_without_selected_pages_says_so(
+    kind: Literal["site", "sitemap"], site: Site, tmp_path: Path
+) -> None:
+    site.routes |= {"/maps/all": sitemap(f"{site.url}/docs/a"), "/docs/a": page("A")}
+    with pytest.raises(SourceError, match="select none of its urls"):
+        gather(site, tmp_path, kind, url="/maps/all", include=["/maps/*"], min_coverage=0.9)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"<rss><urlset/></rss>",
+        b"<!doctype html><urlset>",
+        b'<!DOCTYPE a [<!ENTITY b "c">]><urlset a="&b;"/>',
+        b"urlset",
+        b"\x1f\x8b\x08urlset",
+        b"<?xml version='1.0' encoding='nonsense'?><urlset/>",
+        b"",
+    ],
+)
+def test_other_content_is_no_sitemap(content: bytes) -> None:
+    assert not is_sitemap(content)

@@ -25,7 +25,7 @@ from foundry.sources.coverage import Coverage
 from foundry.sources.fetched import FetchedPage
 from foundry.sources.web.page import PageFacts, Twins, charset, examine, media_type
 from foundry.sources.web.scope import Scope
-from foundry.sources.web.sitemaps import SitemapWalk
+from foundry.sources.web.sitemaps import SitemapWalk, is_sitemap
 from foundry.urls import Url, UrlError, join_url, parse_url
 
 WORKERS = 8
@@ -87,16 +87,10 @@ class Collector:
             return True
         listed = self._twins.read_listing(start[0]) if source.markdown else []
         if isinstance(source, SitemapSource):
-            walk = SitemapWalk(self._fetcher, self._scope, self._coverage)
-            try:
-                walk.read(start[0])
-            except FetchError as error:
-                self._coverage.miss(str(start[0]), error.kind, of_sitemap(error.reason))
-                return False
-            self._modified = dict(walk.pages)
-            self._fetch_level(pool, walk.pages, in_order=True)
-            return walk.is_complete
+            return self._fetch_listed(pool, start[0])
         level = self._fetch_level(pool, start)
+        if self._coverage.refused[Reason.SITEMAP]:
+            return self._fetch_listed(pool, start[0])
         levels = source.depth if isinstance(source, SiteSource) else 0
         for depth in range(levels):
             if depth == 0:
@@ -106,6 +100,22 @@ class Collector:
             alone = self._twins.without_pages(page.final for page in self._pages)
             self._fetch_level(pool, filter(self._scope.follows, alone))
         return True
+
+    def _fetch_listed(self, pool: ThreadPoolExecutor, sitemap: Url) -> bool:
+        """Fetch the pages that a sitemap lists; return whether all of it could be read."""
+        # A site that begins with a sitemap has counted it as a page that was refused.
+        self._coverage, self._begun = Coverage(self._source.name), 0
+        walk = SitemapWalk(self._fetcher, self._scope, self._coverage)
+        try:
+            walk.read(sitemap)
+        except FetchError as error:
+            self._coverage.miss(str(sitemap), error.kind, of_sitemap(error.reason))
+            return False
+        if not walk.pages and not self._coverage.found:
+            self._coverage.miss(str(sitemap), "failed", of_sitemap(Reason.NOTHING_SELECTED))
+        self._modified = dict(walk.pages)
+        self._fetch_level(pool, walk.pages, in_order=True)
+        return walk.is_complete
 
     def _fetch_level(
         self, pool: ThreadPoolExecutor, urls: Iterable[Url], *, in_order: bool = False
@@ -150,6 +160,9 @@ class Collector:
         except FetchError as error:
             return error, ()
         links = facts.links if isinstance(source, SiteSource) else ()
+        # Many sites send `noindex` with their sitemaps.
+        if is_sitemap(fetched.body):
+            return refused(Reason.SITEMAP), links
         if facts.noindex:
             return refused(Reason.NOINDEX), links
         twin = self._twins.fetch(fetched.url, facts) if source.markdown else None

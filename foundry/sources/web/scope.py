@@ -41,7 +41,12 @@ class Scope:
         if self._listed is None:
             return True
         included = any(matches(pattern, url) for pattern in self._listed.include)
-        return included and not any(matches(pattern, url) for pattern in self._listed.exclude)
+        return included and not self.excludes(url)
+
+    def excludes(self, url: Url) -> bool:
+        """Return whether `exclude` matches a url."""
+        patterns = self._listed.exclude if self._listed else ()
+        return any(matches(pattern, url) for pattern in patterns)
 
     def follows(self, url: Url) -> bool:
         """Return whether a link leads to a url of the source, and not to a file without text."""

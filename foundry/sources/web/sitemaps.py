@@ -1,13 +1,14 @@
 """Parses sitemaps (sitemaps.org): XML or text, nested, gzipped, from untrusted sites."""
 
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from io import BytesIO
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from foundry.documents.reasons import AnyReason, Reason, of_sitemap
-from foundry.fetching.exchange import unzip
+from foundry.fetching.exchange import MEMBER_START, unzip
 from foundry.fetching.failures import FetchError, refused
 from foundry.fetching.fetcher import Fetcher
 from foundry.sources.coverage import Coverage
@@ -25,6 +26,9 @@ MAX_ELEMENTS = 2_000_000
 """Maximum number of elements in a sitemap: forty for each of the 50,000 allowed pages."""
 
 _MAX_NESTING = 16
+_ROOTS = frozenset({"urlset", "sitemapindex"})
+_START_BYTES = 65_536
+_AS_GZIP = zlib.MAX_WBITS | 16
 # The pattern also matches UTF-16, where each character has a zero byte.
 _DTD = re.compile(rb"<\0?!\0?D\0?O\0?C\0?T\0?Y\0?P\0?E")
 _TEXT_LINE = re.compile(r"https?://\S+", re.IGNORECASE)
@@ -90,7 +94,8 @@ class SitemapWalk:
         for location in nested:
             try:
                 below = join_url(fetched.url, location)
-                if self.scope.selects(below):
+                # `include` is meant for pages, which are often in other folders.
+                if not self.scope.excludes(below):
                     self.read(below, depth + 1)
             except UrlError as error:
                 self._refuse(location, of_sitemap(error.reason), error.detail)
@@ -109,6 +114,20 @@ class SitemapWalk:
 
     def _refuse(self, path: str, reason: AnyReason, detail: str = "") -> None:
         self.coverage.miss(path, "refused", reason, detail)
+
+
+def is_sitemap(content: bytes) -> bool:
+    """Return whether a content is XML, perhaps gzipped, with the root element of a sitemap."""
+    start = content[:_START_BYTES]
+    try:
+        if start.startswith(MEMBER_START):
+            start = zlib.decompressobj(_AS_GZIP).decompress(start, _START_BYTES)
+        if _DTD.search(start):
+            return False
+        root = next((element for _, element in iterparse(BytesIO(start), ("start",))), None)
+    except (ParseError, ValueError, LookupError, zlib.error):
+        return False
+    return root is not None and root.tag.rpartition("}")[2] in _ROOTS
 
 
 def parse_sitemap(content: bytes) -> Iterator[tuple[str, str, str | None]]:
@@ -148,7 +167,7 @@ def _parse_xml(content: bytes) -> Iterator[tuple[str, str, str | None]]:
             elements += 1
             if elements > MAX_ELEMENTS:
                 raise FetchError(Reason.SITEMAPS_TOO_MUCH, f"more than {MAX_ELEMENTS} elements")
-            if len(path) == 1 and name not in {"urlset", "sitemapindex"}:
+            if len(path) == 1 and name not in _ROOTS:
                 raise FetchError(Reason.NOT_A_SITEMAP, f"its element is {name[:100]}")
             if len(path) > _MAX_NESTING:
                 raise FetchError(Reason.NOT_A_SITEMAP, "elements are nested too deeply")
