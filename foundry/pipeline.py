@@ -66,11 +66,15 @@ def build(project: Path, reporter: Reporter, options: BuildOptions | None = None
     from foundry.building.options import BuildOptions
     from foundry.building.run import build_index
     from foundry.config.extras import of_build, require
+    from foundry.inspection.assumed_language import check_assumed_language
 
     config, options = _load_config(project), options or BuildOptions()
     require(of_build(config, options.engine))
     with hold_lock(config, reporter.warn):
-        return build_index(config, reporter, options)
+        built = build_index(config, reporter, options)
+        if not built.unchanged:
+            check_assumed_language(config, Path(built.index), reporter.warn)
+        return built
 
 
 def watch(

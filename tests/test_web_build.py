@@ -99,6 +99,25 @@ def test_the_index_does_not_depend_on_cached_pages(site: Site, make_project: Mak
     }
 
 
+def test_a_language_that_is_not_the_assumed_one_is_named(
+    site: Site, make_project: MakeProject
+) -> None:
+    prose = (
+        "Die Pumpe darf nicht eingeschaltet werden, bevor das Ventil geöffnet ist. Wie das geht"
+        " und was zu tun ist, wenn es nicht gelingt, wird auf dieser Seite mit Bildern erklärt."
+    )
+    site.routes |= {"/": page("Pumpe", "/b", text=prose), "/b": page("Ventil", text=prose)}
+    project = make_project({}, config=config_of(site))
+    said = project.succeed("build", "--quiet", *site.allowing).stderr
+    assert "warning: the documents seem to be german (2 of 2 passages)" in said
+    assert f'hint: {project.root / "foundry.toml"}: set language = "german" in [project]' in said
+    assert project.succeed("build", "--quiet", *site.allowing).stderr == ""
+    for language in ("german", "english"):
+        text = config_of(site).replace("[[sources]]", f'language = "{language}"\n[[sources]]')
+        (project.root / "foundry.toml").write_text(text)
+        assert project.succeed("build", "--quiet", *site.allowing).stderr == ""
+
+
 def test_a_failing_site_leaves_the_index(site: Site, make_project: MakeProject) -> None:
     site.routes |= {"/": page("Home", "/a", "/b"), "/a": page("A"), "/b": page("B")}
     project = make_project({}, config=config_of(site))

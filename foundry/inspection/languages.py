@@ -2,11 +2,16 @@
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 WORDS_LOOKED_AT = 2_000
 FEWEST_WORDS = 20
 """Shorter texts are not classified."""
+
+MANY_TEXTS = 4
+"""Among more texts than this, a language that only one of them has is likely to be a mistake."""
 
 LEAST_SHARE = 0.05
 """Minimum share of a language's common words in a text; prose has two to eight times as many."""
@@ -36,3 +41,12 @@ def find_language(text: str) -> str | None:
     }
     best = max(counts, key=lambda language: (counts[language], language))
     return best if counts[best] >= LEAST_SHARE * len(words) else None
+
+
+def vote(texts: Iterable[str]) -> tuple[str | None, int]:
+    """Return the most frequent language and its number of texts; None if there is none."""
+    found = [find_language(text) for text in texts]
+    votes = Counter(filter(None, found)).most_common(1)
+    if not votes or (votes[0][1] == 1 and len(found) > MANY_TEXTS):
+        return None, 0
+    return votes[0]

@@ -16,7 +16,7 @@ from foundry.config.suggestions import private_hosts_of, suggest
 from foundry.documents import Document, RawDocument, Skipped
 from foundry.errors import FoundryError
 from foundry.files import CONFIG_NAME
-from foundry.inspection.languages import find_language
+from foundry.inspection.languages import vote
 from foundry.inspection.survey import Format, Survey
 from foundry.readers.contract import FileReader
 from foundry.readers.registry import find_by_name
@@ -101,7 +101,7 @@ def _survey_folder(written: str, settings: Mapping[str, object], source: FolderS
         for name in each.reading.metadata
         if name.isprintable()
     )
-    votes = _vote(each.reading.text[each.reading.body_start :] for each in documents)
+    votes = vote(each.reading.text[each.reading.body_start :] for each in documents)
     return Survey(
         settings,
         written,
@@ -189,7 +189,7 @@ def _survey_table(written: str, settings: Mapping[str, object], path: Path) -> S
         if (column := next((name for name in candidates if name in columns), None))
     }
     texts = [str(row.get(chosen.get("text", ""), "")) for row in rows]
-    language, votes = _vote(texts)
+    language, votes = vote(texts)
     # A column `_id` is detected by default.
     usual = {"id": "_id"}
     named = {key: column for key, column in chosen.items() if column not in (key, usual.get(key))}
@@ -202,15 +202,3 @@ def _survey_table(written: str, settings: Mapping[str, object], path: Path) -> S
         language_votes=votes,
         metadata=[name for name in columns if name not in {*chosen.values(), "modified", "tags"}],
     )
-
-
-def _vote(texts: Iterable[str]) -> tuple[str | None, int]:
-    """Return the most frequent language and its number of texts.
-
-    None if only one of more than four texts has it: that is likely to be a mistake.
-    """
-    found = [find_language(text) for text in texts]
-    votes = Counter(filter(None, found)).most_common(1)
-    if not votes or (votes[0][1] == 1 and len(found) > FILES_PARSED):
-        return None, 0
-    return votes[0]
