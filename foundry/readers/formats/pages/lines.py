@@ -30,6 +30,12 @@ _EMPHASIS = {"b": "**", "strong": "**", "i": "*", "em": "*", "cite": "*", "dfn":
 _EMPHASIS |= {"del": "~~", "s": "~~", "strike": "~~", "mark": "=="}
 _STRUCK = re.compile(r"(?:^|[;\s])text-decoration(?:-line)?\s*:[^;]*\bline-through\b")
 _APART = frozenset(("button", "label", "output", "meter", "progress"))
+# Labels that only their style separates from each other and from the text.
+_LABEL = re.compile(
+    r"(?:^|[\s_-])(?:badge|chip|classifier|label|lozenge|pill|selected-value|signature-attributes|stab"
+    r"|tag)(?:$|[\s_-])"
+)
+_EMOJI = re.compile(r"(?:^|\s)(?:tw)?(?:emoji|emojione|emoticon|gemoji)(?:$|\s)")
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
 _SPACE = re.compile(r"[ \t\n\r\f\xa0]+")
 
@@ -74,7 +80,11 @@ class LineWriter:
             # Only broken markup and cells have blocks within a line.
             parts += [" ", self.line(node, is_heading=in_heading), " "]
             return
-        parts.append(self._said(node, tag, attributes, _last(parts), in_heading=in_heading))
+        before = _last(parts)
+        said = self._said(node, tag, attributes, before, in_heading=in_heading)
+        if said.strip() and _LABEL.search(attributes.get("class") or ""):
+            said = _set_apart(said, attributes, "".join(parts[-2:]), following(node))
+        parts.append(said)
 
     def _said(
         self, node: LexborNode, tag: str, attributes: Attributes, before: str, *, in_heading: bool
@@ -185,5 +195,16 @@ class LineWriter:
 
 
 def _last(parts: Sequence[str]) -> str:
+def _set_apart(text: str, attributes: Attributes, before: str, after: str) -> str:
+    """Return a label with spaces between it and the words around it."""
+    lead = " " if before and not before[-1].isspace() else ""
+    if "classifier" in (attributes.get("class") or "").split() and not before.rstrip().endswith(
+        ":"
+    ):
+        # Sphinx's styles show a colon.
+        lead = " : "
+    return f"{lead}{text}{' ' if after.isalnum() else ''}"
+
+
     """Return the end of the text so far, at most 24 characters."""
     return next((part[-24:] for part in reversed(parts) if part), "")

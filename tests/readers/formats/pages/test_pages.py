@@ -509,3 +509,26 @@ def test_a_short_page_that_has_its_content_needs_no_browser() -> None:
         "<main><h1>Uses of Quince</h1>No usage of Quince</main></body></html>"
     )
     assert html.read(page).text == "# Uses of Quince\n\nNo usage of Quince"
+
+
+@pytest.mark.parametrize(
+    ("markup", "shown"),
+    [
+        # Notion, in a property of a page
+        ("<p><span class='selected-value c'>Ripe</span><span class='selected-value'>Red</span></p>",
+         "Ripe Red"),
+        # numpydoc with Sphinx, and docutils, which writes the colon
+        ("<dl><dt>depth<span class='classifier'>int</span></dt><dd>x</dd></dl>", "depth : int"),
+        ("<dl><dt>depth<span>:</span> <span class='classifier'>int</span></dt><dd>x</dd></dl>",
+         "depth: int"),
+        # TypeDoc
+        ("<h3><code class='tsd-tag'>Optional</code><code class='tsd-tag'>Readonly</code>"
+         "<span>depth</span></h3>", "Optional Readonly depth"),
+        # JSDoc
+        ("<h4>pick(depth, force<span class='signature-attributes'>opt</span>)</h4>",
+         "pick(depth, force opt)"),
+        ("<p>Orchard<span class='badge'>new</span>, old</p>", "Orchard new, old"),
+    ],
+)  # fmt: skip
+def test_labels_are_apart_from_the_words_beside_them(markup: str, shown: str) -> None:
+    assert shown in text_of(markup)
