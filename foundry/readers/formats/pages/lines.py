@@ -92,7 +92,8 @@ class LineWriter:
         if tag == "img":
             alternative = attributes.get("alt") or ""
             shown = None
-            if alternative.strip() and not in_heading:
+            is_sign = _EMOJI.search(attributes.get("class") or "")
+            if alternative.strip() and not in_heading and not is_sign:
                 shown = picture(alternative, attributes.get("src") or "")
             return shown or _SPACE.sub(" ", normalise(alternative))
         if tag == "math":

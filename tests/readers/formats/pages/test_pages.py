@@ -532,3 +532,7 @@ def test_a_short_page_that_has_its_content_needs_no_browser() -> None:
 )  # fmt: skip
 def test_labels_are_apart_from_the_words_beside_them(markup: str, shown: str) -> None:
     assert shown in text_of(markup)
+
+
+def test_emoji_drawn_as_pictures_are_characters() -> None:
+    assert text_of("<p><img class='twemoji' alt='🍐' src='x.svg'> Pears.</p>") == "🍐 Pears."
