@@ -274,8 +274,8 @@ class _Writer(LineWriter):
                 blocks += self._note(child, note)
                 lines = []
                 continue
-            if (box := _task_box(child)) is not None:
-                mark += "[x] " if "checked" in box.attributes else "[ ] "
+            if box := _task_mark(child):
+                mark += box
             elif "data-inline-task-id" in own:
                 # A task of Confluence.
                 mark += "[x] " if "checked" in (own.get("class") or "").split() else "[ ] "
@@ -409,17 +409,27 @@ class _Writer(LineWriter):
 
     def _cell(self, node: LexborNode) -> str:
         blocks = self._blocks(node)
-        return " ".join(flat(block) for block in blocks if block.text)
+        mark = _task_mark(node) if node.tag == "td" else ""
+        return (mark + " ".join(flat(block) for block in blocks if block.text)).rstrip()
 
 
-def _task_box(item: LexborNode) -> LexborNode | None:
-    """Return the checkbox with which an item of a task list begins."""
-    node: LexborNode | None = item
-    while node is not None and node.tag in {"li", "p", "label", "span"}:
-        shown = (each for each in children(node) if each.is_element_node or each.text().strip())
-        node = next(shown, None)
-    is_box = node is not None and node.tag == "input" and node.attributes.get("type") == "checkbox"
-    return node if is_box else None
+def _task_mark(node: LexborNode) -> str:
+    """Return the state of the checkbox with which an item or a cell begins; "" if none does."""
+    current: LexborNode | None = node
+    while current is not None:
+        attributes = current.attributes
+        classes = (attributes.get("class") or "").split()
+        if current.tag == "input" and attributes.get("type") == "checkbox":
+            is_shown = node.tag == "li" or "disabled" in attributes
+            return ("[x] " if "checked" in attributes else "[ ] ") if is_shown else ""
+        if "checkbox-on" in classes or "checkbox-off" in classes:
+            # Notion draws its checkboxes.
+            return "[x] " if "checkbox-on" in classes else "[ ] "
+        if current.tag not in {"li", "td", "p", "label", "span"}:
+            break
+        shown = (each for each in children(current) if each.is_element_node or each.text().strip())
+        current = next(shown, None)
+    return ""
 
 
 def _span(node: LexborNode, name: str) -> int:

@@ -536,3 +536,17 @@ def test_labels_are_apart_from_the_words_beside_them(markup: str, shown: str) ->
 
 def test_emoji_drawn_as_pictures_are_characters() -> None:
     assert text_of("<p><img class='twemoji' alt='🍐' src='x.svg'> Pears.</p>") == "🍐 Pears."
+
+
+def test_drawn_checkboxes_have_their_state() -> None:
+    text = text_of(
+        "<ul class='to-do-list'><li><div class='checkbox checkbox-on'></div><span>Plant</span></li>"
+        "<li><div class='checkbox checkbox-off'></div><span>Prune</span></li></ul>"
+        "<table><thead><tr><th>Tree</th><th>Ripe</th></tr></thead>"
+        "<tr><td>Pear</td><td><div class='checkbox checkbox-on'></div></td></tr>"
+        "<tr><td>Fig</td><td><input type=checkbox disabled></td></tr></table>"
+    )
+    assert "- [x] Plant" in text
+    assert "- [ ] Prune" in text
+    assert "| Pear | [x] |" in text
+    assert "| Fig | [ ] |" in text
