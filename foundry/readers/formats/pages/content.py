@@ -37,8 +37,12 @@ _SURROUNDING = re.compile(
     r"|toc|table-of-contents|mw-editsection|printfooter|skip-?link|skip-to-content)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-# DocBook's style sheets put the titles of other pages there.
-_NAVIGATION_LINE = re.compile(r"(?:^|\s)nav(?:header|footer)(?:$|\s)")
+# DocBook's style sheets put the titles of other pages there, and GitBook the results of a search;
+# Doxygen's tooltips are shown beside names in code.
+_NAVIGATION_LINE = re.compile(r"(?:^|\s)(?:nav(?:header|footer)|search-results|ttc)(?:$|\s)")
+_SOURCE_LINK = re.compile(r"(?:^|\s)(?:src(?:link)?|viewcode-link|source-?link)(?:$|\s)")
+_SOURCE_WORDS = re.compile(r"\W*(?:view )?source(?: code)?\W*", re.IGNORECASE)
+_PRINTED = re.compile(r"(?:^|\s)(?:only-?print|print-?only|visible-print(?:-block)?)(?:$|\s)")
 _TABBED = re.compile(
     r"(?:^|[\s_-])(?:tab(?:bed)?-?(?:pane|panel|content|block|item)s?|accordion|collapse|collapsible"
     r"|panel|details|expand\w*|toggle|slide|carousel)(?:$|[\s_-])",
@@ -61,11 +65,11 @@ _NUMBERS = re.compile(r"[\s\d.:|+-]*")
 _WORD = re.compile(r"\w")
 _NOTE_REFERENCE = re.compile(
     r"(?:^|[\s_-])(?:footnote|fn|note|endnote)s?-?_?(?:ref(?:erence)?|call|link|anchor)?(?:$|[\s_-])"
-    r"|(?:^|\s)(?:noteref|reference)(?:$|\s)",
+    r"|(?:^|\s)(?:noteref|reference(?!\s+(?:in|ex)ternal))(?:$|\s)",
     re.IGNORECASE,
 )
 _NOTE_TARGET = re.compile(
-    r"#(?:user-content-)?_?(?:(?:foot|end|side|rear|cite_)?note|fn|ftn|edn|en|id|r?n|bib|cite)[\w.:-]*$",
+    r"#(?:user-content-)?_?(?:(?:foot|end|side|rear|cite_)?note|foot|fn|ftn|edn|en|id|r?n|bib|cite)[\w.:-]*$",
     re.IGNORECASE,
 )
 _EQUATION = re.compile(r"katex|mjx|mathjax|mwe-math", re.IGNORECASE)
@@ -186,18 +190,30 @@ class Content:
         if tag == "summary" and "hideme" in (attributes.get("class") or ""):
             # Rustdoc hides this label of a description unless the description is closed.
             return Omission.NAVIGATION
-        if _NAVIGATION_LINE.search(attributes.get("class") or ""):
+        written = attributes.get("class") or ""
+        if _NAVIGATION_LINE.search(written):
             return Omission.NAVIGATION
+        if _PRINTED.search(written):
+            return Omission.HIDDEN
+        if _SOURCE_LINK.search(written) and _SOURCE_WORDS.fullmatch(node.text()):
+            return Omission.NAVIGATION
+        if written == "lang" and node.parent and _names_language(node.parent.attributes):
+            return Omission.DUPLICATE
         is_surrounding = tag in {"div", "ul", "ol", "span", "p", "section"} and in_classes(
             _SURROUNDING, attributes
         )
-        if is_surrounding and "mw-editsection" in (attributes.get("class") or ""):
+        if is_surrounding and "mw-editsection" in written:
             return Omission.NAVIGATION
         return Omission.NAVIGATION if is_surrounding and _is_mostly_links(node) else None
 
 
 _REGIONS = frozenset("nav search aside header footer dialog button".split())
 _REGION_ROLES = frozenset(("contentinfo", "banner", "complementary"))
+
+
+def _names_language(attributes: Attributes) -> bool:
+    """Return whether VitePress shows the language of a block of code as a word before it."""
+    return (attributes.get("class") or "").startswith("language-")
 
 
 def _shows_equation(node: LexborNode, attributes: Attributes) -> bool:

@@ -550,3 +550,20 @@ def test_drawn_checkboxes_have_their_state() -> None:
     assert "- [ ] Prune" in text
     assert "| Pear | [x] |" in text
     assert "| Fig | [ ] |" in text
+
+
+def test_links_within_a_manual_are_no_footnotes() -> None:
+    shown = text_of(
+        "<dl><dt class=sig>pick() → <a class='reference internal' href='t.html#tree'>Tree</a>"
+        "<a class='reference internal' href='s.html#l1'>"
+        "<span class='viewcode-link'>[source]</span></a>"
+        "<a class='headerlink' href='#p'>¶</a></dt><dd>Picks.</dd></dl>"
+        "<p>Words<a id='DOCF1' href='#FOOT1'><sup>1</sup></a> go on.</p>"
+    )
+    assert shown.startswith("# pick() → Tree\n")
+    assert "Words [1] go on." in shown
+
+
+def test_rustdoc_links_to_the_source_are_navigation() -> None:
+    shown = text_of("<section><a class='src' href='s.html'>Source</a><h4>fn pick()</h4></section>")
+    assert shown == "#### fn pick()"
