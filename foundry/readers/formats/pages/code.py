@@ -75,6 +75,10 @@ def _add_code(node: LexborNode, parts: list[str], is_left_out: IsLeftOut) -> Non
         if tag == "pre" or is_line:
             _break(parts)
         length = len(parts)
+        classes = (attributes.get("class") or "").split()
+        if is_line and "diff" in classes:
+            # Shiki's styles show the sign.
+            parts.append("-" if "remove" in classes else "+")
         _add_code(child, parts, is_left_out)
         if is_line and tag != "pre" and _ends_line(child, parts[length:]):
             parts.append("\n")

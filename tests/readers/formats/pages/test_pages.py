@@ -567,3 +567,12 @@ def test_links_within_a_manual_are_no_footnotes() -> None:
 def test_rustdoc_links_to_the_source_are_navigation() -> None:
     shown = text_of("<section><a class='src' href='s.html'>Source</a><h4>fn pick()</h4></section>")
     assert shown == "#### fn pick()"
+
+
+def test_added_and_removed_lines_of_code_have_their_signs() -> None:
+    shown = text_of(
+        "<div class='language-js'><span class=lang>js</span><pre><code>"
+        "<span class='line'>a()</span>\n<span class='line diff remove'>b()</span>\n"
+        "<span class='line diff add'>c()</span></code></pre></div>"
+    )
+    assert shown == "```js\na()\n-b()\n+c()\n```"
