@@ -363,7 +363,10 @@ class _Writer(LineWriter):
         if not rows:
             return captions
         if numbers_seen and all(len(row) == 1 for row in rows):
-            lines = [code_text(row[0], self.is_left_out) for row in rows]
+            # A heading of such a table is the name of the file.
+            names = [row for row in rows if row[0].tag == "th"]
+            captions += [block for row in names for block in self._blocks(row[0])]
+            lines = [code_text(row[0], self.is_left_out) for row in rows if row not in names]
             return [*captions, *fenced("\n".join(lines), language_around(node))]
         if "memname" in (attributes.get("class") or "").split():
             # In signatures by Doxygen, each bracket is a cell of its own.

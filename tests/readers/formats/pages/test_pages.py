@@ -576,3 +576,11 @@ def test_added_and_removed_lines_of_code_have_their_signs() -> None:
         "<span class='line diff add'>c()</span></code></pre></div>"
     )
     assert shown == "```js\na()\n-b()\n+c()\n```"
+
+
+def test_the_file_of_numbered_code_is_not_its_first_line() -> None:
+    shown = text_of(
+        "<table><tr><th colspan=2 class=filename><span>pick.py</span></th></tr>"
+        "<tr><td class=linenos><pre>1</pre></td><td class=code><pre>pick()</pre></td></tr></table>"
+    )
+    assert shown == "pick.py\n\n```\npick()\n```"
