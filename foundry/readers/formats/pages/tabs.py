@@ -5,6 +5,15 @@ from collections.abc import Callable
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+_TABS = (
+    "[role=tab],.tabbed-labels > label,.tab-set > label,.sd-tab-set > label,"
+    ".vp-code-group > .tabs > label"
+)
+_PANELS = (
+    "[role=tabpanel],.tabbed-block,.tab-set > .tab-content,.sd-tab-content,"
+    ".vp-code-group > .blocks > div"
+)
+
 
 def controlled_ids(page: LexborHTMLParser) -> set[str]:
     """Return the ids of the panels that a button or a tab shows."""
@@ -19,10 +28,10 @@ def controlled_ids(page: LexborHTMLParser) -> set[str]:
 
 def name_panels(page: LexborHTMLParser) -> tuple[dict[int, str], set[int]]:
     """Return labels by the `mem_id` of their panel, and the `mem_id` of each tab that gave one."""
-    tabs = page.css("[role=tab],.tabbed-labels > label,.tab-set > label,.sd-tab-set > label")
+    tabs = page.css(_TABS)
     if not tabs:
         return {}, set()
-    panels = page.css("[role=tabpanel],.tabbed-block,.tab-set > .tab-content,.sd-tab-content")
+    panels = page.css(_PANELS)
     ids = {node.attributes.get("id"): node for node in page.css("[id]")}
     labels, used = dict[int, str](), set[int]()
 

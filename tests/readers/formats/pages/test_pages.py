@@ -584,3 +584,14 @@ def test_the_file_of_numbered_code_is_not_its_first_line() -> None:
         "<tr><td class=linenos><pre>1</pre></td><td class=code><pre>pick()</pre></td></tr></table>"
     )
     assert shown == "pick.py\n\n```\npick()\n```"
+
+
+def test_code_groups_of_vitepress_have_their_labels() -> None:
+    shown = text_of(
+        "<div class='vp-code-group'><div class=tabs><input type=radio id=a checked>"
+        "<label for=a>npm</label><input type=radio id=b><label for=b>yarn</label></div>"
+        "<div class=blocks><div class='language-sh active'><pre>npm i</pre></div>"
+        "<div class='language-sh'><pre>yarn</pre></div></div></div>"
+    )
+    assert "> **[npm]**\n>\n> ```sh\n> npm i" in shown
+    assert "> **[yarn]**\n>\n> ```sh\n> yarn" in shown
