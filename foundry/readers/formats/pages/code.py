@@ -13,7 +13,8 @@ from foundry.readers.formats.pages.tree import children
 IsLeftOut = Callable[[LexborNode, Attributes], bool]
 
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language|lang|highlight-source|highlight|sourceCode|brush:)[-: ]?([\w+#.-]+)"
+    r"(?:^|\s)(?:language|lang|highlight-source|highlight|sourceCode|brush:)"
+    r"(?: number(?:Source|Lines))?[-: ]?([\w+#.-]+)"
 )
 _CODE_LINE = re.compile(
     r"(?:^|\s)(?:line|code-line|highlight-line|view-line|token-line|cl|CodeMirror-line|ec-line)(?:$|\s)"
@@ -74,11 +75,11 @@ def _add_code(node: LexborNode, parts: list[str], is_left_out: IsLeftOut) -> Non
         )
         if tag == "pre" or is_line:
             _break(parts)
-        length = len(parts)
         classes = (attributes.get("class") or "").split()
         if is_line and "diff" in classes:
             # Shiki's styles show the sign.
             parts.append("-" if "remove" in classes else "+")
+        length = len(parts)
         _add_code(child, parts, is_left_out)
         if is_line and tag != "pre" and _ends_line(child, parts[length:]):
             parts.append("\n")

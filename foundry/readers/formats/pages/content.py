@@ -302,6 +302,31 @@ def _find_root(page: LexborHTMLParser) -> LexborNode | None:
     is_doxygen = page.css_first(".headertitle") is not None
     for selector in (*_ROOTS, "div.contents") if is_doxygen else _ROOTS:
         found = [node for node in page.css(selector) if _WORD.search(node.text())]
-        if len(found) == 1:
-            return found[0]
+        if len(found) == 1 and _has_most_prose(found[0], page):
+            root = found[0]
+            while (
+                root.tag == "article" and root.parent is not None and root.parent.tag == "section"
+            ):
+                # JSDoc describes a class in its section, above the article with the members.
+                root = root.parent
+            return root
     return page.body
+
+
+def _has_most_prose(root: LexborNode, page: LexborHTMLParser) -> bool:
+    """Return whether an element has at least as much prose as the rest of its page.
+
+    Some pages mark only their first screen, or one card of many.
+    """
+
+    def prose(node: LexborNode | LexborHTMLParser) -> int:
+        return sum(len(each.text()) for each in node.css("p,pre"))
+
+    def surroundings(node: LexborNode | LexborHTMLParser) -> int:
+        return sum(len(each.text()) for each in node.css(_SURROUNDING_PROSE))
+
+    inside = prose(root)
+    return 2 * inside >= prose(page) - surroundings(page) + surroundings(root)
+
+
+_SURROUNDING_PROSE = ",".join(f"{tag} {each}" for tag in _REGIONS for each in ("p", "pre"))

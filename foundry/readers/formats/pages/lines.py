@@ -195,7 +195,6 @@ class LineWriter:
         return True
 
 
-def _last(parts: Sequence[str]) -> str:
 def _set_apart(text: str, attributes: Attributes, before: str, after: str) -> str:
     """Return a label with spaces between it and the words around it."""
     lead = " " if before and not before[-1].isspace() else ""
@@ -207,5 +206,6 @@ def _set_apart(text: str, attributes: Attributes, before: str, after: str) -> st
     return f"{lead}{text}{' ' if after.isalnum() else ''}"
 
 
+def _last(parts: Sequence[str]) -> str:
     """Return the end of the text so far, at most 24 characters."""
     return next((part[-24:] for part in reversed(parts) if part), "")

@@ -595,3 +595,27 @@ def test_code_groups_of_vitepress_have_their_labels() -> None:
     )
     assert "> **[npm]**\n>\n> ```sh\n> npm i" in shown
     assert "> **[yarn]**\n>\n> ```sh\n> yarn" in shown
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # JSDoc
+        "<div><h1>Class</h1><section><header><h2>A</h2>Picks quinces.</header>"
+        "<article><h3>Methods</h3><p>Plants them.</p></article></section></div>",
+        # One card of a page, and a first screen
+        "<p>Picks quinces all day and all night.</p><article><p>Plants them.</p></article>",
+        "<main><p>Plants them.</p></main><section><p>Picks quinces all day long.</p></section>",
+    ],
+)
+def test_content_outside_an_article_is_read(body: str) -> None:
+    reading = html.read(f"<body><nav><a href=x>Home</a></nav>{body}</body>")
+    assert "Picks quinces" in reading.text
+    assert "Plants them." in reading.text
+    assert "Home" not in reading.text
+
+
+def test_text_for_printing_is_left_out() -> None:
+    with taking_notes() as notes:
+        assert "Contents" not in text_of("<div class='onlyprint'><h2>Contents</h2></div><p>x</p>")
+    assert [each.reason for each in notes.left_out] == [Omission.HIDDEN]
