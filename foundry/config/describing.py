@@ -71,7 +71,10 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
 
 
 def _find_table(annotation: Any) -> type[BaseModel] | None:
-    """Return the table model in a field's type, also within a list or an optional type."""
+    """Return the model of a table in a field's type, even within a list or an optional type.
+
+    Returns None for other types.
+    """
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(_find_table, get_args(annotation))), None)

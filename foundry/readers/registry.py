@@ -79,7 +79,7 @@ NAMED_BY_FILE = (*code.READERS, *structured.READERS, delimited.TEXT_READER)
 """Formats without titles; the whole file name becomes the title of such documents."""
 
 Choice = tuple[Reader | FileReader, str]
-"""A reader, and the media type of what it reads."""
+"""A reader, and the media type of the document."""
 
 _ALL: tuple[Reader | FileReader, ...] = (*READERS, *FILE_READERS)
 _BY_NAME: dict[str, Choice] = {

@@ -148,7 +148,10 @@ def _unescape_codes(text: str) -> str:
 
 
 def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
-    """Yield keys of collections, and keys that would otherwise seem to be in the previous one."""
+    """Yield keys of collections, and keys that would otherwise seem to be in the collection before.
+
+    Keys inside a yielded heading are skipped.
+    """
     last: Heading | None = None
     for heading, has_collection in keys:
         is_after = last is None or heading.start >= last.end

@@ -195,7 +195,7 @@ def _read_content(content: object) -> tuple[str, bool]:
 
 
 def _read_reason(written: object) -> FinishReason | None:
-    """Return why a reply ended; an unknown reason counts as `filter`, a cut by the service."""
+    """Return why a reply ended; None if it has not. An unknown reason counts as `filter`."""
     if written is None:
         return None
     reason = str(written).rpartition(".")[2].strip().lower().replace("-", "_").replace(" ", "_")

@@ -166,14 +166,14 @@ def _unwrap(pictures: str, sections: Mapping[str, str], match: re.Match[str]) ->
     if (note := match["note"]) is not None:
         leave_out(Omission.ATTRIBUTE, match[0].partition("[")[0])
         if not note:
-            # The note is where it was referred to first.
+            # The first reference to a note has its text.
             return ""
         return f" ({note})"
     if match["keys"] is not None:
         menu, keys = match["menu"], match["keys"]
         return f"{menu} > {keys}" if menu and keys else menu or keys
     if match["macro"]:
-        # Another macro may precede it without a space.
+        # Two macros may follow each other without a space.
         is_joined = match.string[: match.start()].endswith("]")
         return " " * is_joined + _write_macro(match["object"], match["said"])
     if match["anchor"] and (entry := _ENTRY.fullmatch(match["anchor"])):

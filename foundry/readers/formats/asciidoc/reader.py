@@ -96,7 +96,7 @@ class _Source:
         return self._lines[self._next] if self._next < len(self._lines) else ""
 
     def before(self) -> str:
-        """Return the line before the last one taken."""
+        """Return the line before the last one taken; "" if only one was taken."""
         return self._lines[self._next - 2] if self._next > 1 else ""
 
     def until(self, fence: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Reads AsciiDoc tables as rows of cells; cells that span others are repeated."""
+"""Reads AsciiDoc tables as rows of cells; cells that span rows or columns are repeated."""
 
 import csv
 import re
@@ -99,7 +99,7 @@ def _kind_of(attributes: str) -> str:
 
 
 def _lay_out(cells: Sequence[_Cell], width: int) -> list[list[str]]:
-    """Return rows of equal length, repeating cells that span others."""
+    """Return rows of equal length, repeating cells that span rows or columns."""
     width = max(width, 1)
     rows: list[list[str]] = []
     below: dict[int, tuple[str, int]] = {}

@@ -19,7 +19,7 @@ class Cursor:
         self._ends: dict[str, list[int]] = {}
 
     def source(self) -> str:
-        """Take the next argument, and return its source without braces."""
+        """Take the next argument, and return its source without braces; "" at the end."""
         self.skip_space()
         if self.place >= len(self.tokens):
             return ""
@@ -63,7 +63,7 @@ class Cursor:
         return ""
 
     def _may_end(self, end: str, limit: int) -> bool:
-        """Return whether a text before token number `limit` has the sign that ends an option."""
+        """Return whether a text token before number `limit` contains the sign `end`."""
         if end not in self._ends:
             self._ends[end] = [
                 place

@@ -34,7 +34,7 @@ class Macro:
 
 @dataclass
 class State:
-    """State of reading a document."""
+    """The state that all parts of a document share: commands, lists, title and output."""
 
     composer: Composer
     macros: dict[str, Macro] = field(default_factory=dict)
@@ -172,7 +172,10 @@ class Definitions(Cursor, ABC):
             self.parts.append(self.inline(text))
 
     def letter(self) -> str:
-        """Return the base letter of an accent: an argument, a command or the next letter."""
+        """Take and return the base letter of an accent: an argument, a command or the next letter.
+
+        Returns "" at the end.
+        """
         self.skip_space()
         if self.is_open():
             return self.argument()

@@ -48,7 +48,7 @@ def add_message(
                 composer.heading(2, header(each, "Subject") or "Attached message")
                 add_message(composer, each, depth + 1)
         elif kind.startswith("message/") and kind not in _MESSAGES and part.is_multipart():
-            # Reports on delivery consist of fields.
+            # Delivery reports consist of fields.
             composer.text("\n".join(str(each).strip() for each in part.iter_parts()))
         elif _is_shown(part):
             _add_text(composer, part, kind, is_quoted=is_quoted)
@@ -92,7 +92,7 @@ def _attached(part: MIMEPart) -> Iterator[MIMEPart]:
 
 
 def _choose(children: list[MIMEPart]) -> MIMEPart | None:
-    """Return the plain alternative, or the last other one if that is missing or incomplete."""
+    """Return the plain text, or the last of the other parts if it is missing or incomplete."""
     plain = next((each for each in children if each.get_content_type() == "text/plain"), None)
     others = [each for each in children if each.get_content_type() != "text/calendar"]
     rich = [each for each in others if each is not plain]

@@ -94,7 +94,10 @@ def say(macro: str, given: Sequence[str], name: str) -> str:
 
 
 def _said(word: str, after: str, name: str, ends: list[str]) -> str | None:
-    """Return the printed text of a word; closing delimiters of the line are added to `ends`."""
+    """Return the printed text of a word, None if it prints nothing.
+
+    Closing delimiters of the line are added to `ends`.
+    """
     if word in _AROUND:
         opening, closing = _AROUND[word]
         ends.append(closing)

@@ -23,7 +23,7 @@ class _Box:
 
 
 def quote_boxes(text: str) -> str:
-    """Put `> ` before each line inside closed `:::note` and MyST fences. No line is added."""
+    """Put `> ` before each line inside `:::note` and MyST fences that end. No line is added."""
     if not any(sign in text for sign in _SIGNS):
         return text
     lines = text.split("\n")

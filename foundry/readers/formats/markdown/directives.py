@@ -203,7 +203,10 @@ def remove_directives(edits: Edits) -> None:
 
 
 def kind_of_box(name: str | None, attributes: str | None) -> str:
-    """Return the kind of a box, from its name or a class: `callout-note`, `{.callout-note}`."""
+    """Return the kind of a box, from its name or a class: `callout-note`, `{.callout-note}`.
+
+    Returns "" if neither names one.
+    """
     if name or not attributes:
         return (name or "").removeprefix("callout-")
     return next((each for each in _CLASS.findall(attributes) if each in ADMONITIONS), "")
@@ -226,7 +229,7 @@ def _say(kind: str, title: str) -> str:
 
 
 def say_shortcode(written: str) -> str:
-    """Return the words of a shortcode for people: a tab's label, titles, keys to press."""
+    """Return a shortcode's words for people, such as the label of a tab; "" without any."""
     name, _, rest = written.strip(" \t-%<>").partition(" ")
     if name == "highlight":
         # The value of `highlight` lists options of the code that follows.

@@ -61,7 +61,7 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
     text = _drop_embedded(text)
     length, values = front_matter.read_front_matter(text)
     if shown := front_matter.find_shown(values or {}):
-        # In place of the last lines, so that line numbers do not change.
+        # The text replaces the last lines of the front matter, so that line numbers do not change.
         lines = text[:length].splitlines(keepends=True)
         place = max(len(lines) - shown.count("\n"), 0)
         kept = "".join(lines[:place])

@@ -154,7 +154,10 @@ def _write(tag: Tag, partner: Tag | None, edits: Edits) -> str:
 
 
 def _struck(opening: Tag, closing: Tag, text: str, tag: Tag) -> str:
-    """Return strikethrough marks, with a space before the text that replaces what is struck."""
+    """Return strikethrough marks, with a space if the text that follows replaces the struck one.
+
+    Returns "" for an element without words.
+    """
     inner = text[opening.end : closing.start]
     is_marked = _has_words(text, opening, closing) and inner == inner.strip()
     mark = "~~" if is_marked else ""
@@ -164,7 +167,7 @@ def _struck(opening: Tag, closing: Tag, text: str, tag: Tag) -> str:
 
 
 def _is_marked(text: str, opening: Tag, closing: Tag) -> bool:
-    """Return whether `==` around a text would be read as a mark: not inside a word, for example."""
+    """Return whether `==` around a text would highlight it; inside a word, it would not."""
     inner = text[opening.end : closing.start]
     around = text[max(opening.start - 1, 0) : opening.start] + text[closing.end : closing.end + 1]
     is_line = bool(inner) and inner == inner.strip() and not _NOT_MARKED.search(inner)

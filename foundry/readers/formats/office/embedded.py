@@ -99,7 +99,8 @@ def _reader_of(kind: str | None) -> FileReader | None:
 def _without_outline(reading: Reading) -> Reading:
     """Return a reading whose headings are lines, and whose pictures only have a description.
 
-    Both keep their length, so that offsets stay. Names of files belong to the outer document.
+    Both keep their length, so that offsets remain valid. File names are dropped, since they would
+    refer to parts of the outer document.
     """
     parts, position = [], 0
     for each in reading.headings:

@@ -85,7 +85,10 @@ class _Writer:
         return content
 
     def _find(self, pattern: re.Pattern[str]) -> int | None:
-        """Return the number of the next line that matches; a failed search is not repeated."""
+        """Return the number of the next line that matches, None without one.
+
+        A failed search is not repeated.
+        """
         if pattern.pattern not in self._missing:
             for place in range(self._next, len(self._lines)):
                 if pattern.match(self._lines[place]):

@@ -14,7 +14,7 @@ _JAVADOC, _JAVADOC_HEAD = "summary-table", "table-header"
 
 
 def find_rows(node: LexborNode, attributes: Attributes) -> list[list[LexborNode]]:
-    """Return the rows of an element with the role of a table, or of a summary of Javadoc.
+    """Return the rows of an element with the role of a table, or of a Javadoc summary.
 
     Returns [] for other elements.
     """

@@ -369,7 +369,7 @@ class _Writer(LineWriter):
             lines = [code_text(row[0], self.is_left_out) for row in rows if row not in names]
             return [*captions, *fenced("\n".join(lines), language_around(node))]
         if "memname" in (attributes.get("class") or "").split():
-            # In signatures by Doxygen, each bracket is a cell of its own.
+            # In Doxygen's signatures, each bracket is a cell of its own.
             cells_said = (self._cell(cell) for row in rows for cell in row)
             return [*captions, Block(" ".join(filter(None, cells_said)))]
         if "memberdecls" in (attributes.get("class") or "").split():

@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"\d{1,3}(?:\s*[,–-]\s*\d{1,3})*|[a-z]|[*†‡§¶]+")
 
 
 def script_of(tag: str, attributes: Attributes) -> str:
-    """Return `sup` or `sub` for a superscript or subscript element, by tag or style."""
+    """Return `sup` or `sub` for a superscript or subscript element, by tag or style; else ""."""
     if tag in {"sup", "sub"}:
         return tag
     found = _STYLED.search(attributes.get("style") or "") if tag == "span" else None
@@ -70,7 +70,7 @@ def apart(script: str, after: str) -> str:
 
 
 def note_mark(mark: str, before: str) -> str:
-    """Return a note mark in brackets, with a space after a preceding word."""
+    """Return a note mark in brackets, with a space after a preceding word; "" if it is empty."""
     mark = mark.strip("[]() ")
     if not mark:
         return ""

@@ -3,7 +3,7 @@
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 MAX_CHARS = 400
-"""Maximum length of such a line; its links may have long titles."""
+"""Maximum length of a navigation line; its links may have long titles."""
 _STEPS = ", ".join(
     [
         *(f'a[{name}="{value}"]' for name in ("rel", "accesskey") for value in ("next", "prev")),
@@ -15,7 +15,7 @@ _LINES = frozenset("p div table tbody tr td th ul li span b center section".spli
 
 
 def find_steps(page: LexborHTMLParser) -> set[int]:
-    """Return the `mem_id` of each element that has such links and little else.
+    """Return the `mem_id` of each element that has links to other pages and little else.
 
     Texinfo, DocBook's style sheets, gtk-doc and others put one above and below each page.
     """
@@ -33,7 +33,10 @@ def find_steps(page: LexborHTMLParser) -> set[int]:
 
 
 def _line_around(link: LexborNode) -> LexborNode | None:
-    """Return the largest element that consists mostly of links, with more than this link."""
+    """Return the largest element around a link that consists mostly of links.
+
+    Returns None unless it has several links.
+    """
     node, line = link.parent, None
     while node is not None and (node.tag in _LINES or node.tag == "a") and _is_short(node):
         line = node if node.tag in _LINES else line

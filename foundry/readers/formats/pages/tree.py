@@ -74,7 +74,7 @@ def tex_of(script: LexborNode) -> str:
 
 
 def words_of_drawing(node: LexborNode) -> str:
-    """Return the text of an SVG drawing."""
+    """Return the text of an SVG drawing between spaces, "" without text; record other words."""
     said = []
     for each in node.css("text,foreignObject"):
         text = " ".join(each.text(separator=" ").split())

@@ -96,7 +96,7 @@ def _string(raw: Any, annotation: Any, key: bytes) -> str:
 
 
 def _read(function: Any, *arguments: Any) -> str:
-    """Return the text that a PDFium function writes into a buffer, on one line."""
+    """Return the text that a PDFium function writes, on one line; "" if it is too long."""
     size = function(*arguments, None, 0)
     if not 2 < size <= MAX_VALUE_BYTES:
         return ""

@@ -1,7 +1,8 @@
 """Reads PDF with PDFium: the lines of its pages, and the structure inferred from them.
 
 Headings are the outline's entries that are found on their pages; without an outline, they are lines
-in larger type than most of the text. An entry for which its page has no line stands above the text.
+in larger type than most of the text. If a page has no headings, the entries that lead to it become
+headings.
 """
 
 import re

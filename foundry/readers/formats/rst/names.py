@@ -38,7 +38,7 @@ PANELS = {
     **dict.fromkeys(("tab", "tab-item", "group-tab"), TAB),
     **dict.fromkeys(("dropdown", "details", "collapse", "toggle"), CLOSED),
 }
-"""Directives that open after a click, of sphinx-design, sphinx-tabs and other extensions."""
+"""Directives of sphinx-design, sphinx-tabs and other extensions whose content opens on a click."""
 BUTTONS = frozenset(("button-link", "button-ref"))
 """Directives whose argument is a target."""
 VERSIONS = {

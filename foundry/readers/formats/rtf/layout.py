@@ -106,7 +106,7 @@ class Layout:
         self._end_kept()
 
     def shape_cells(self, word: str, number: int) -> None:
-        """Begin the shapes of a row's cells (`trowd`), or merge or end the next one."""
+        """Begin the cell shapes of a row (`trowd`), end the current one (`cellx`), or merge it."""
         if word == "trowd":
             self._shapes.clear()
             self._next_shape = CellShape(0)

@@ -25,7 +25,7 @@ OLD_LISTS = frozenset({*_OLD_FORMATS, "pnstart"})
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level of a list; `text` has the number of a level, from 0, where its number is shown."""
+    """A level of a list; the characters 0 to 8 in `text` stand for the numbers of these levels."""
 
     format: str = "decimal"
     start: int = 1

@@ -42,7 +42,7 @@ class State:
         return self.outline + 1 if self.outline < 9 else 0
 
     def write_math(self, sign: str) -> None:
-        """Put a sign before the part of a formula that ends, with brackets around it if needed."""
+        """Put a sign before the formula's last part, and brackets around the part if needed."""
         if self.target is None:
             return
         self.target.flush()

@@ -31,7 +31,7 @@ def _children(parts: Parts, kind: str) -> Sequence[Element]:
 
 
 def _shown(value: Element, keys: list[list[str]]) -> str | None:
-    """Return a data type's name, or the picture in a cell with its description."""
+    """Return a data type's name, or a picture in a cell as its description; None for others."""
     names = _item(keys, value.get("s")) or []
     named = dict(zip(names, ((each.text or "") for each in value), strict=False))
     if "_rvRel:LocalImageIdentifier" in named:

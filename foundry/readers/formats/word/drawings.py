@@ -24,7 +24,7 @@ class Note:
 
 
 def control_omission(element: Element) -> Omission | None:
-    """Return why the content of a control is left out: a prompt, or a table of contents."""
+    """Return why a control's content is left out: as a prompt or a table of contents; else None."""
     properties = element.find(f"{W}sdtPr")
     if properties is None:
         return None

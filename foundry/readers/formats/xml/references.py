@@ -1,4 +1,4 @@
-"""Fills in what XML vocabularies of prose leave to a renderer: titles of references, numbers."""
+"""Fills in titles for cross references and numbers of lists, which XML leaves to a renderer."""
 
 from xml.etree.ElementTree import Element
 

@@ -43,8 +43,8 @@ def _convert(lines: list[str]) -> list[str] | None:
     has_head = False
     for number, line in enumerate(block.data):
         if _RULE.fullmatch(line):
-            # docutils knows no colons, which give the alignment, and no rows at the foot, whose
-            # rule looks like that of the header: both become plain rules.
+            # docutils supports neither colons, which give the alignment, nor footers, whose rule
+            # looks like a header's. Such rules become plain ones.
             line = line.replace("=:", "==").replace(":=", "==").replace(":", "-")
             is_head = "=" in line and not has_head
             has_head = has_head or is_head
