@@ -2,10 +2,10 @@
 
 Menus, licence headers, cookie notes and "see also" lists are not specific to a document, and push
 specific passages out of the results. A block is a paragraph, a heading, or a part that a reader
-keeps whole, such as a code fence or a table. It is boilerplate if at least MIN_DOCUMENTS documents
-of a source have it, and these are at least the share LONG_SHARE of its documents. For headings and
-other short blocks, the share is SHORT_SHARE, since documents of one kind share short facts ("Return
-value: none").
+keeps whole, such as a code fence or a table. It is boilerplate if it is in at least MIN_DOCUMENTS
+documents of a source, and in at least the share LONG_SHARE of the source's documents. For headings
+and other short blocks, the share is SHORT_SHARE, since documents of one kind share short facts
+("Return value: none").
 
 Boilerplate is cut off both ends of chunks, and a chunk of only boilerplate is dropped. The first
 document with a block keeps it, so that everything can still be found once. A heading is never

@@ -4,8 +4,8 @@ Two documents are copies if their titles and their texts have the same words in 
 case; a title that only repeats the file name or the id is ignored. With `near`, they may also
 differ in a few words (`corpus.near_copies`), if the facts of their signatures agree.
 
-Paths that are named like a copy come last. Among the others, the best is of the first source, has
-the fewest parts, is the shortest, and is the first alphabetically, in this order.
+Paths that are named like a copy come last. The others are ranked by source, then by number of
+parts, by length, and alphabetically.
 """
 
 import re

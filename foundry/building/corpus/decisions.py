@@ -18,8 +18,8 @@ class Decisions:
     """Decisions about documents, by number in the order of the sources.
 
     `repeated` documents have the id of an earlier one. `originals` maps each copy to the document
-    that is kept, and `copies` maps that to its copies. `boilerplate` has the keys of the blocks to
-    cut off the document's chunks.
+    that is kept, `copies` maps each kept document to its copies, and `boilerplate` maps documents
+    to the keys of the blocks to cut off their chunks.
     """
 
     repeated: frozenset[int]

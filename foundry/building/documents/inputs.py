@@ -31,7 +31,7 @@ from foundry.sources import folder, records, stamp
 from foundry.sources.fetched import ReadySource
 
 FOR_NOW = {Reason.TOO_MUCH, Reason.READER_CRASHED, Reason.READER_FAILED}
-"""Reasons that may not apply in the next build, on a less busy machine; it tries again."""
+"""Reasons that may not apply on a less busy machine, so the next build tries again."""
 
 
 @dataclass(slots=True)
@@ -236,7 +236,7 @@ class _Collector:
             self._progress.advance()
 
     def _is_reused(self, raw: RawDocument, entry: Entry, before: Entry | None) -> bool:
-        """Use a cached document if it was prepared from the same input; return whether it was."""
+        """Use a cached document if prepared from the same input; return whether it is used."""
         is_same = before is not None and before.content == entry.content
         if before is None or not is_same or before.recipe not in self._current:
             self.inputs.outdated += is_same
