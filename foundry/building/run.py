@@ -64,7 +64,7 @@ Outcome = TypeVar("Outcome")
 
 
 def build_index(config: Config, reporter: Reporter, options: BuildOptions) -> BuildResult:
-    """Update the published index; the caller holds the project's lock."""
+    """Update the published index; the caller holds the project's lock. Raises FoundryError."""
     path = config.state / CACHE_NAME
     with closing_engine(options) as engine, ThreadPoolExecutor(1) as thread:
         # This reads the whole index, which takes as long as surveying the sources.

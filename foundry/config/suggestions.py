@@ -91,7 +91,10 @@ def _is_bare_repository(folder: Path) -> bool:
 
 
 def _path_from(project: Path, source: Path) -> str:
-    """Return a source's path: relative if it moves together with the project, else absolute."""
+    """Return a source's path: relative if it moves together with the project, else absolute.
+
+    Raises FoundryError if TOML does not allow one of its characters.
+    """
     source, project = source.resolve(), project.resolve()
     path = os.path.relpath(source, project) if _move_together(project, source) else str(source)
     if not path.isprintable():

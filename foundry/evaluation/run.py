@@ -73,7 +73,8 @@ def evaluate_server(
 ) -> EvaluationResult:
     """Query the configured server, and servers with other fusions; write the report.
 
-    Values below a minimum or the baseline do not raise an error.
+    Values below a minimum or the baseline do not raise an error. Raises FoundryError if questions
+    or servers are unusable.
     """
     config = design.config
     minimums = [parse_minimum(written) for written in options.minimums]

@@ -59,7 +59,7 @@ def explain_export(basis: Basis, export: Export) -> dict[str, str]:
 
 
 def _bills(name: str, package: str, files: Mapping[str, bytes], index: Path) -> dict[str, bytes]:
-    """Return the lock files and bills of materials."""
+    """Return the lock files and bills of materials. Raises RenderError."""
     path = templates_folder() / LOCK
     try:
         resolution = Resolution(path.read_text(encoding="utf-8"))

@@ -247,7 +247,7 @@ def _list_tracked(state: Path) -> bytes:
 
 
 def _set_aside(state: Path) -> Path:
-    """Rename a state, replacing any state that was set aside earlier."""
+    """Rename a state, replacing any that was set aside earlier. Raises ForeignStateError."""
     aside = state.with_name(SET_ASIDE)
     try:
         if aside.is_dir() and not aside.is_symlink():

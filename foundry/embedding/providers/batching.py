@@ -160,7 +160,10 @@ class BatchedModel:
         yield from run_threads(ask, batches, self.model.limits.calls, self._stop)
 
     def _begin(self) -> None:
-        """Check, once, that the model works and that the cached vectors are from it."""
+        """Check, once, that the model works and that the cached vectors are from it.
+
+        Raises BuildError.
+        """
         self._stop.clear()
         if self._probe is not None:
             return

@@ -49,7 +49,10 @@ def read(content: bytes) -> Reading:
 
 
 def _split(content: bytes) -> list[bytes]:
-    """Return the messages of a mailbox; a line that only looks like a separator is text."""
+    """Return the messages of a mailbox; a line that only looks like a separator is text.
+
+    Raises UnreadableError if there are more than MAX_MESSAGES.
+    """
     starts = [
         match
         for match in _SEPARATOR.finditer(content)

@@ -97,7 +97,7 @@ def _cache_folder() -> str:
 
 
 def _register(folder: Path) -> str:
-    """Register a folder with FastEmbed and return the name to load it by."""
+    """Register a folder with FastEmbed and return its name there. Raises EmbeddingFailure."""
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
@@ -123,7 +123,7 @@ def _register(folder: Path) -> str:
 
 
 def _read_pooling(folder: Path) -> tuple[str, int]:
-    """Return how a folder's model pools token vectors, and their width."""
+    """Return how a folder's model pools token vectors, and their width. Raises EmbeddingFailure."""
     try:
         content = json.loads(read_file(folder / POOLING_FILE, MAX_CONFIG_BYTES))
         chosen = [kind for key, kind in POOLINGS.items() if content.get(key)]
