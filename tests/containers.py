@@ -20,7 +20,7 @@ from typing import Any
 from filelock import FileLock
 
 BASE = Path(sys.prefix) / "base-image"
-"""What base images have in /usr/local, kept between runs."""
+"""The contents of /usr/local in base images, kept between runs."""
 
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32", "usr", "etc", "dev", "proc")
 PATH = "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"

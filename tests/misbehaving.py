@@ -12,7 +12,7 @@ def open_task(
     Callable[[dict[str, Any], bytes], tuple[bytes, int]],
     Callable[[dict[str, Any], bytes, bytes], bytes],
 ]:
-    """Return the functions that answer, and that check answers."""
+    """Return a function that answers, and one that checks answers."""
 
     def answer(_described: dict[str, Any], content: bytes) -> tuple[bytes, int]:
         if content == b"end":

@@ -21,7 +21,7 @@ from qdrant_client import models
 from qdrant_schema import Calls, Exchange
 
 SMALL = 1
-"""Kilobytes from which a graph is built and used; small, so that small tests use one."""
+"""Size in kilobytes from which a graph is used; small, so that small tests use one."""
 
 
 class _Collection:
@@ -47,7 +47,7 @@ class _Collection:
         self.shard.optimize()
 
     def describe(self) -> models.CollectionInfo:
-        """Return a server's description of it."""
+        """Return the collection as a server describes it."""
         vectors = models.VectorParams(size=self.size, distance=models.Distance.COSINE)
         info = self.shard.info()
         return models.CollectionInfo(

@@ -91,7 +91,7 @@ def endpoint() -> Iterator[LanguageModel]:
 
 
 PATIENCE = {f"LLM_{name}_SECONDS": "100" for name in ("FIRST_TOKEN", "PAUSE", "TOTAL")}
-"""Time for a language model on any machine."""
+"""Timeouts that a language model meets on any machine."""
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,7 @@ ODD: dict[str, tuple[Callable[[Path], None], str]] = {
     "3 GB without content": (make_large, "bytes; shorten or split it"),
     "a link to itself": (make_loop, "Too many levels|does not exist"),
 }
-"""What may be in place of a file, with parts of the error, separated by |: one must be shown."""
+"""Things in place of a file, with texts separated by |: the error must contain one of them."""
 
 
 @pytest.mark.parametrize("odd", ODD)

@@ -59,7 +59,7 @@ def turkish_locale(folder: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def wanted(tmp_path_factory: pytest.TempPathFactory, formatted_once: None) -> dict[str, str]:
-    """What is built and exported in this process."""
+    """The index and export made in this process."""
     del formatted_once
     project = write_project(tmp_path_factory.mktemp("here") / "one", FILES, CONFIG + TABLE)
     project.succeed("build", "--quiet")

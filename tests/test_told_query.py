@@ -44,7 +44,7 @@ def test_numbers_match_the_search(
 
 
 def lane_numbers(folder: Path) -> dict[str, str]:
-    """Return what the page should say of the keyword lane, by patterns that match what it says."""
+    """Return the page's correct statements on the keyword lane, each by a pattern that finds it."""
     index = open_index(folder)
     _, tokens = index.tokenizer.tokenize_query(QUERY)
     terms, lane = query_terms(tokens), index.keyword_lane
@@ -67,7 +67,7 @@ def lane_numbers(folder: Path) -> dict[str, str]:
 
 
 def scores(folder: Path, tmp_path: Path) -> dict[str, str]:
-    """Return what the page should say of the hits, by patterns that match what it says."""
+    """Return the page's correct statements on the hits, each by a pattern that finds it."""
     found = {}
     with rendered_server(tmp_path, "told", "") as server:
         server.load(folder)

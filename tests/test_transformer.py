@@ -105,7 +105,7 @@ def write_collection(folder: Path) -> Path:
 def benchmark(
     python: Path, model: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, Project]:
-    """What the benchmark prints of the collection, and the project that it has built last."""
+    """The benchmark's output for the collection, and the last project that it built."""
     folder = tmp_path_factory.mktemp("benchmark")
     collection = write_collection(folder / "handbook")
     script = ROOT / "benchmarks" / "distillation.py"

@@ -92,7 +92,7 @@ class Site:
 
 
 def page(title: str, *links: str, head: str = "", text: str = "") -> Reply:
-    """A page with links, and an ETag that answers "not modified"."""
+    """A page with links, and with an ETag, so that it is answered with "not modified" if known."""
     anchors = "".join(f'<a href="{link}">to {link}</a> ' for link in links)
     body = (
         f"<!doctype html><html><head><title>{title}</title>{head}</head><body><main>"

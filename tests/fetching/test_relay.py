@@ -1,4 +1,4 @@
-"""The relay for programs that open their own connections, used like such a program does."""
+"""The relay for programs that open their own connections, used as such a program uses it."""
 
 import socket
 import threading

@@ -1,4 +1,4 @@
-"""What stages do with candidates, with numbers computed by hand."""
+"""Changes that stages make to candidates, with numbers computed by hand."""
 
 import numpy as np
 
