@@ -224,7 +224,7 @@ class IndexWriter:
         )
 
     def _write_encoder(self, encoder: QueryEncoder) -> str:
-        """Write an encoder's files; return the SHA-256 over their names and contents.
+        """Write an encoder's files; return the SHA-256 of their names and contents.
 
         The hash is "" if there are none, because the server calls the model itself.
         """

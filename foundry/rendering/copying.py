@@ -102,7 +102,7 @@ def copy_tests(files: Mapping[str, bytes], package: str) -> dict[str, bytes]:
 
 
 def is_formatted(test: bytes, package: str) -> bool:
-    """Return whether a copied test still has black's format with another name of the package.
+    """Return whether a copied test still has black's format with another package name.
 
     This is so if only imports and one-line statements contain the name, and these lines are not too
     long.

@@ -95,7 +95,7 @@ class Coverage:
         return {"fetched": self.fetched, "unchanged": self.unchanged}
 
     def check(self, minimum: float, *, is_complete: bool) -> None:
-        """Raise SourceError if the coverage is below `minimum` or unknown; not if that is 0."""
+        """Raise SourceError if the coverage is below `minimum` or unknown, unless that is 0."""
         if not minimum or (self.share >= minimum and is_complete):
             return
         gaps = [entry for entry in self.skipped if entry.reason not in NOT_EXPECTED]

@@ -59,7 +59,7 @@ def read_rows(path: Path) -> Generator[Row | RowProblem, None, None]:
 
 
 def read_csv(path: Path) -> Generator[Row | RowProblem, None, None]:
-    """Yield the rows of a CSV file after the header; the header counts as a row in their places.
+    """Yield the rows of a CSV file after the header, which is row 1 in their places.
 
     The delimiter is the comma, unless the first line has more semicolons or tabs. Raises OSError if
     the file cannot be read.

@@ -51,8 +51,8 @@ def is_version(name: str) -> bool:
 def recognise_versions(source: FolderSource, paths: Iterable[str] | None = None) -> list[str]:
     """Return the folders of a source that contain versions of the same pages, newest first.
 
-    `paths` are the paths of its files, if known. A folder "" stands for the pages outside the
-    others. If a name is not printable, none is returned. Raises SourceError.
+    `paths` are the paths of its files, if known. The folder "" stands for pages that are in none of
+    the others. If any name is not printable, no folders are returned. Raises SourceError.
     """
     if paths is None:
         paths = (each.key for each in folder.look(source) if isinstance(each, folder.Found))
@@ -164,7 +164,7 @@ def _read_text(source: FolderSource, path: str) -> str | None:
 
 
 def _age(folder: str) -> tuple[int, list[float], bool]:
-    """Return the sort key of a version's folder; the newest version has the least."""
+    """Return the sort key of a version's folder; the newest version has the smallest."""
     name = folder.rpartition("/")[2].casefold()
     if name in _RELEASED:
         return 0, [_RELEASED.index(name)], False

@@ -11,7 +11,7 @@ AGAIN = "publish with --again, which reloads this version"
 
 UNCHANGED = "the published version is unchanged"
 NOT_DROPPED = "the new version is published, but older ones were not dropped"
-"""What an error says about the versions in an engine."""
+"""The part of an error message on the versions in an engine."""
 
 
 @dataclass(frozen=True, slots=True)

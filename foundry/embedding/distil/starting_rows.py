@@ -70,7 +70,7 @@ def _mean_targets(counts: "sparse.csr_matrix", targets: Matrix, pieces: NDArray[
 
 
 COMPONENT_UNIT = 2.0**14
-"""Rounded components are multiples of its inverse; 2**25 products of two sum up below 2**53."""
+"""Components are rounded to multiples of its inverse, so that sums of 2**25 products are exact."""
 
 COEFFICIENT_BITS = 2.0**30
 ROWS_AT_ONCE = 4096

@@ -20,7 +20,7 @@ class Nearest(NamedTuple):
         return cls(np.full((queries, depth), UNKNOWN), np.full((queries, depth), -2.0, np.float32))
 
     def join(self, first: int, cosines: NDArray[np.float32]) -> Self:
-        """Merge with the vectors from number `first` on, given their `cosines` (q, n).
+        """Merge with the n vectors numbered from `first`, given their `cosines` (q, n).
 
         The nearest come first; ties are ordered by number.
         """

@@ -159,10 +159,10 @@ class WrittenVectors:
     ) -> SketchDepth:
         """Return the number of candidates that finds enough of the `nearest` (q, depth).
 
-        It is the smallest such multiple of CANDIDATE_STEP from MIN_CANDIDATES on. `shapes` (q,) are
-        the shapes of the queries (q, d); see `depth_of`. The rank of a neighbour is one more than
-        the number of chunks nearer to the query by Hamming distance. If half of the bits are
-        compared first, the neighbour must also be among the candidates that pass.
+        It is the smallest such multiple of CANDIDATE_STEP that is at least MIN_CANDIDATES. `shapes`
+        (q,) are the shapes of the queries (q, d); see `depth_of`. The rank of a neighbour is one
+        more than the number of chunks nearer to the query by Hamming distance. If half of the bits
+        are compared first, the neighbour must also be among the candidates that pass.
         """
         if not nearest.size:
             return SketchDepth(MIN_CANDIDATES, {})

@@ -198,7 +198,7 @@ def _remove(collection: Collection, rows: Sequence[str]) -> None:
 def _retire(
     collection: Collection, last: int, rows: Sequence[str], number: int, *, whole: bool
 ) -> None:
-    """Retire rows of the `last` version, or all of them if `whole`, in version `number`."""
+    """Retire `rows` of the `last` version, or all its rows if `whole`, as of version `number`."""
     collection.check_claim()
     client, name = collection.client, collection.name
     if whole:

@@ -144,7 +144,7 @@ class LiveQueryEncoder:
         return vector
 
     def _check_probe(self, deadline: float) -> None:
-        """Raise IndexUnusableError if the service has another model than the index.
+        """Raise IndexUnusableError if the service has a different model from the index's.
 
         Raises EmbeddingFailure if the service fails.
         """

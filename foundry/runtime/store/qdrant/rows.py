@@ -4,8 +4,8 @@ A row is a point for a chunk, written once. Its payload has the key of the chunk
 added it (`since`), the one that retired it (`until`), if any, and the values for filters. Its id is
 derived from key and version, so writing a row twice has no effect.
 
-A marker is a point without vectors that has the number of its version, from 1 on. A version exists
-while its marker has that number, so one write publishes or drops it.
+A marker is a point without vectors that has the number of its version, counted from 1. A version
+exists while its marker has that number, so one write publishes or drops it.
 """
 
 from dataclasses import dataclass
