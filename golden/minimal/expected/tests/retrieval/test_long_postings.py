@@ -18,7 +18,7 @@ Allowed = NDArray[np.bool_] | None
 
 
 class Postings:
-    """Random postings: `sizes` counts each term's chunks, `most` is its highest impact, else 4."""
+    """Random postings: each term's chunks number `sizes`; its highest impact is `most`, or 4."""
 
     def __init__(
         self, sizes: dict[str, int], chunk_count: int, most: dict[str, float], seed: int = 3

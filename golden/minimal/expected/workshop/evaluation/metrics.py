@@ -48,7 +48,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def parse_minimum(written: str) -> tuple[str, float]:
-    """Parse a minimum such as `nDCG@10=0.40`. Raises ConfigurationError."""
+    """Return the metric and value of a minimum like `nDCG@10=0.40`. Raises ConfigurationError."""
     name, separator, number = written.partition("=")
     name = name.strip()
     if name not in METRICS:

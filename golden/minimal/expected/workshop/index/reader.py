@@ -223,7 +223,7 @@ class Served:
         return index
 
     def whole(self) -> OpenedIndex:
-        """Return the whole index. Raises IndexUnusableError, also once a file was found damaged."""
+        """Return the whole index. Raises IndexUnusableError, also if a file was found damaged."""
         index = self._index
         if index is None:
             with self._lock:

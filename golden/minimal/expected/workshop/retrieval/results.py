@@ -231,7 +231,7 @@ def grade(evidence: float, strong: float, weak: float, doubted: bool = False) ->
 
 
 def respond(journal: Journal, hits: Iterator[Hit], match: Match) -> SearchResponse:
-    """Return the response, with up to `top_k` hits from the offset on."""
+    """Return the response, with up to `top_k` of the `hits` after the first `offset`."""
     # Stages that leave out hits write to the journal while the hits are read.
     results = tuple(islice(hits, journal.offset, journal.wanted))
     if journal.reason == "identifier":
