@@ -170,7 +170,7 @@ def nesting_depth(page: str) -> int:
 
 
 READER = Reader(
-    "html/10",
+    "html/11",
     dict.fromkeys((".html", ".htm", ".xhtml"), "text/html"),
     read,
     texts=html_texts,
