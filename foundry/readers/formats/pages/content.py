@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.pages.root import find_root
 from foundry.readers.formats.pages.steps import find_steps
 from foundry.readers.formats.pages.tabs import controlled_ids, name_panels
 
 Attributes = Mapping[str, str | None]
 
-_ROOTS = ("main", "[role=main]", "article")
 _SECTIONS = frozenset(
     "article main section blockquote figure li td th dd details fieldset aside".split()
 )
@@ -107,7 +107,7 @@ class Content:
         may_have_notes = not is_book and ("note" in markup or "fn" in markup)
         self.notes = _find_notes(page) if may_have_notes else {}
         self._steps = set[int]() if is_book else find_steps(page)
-        self.root = page.body if is_book else _find_root(page)
+        self.root = page.body if is_book else find_root(page)
 
     def omission(self, node: LexborNode, tag: str, attributes: Attributes) -> Omission | None:
         """Return why an element is left out; None for content."""
@@ -296,37 +296,3 @@ def _is_mostly_links(node: LexborNode) -> bool:
     text = sum(map(len, node.text().split()))
     linked = sum(sum(map(len, link.text().split())) for link in node.css("a[href]"))
     return linked * 2 >= text and text > 0
-
-
-def _find_root(page: LexborHTMLParser) -> LexborNode | None:
-    is_doxygen = page.css_first(".headertitle") is not None
-    for selector in (*_ROOTS, "div.contents") if is_doxygen else _ROOTS:
-        found = [node for node in page.css(selector) if _WORD.search(node.text())]
-        if len(found) == 1 and _has_most_prose(found[0], page):
-            root = found[0]
-            while (
-                root.tag == "article" and root.parent is not None and root.parent.tag == "section"
-            ):
-                # JSDoc describes a class in its section, above the article with the members.
-                root = root.parent
-            return root
-    return page.body
-
-
-def _has_most_prose(root: LexborNode, page: LexborHTMLParser) -> bool:
-    """Return whether an element has at least as much prose as the rest of its page.
-
-    Some pages mark only their first screen, or one card of many.
-    """
-
-    def prose(node: LexborNode | LexborHTMLParser) -> int:
-        return sum(len(each.text()) for each in node.css("p,pre"))
-
-    def surroundings(node: LexborNode | LexborHTMLParser) -> int:
-        return sum(len(each.text()) for each in node.css(_SURROUNDING_PROSE))
-
-    inside = prose(root)
-    return 2 * inside >= prose(page) - surroundings(page) + surroundings(root)
-
-
-_SURROUNDING_PROSE = ",".join(f"{tag} {each}" for tag in _REGIONS for each in ("p", "pre"))
