@@ -230,3 +230,32 @@ def test_authors_are_below_the_title() -> None:
     assert read_document(source, "a.tex").reading.text == (
         "# Plums\n\nAnn Lee (Supported.), Bob \u00d3ak\nCy\n\nWords."
     )
+
+
+def test_pseudocode_keeps_its_words_and_lines() -> None:
+    body = (
+        "\\begin{algorithm}[H]\\caption{Pick}\\label{a}\\begin{algorithmic}[1]\n"
+        "\\Require $n > 0$\n\\While{$n$ left}\n  \\If{ripe}\n \\State pick it \\Comment{by hand}\n"
+        "  \\Else\n \\State \\Return $n$\n  \\EndIf\n\\EndWhile\n"
+        "\\Procedure{Plant}{$a, b$}\\State \\Call{Dig}{$a$}\\EndProcedure\n"
+        "\\end{algorithmic}\\end{algorithm}"
+    )
+    assert read_body(body).reading.text == (
+        "Pick\n\n```\nRequire: $n > 0$\nwhile $n$ left do\n  if ripe then\n    pick it // by hand\n"
+        "  else\n    return $n$\n  end if\nend while\nprocedure Plant($a, b$)\n  Dig($a$)\n"
+        "end procedure\n```"
+    )
+
+
+def test_pseudocode_of_algorithm2e_keeps_its_words_and_lines() -> None:
+    body = (
+        "\\begin{algorithm}\\SetKwFunction{FDig}{Dig}\\SetKwInOut{Input}{Input}\n"
+        "\\KwData{a tree}\\Input{a spade}\n\\FDig{tree}\\;\n\\For{$i \\gets 1$ \\KwTo $n$}{\n"
+        "  \\eIf{ripe}{\n pick\\tcp*{by hand}\n }{\n wait\\;\n }\n}\n"
+        "\\Repeat{done}{prune\\;}\\caption{Pick}\\end{algorithm}"
+    )
+    reading = read_body(body).reading
+    assert reading.text == (
+        "Pick\n\n```\nData: a tree\nInput: a spade\nDig(tree)\nfor $i \\gets 1$ to $n$ do\n"
+        "  if ripe then\n    pick // by hand\n  else\n    wait\nrepeat\n  prune\nuntil done\n```"
+    )

@@ -4,8 +4,10 @@ import re
 from abc import abstractmethod
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.latex.algorithms import ALGORITHMS, INDENT, Algorithms
 from foundry.readers.formats.latex.commands import ARGUMENTS, FLOATS, FRAME_LEVEL, LISTS, TABLES
-from foundry.readers.formats.latex.definitions import Definitions, State
+from foundry.readers.formats.latex.definitions import State
+from foundry.readers.formats.latex.terms import Terms
 from foundry.readers.formats.latex.tokens import Kind, Token
 from foundry.readers.notes import leave_out
 
@@ -15,13 +17,12 @@ _CAPTION = re.compile(
 )
 _PLACEMENT = re.compile(r"[\d.,!htbpHTBPclr]*|.*=.*", re.DOTALL)
 _OVERLAY = re.compile(r"<[\d+,.|:a-z-]{1,30}>")
-INDENT = "\ue000"
 _RULES = frozenset(
     "hline toprule midrule bottomrule endhead endfirsthead endfoot endlastfoot".split()
 )
 
 
-class Environments(Definitions):
+class Environments(Algorithms, Terms):
     """Reads a source with environments; `is_inline` is whether the result is one string."""
 
     def __init__(self, source: str, state: State, depth: int = 0) -> None:
@@ -35,6 +36,15 @@ class Environments(Definitions):
     @abstractmethod
     def flush(self) -> None:
         """Add the pending paragraphs to the document."""
+
+    @abstractmethod
+    def block(self, text: str) -> None:
+        """Add a block of code or a formula, unless it is empty."""
+
+    def end_paragraph(self) -> None:
+        """Add the pending paragraphs to the document, unless the result is one string."""
+        if not self.is_inline:
+            self.flush()
 
     def heading(self, level: int, title: str) -> None:
         """Add a heading, or a line if the result is one string."""
@@ -103,6 +113,10 @@ class Environments(Definitions):
                 self.heading(FRAME_LEVEL, self.argument())
             if self.is_open():
                 self.parts.append(f"{self.argument()}\n\n")
+        elif plain in ALGORITHMS:
+            leave_out(Omission.ATTRIBUTE, option)
+            self.end_paragraph()
+            self.state.algorithms += 1
         elif plain in {"block", "exampleblock", "alertblock"}:
             if self.is_open():
                 self.parts.append(f"\n\n{self.argument()}\n\n")
@@ -122,6 +136,10 @@ class Environments(Definitions):
         if name.rstrip("*") in LISTS and self.state.lists:
             mark = self.state.lists.pop()[0]
             self.state.ended = mark - 1 if isinstance(mark, int) else self.state.ended
+        if name.rstrip("*") in ALGORITHMS and self.state.algorithms:
+            self.state.algorithms -= 1
+            self.state.indent = 0
+            self.block(self.pseudocode())
         self.parts.append("\n\n")
         if name == "frame" and not self.is_inline:
             self.flush()

@@ -12,6 +12,7 @@ from foundry.readers.accounting.containers import latex_texts
 from foundry.readers.composing import Composer, fence
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
+from foundry.readers.formats.latex.algorithms import INDENT
 from foundry.readers.formats.latex.commands import (
     DEFINING,
     DROPPED,
@@ -20,7 +21,8 @@ from foundry.readers.formats.latex.commands import (
     REFERENCES,
 )
 from foundry.readers.formats.latex.definitions import CITED, INDEXED, MAX_DEPTH, State
-from foundry.readers.formats.latex.environments import INDENT, Environments
+from foundry.readers.formats.latex.drawings import texts_of_drawing
+from foundry.readers.formats.latex.environments import Environments
 from foundry.readers.formats.latex.signs import ACCENTS, PRINTED, SIGNS, accent
 from foundry.readers.formats.latex.tokens import Kind, Token
 from foundry.readers.formats.office.scripts import struck
@@ -79,7 +81,8 @@ class _Writer(Environments):
 
     def write_token(self, token: Token) -> None:
         if token.kind == Kind.TEXT:
-            self.parts.append(_typeset(token.text))
+            text = token.text.replace("\n", " ") if self.state.algorithms else token.text
+            self.parts.append(_typeset(text))
         elif token.kind == Kind.COMMAND:
             self._command(token.text)
         elif token.kind == Kind.SIGN:
@@ -96,16 +99,16 @@ class _Writer(Environments):
             leave_out(Omission.SCRIPT, token.text, token.name)
         elif token.kind == Kind.FORMULA:
             if token.name or token.text.startswith(("\\[", "$$")):
-                self._block(token.text)
+                self.block(token.text)
             else:
                 self.parts.append(token.text)
         elif token.kind == Kind.VERBATIM:
             self._listing(token)
 
-    def _block(self, text: str) -> None:
+    def block(self, text: str) -> None:
         if self.is_inline:
             self.parts.append(text)
-        else:
+        elif text:
             self.flush()
             self.state.composer.text(text, is_block=True)
 
@@ -120,7 +123,7 @@ class _Writer(Environments):
         if token.name == "minted":
             name = options.rpartition("{")[2].strip(" }")
         self.say_title(options)
-        self._block(fence(body.strip("\n"), name.lower()))
+        self.block(fence(body.strip("\n"), name.lower()))
 
     def _sign(self, sign: str) -> None:
         if self.state.tabbing and sign in _TABS:
@@ -137,6 +140,8 @@ class _Writer(Environments):
             self.expand(macro)
         elif name in ACCENTS:
             self.parts.append(accent(name, self.letter()))
+        elif self.state.algorithms and sign == ";":
+            self.new_statement()
         elif name in SIGNS:
             self.parts.append(SIGNS[name])
         elif name in LEVELS:
@@ -147,6 +152,8 @@ class _Writer(Environments):
             self.item()
         elif name == "end":
             self.end_environment(self.source())
+        elif (self.state.algorithms and self.algorithm(name)) or self.term(name):
+            return
         elif name in DEFINING:
             self.define(name)
         elif name in {"title", "date", "newtheorem"} or (
@@ -165,7 +172,7 @@ class _Writer(Environments):
         elif name == "lstinputlisting":
             self.say_title(self.option())
             file = self.source()
-            self._block(link(file, file))
+            self.block(link(file, file))
         elif name in DROPPED or INDEXED.match(name):
             self.drop(name)
         elif CITED.match(name):
@@ -202,7 +209,10 @@ class _Writer(Environments):
             if name == "captionof":
                 leave_out(Omission.ATTRIBUTE, self.source())
             leave_out(Omission.ATTRIBUTE, self.option())
-            self.parts.append(f"\n\n{self.argument()}\n\n")
+            if self.state.algorithms and not self.is_inline:
+                self.state.composer.text(self.argument())
+            else:
+                self.parts.append(f"\n\n{self.argument()}\n\n")
         elif name in {"subfloat", "subfigure", "subcaptionbox"}:
             # The caption is an option of the first two, and the first argument of the last.
             captions = [self.option(), self.option()]
@@ -252,5 +262,5 @@ def _typeset(text: str) -> str:
 
 
 READER = Reader(
-    "latex/9", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
+    "latex/10", dict.fromkeys((".tex", ".latex", ".ltx"), "text/x-tex"), read, texts=latex_texts
 )
