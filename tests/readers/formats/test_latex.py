@@ -259,3 +259,15 @@ def test_pseudocode_of_algorithm2e_keeps_its_words_and_lines() -> None:
         "Pick\n\n```\nData: a tree\nInput: a spade\nDig(tree)\nfor $i \\gets 1$ to $n$ do\n"
         "  if ripe then\n    pick // by hand\n  else\n    wait\nrepeat\n  prune\nuntil done\n```"
     )
+
+
+def test_abbreviations_are_in_full_where_they_are_first_used() -> None:
+    preamble = (
+        "\\newacronym{cpu}{CPU}{central processing unit}"
+        "\\newglossaryentry{tree}{name=tree,description={a \\emph{tall} plant}}"
+    )
+    body = "A \\gls{cpu} or \\acrshort{cpu} and \\glspl{tree} of \\gls{none}.\n\\printglossaries"
+    assert read_body(body, preamble).reading.text == (
+        "A central processing unit (CPU) or CPU and trees of none.\n\n"
+        "- CPU: central processing unit\n- tree: a tall plant"
+    )

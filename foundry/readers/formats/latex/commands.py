@@ -34,7 +34,7 @@ DROPPED = {
     **dict.fromkeys("rule pdfbookmark setbeamertemplate setbeamercolor fcolorbox".split(), 2),
     **dict.fromkeys("newenvironment renewenvironment definecolor addcontentsline".split(), 3),
     **dict.fromkeys("usetheme usecolortheme usetikzlibrary geometry texorpdfstring".split(), 1),
-    **dict.fromkeys("newglossaryentry newacronym captionsetup sisetup".split(), 2),
+    **dict.fromkeys("captionsetup sisetup".split(), 2),
 }
 """Number of leading arguments that are not text."""
 

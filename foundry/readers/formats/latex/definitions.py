@@ -33,12 +33,22 @@ class Macro:
 
 
 @dataclass
+class Term:
+    """An abbreviation or glossary term; `is_known` is whether its short form is used alone."""
+
+    short: str
+    long: str
+    is_known: bool = False
+
+
+@dataclass
 class State:
     """The state that all parts of a document share: commands, lists, title and output."""
 
     composer: Composer
     macros: dict[str, Macro] = field(default_factory=dict)
     theorems: dict[str, str] = field(default_factory=lambda: dict(THEOREMS))
+    terms: dict[str, Term] = field(default_factory=dict)
     title: str | None = None
     authors: list[str] | None = None
     date: str | None = None

@@ -43,7 +43,7 @@ def read(text: str) -> Reading:
     body, _, rest = body.partition(_END_DOCUMENT)
     state = State(Composer())
     if begin:
-        ignored = _Writer(preamble, State(Composer(), state.macros, state.theorems))
+        ignored = _Writer(preamble, State(Composer(), state.macros, state.theorems, state.terms))
         ignored.state.authors = []
         ignored.write()
         state.authors = ignored.state.authors
