@@ -271,3 +271,11 @@ def test_abbreviations_are_in_full_where_they_are_first_used() -> None:
         "A central processing unit (CPU) or CPU and trees of none.\n\n"
         "- CPU: central processing unit\n- tree: a tall plant"
     )
+
+
+def test_texts_in_drawings_are_read() -> None:
+    body = (
+        "\\begin{tikzpicture}\\node[draw] (a) {Plant};\\draw (a) -- (b) node {in $3$ years};\n"
+        "\\begin{axis}[xlabel=Time, ylabel={Height (m)}]\\end{axis}\\end{tikzpicture}"
+    )
+    assert read_body(body).reading.text == "Plant in $3$ years Time Height (m)"

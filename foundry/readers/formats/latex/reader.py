@@ -96,7 +96,7 @@ class _Writer(Environments):
         elif token.kind == Kind.VERB:
             self.parts.append(f"`{token.text}`")
         elif token.kind == Kind.DRAWN:
-            leave_out(Omission.SCRIPT, token.text, token.name)
+            self._drawing(token)
         elif token.kind == Kind.FORMULA:
             if token.name or token.text.startswith(("\\[", "$$")):
                 self.block(token.text)
@@ -116,6 +116,14 @@ class _Writer(Environments):
         options, body = "", token.text
         if token.name in {"lstlisting", "minted", "Verbatim", "tcblisting"}:
             head, line, rest = body.partition("\n")
+    def _drawing(self, token: Token) -> None:
+        shown = [] if token.name in {"comment", "filecontents"} else texts_of_drawing(token.text)
+        code = token.text
+        for text in shown:
+            code = code.replace(text, "", 1)
+        leave_out(Omission.SCRIPT, code, token.name)
+        self.parts.append(f"\n\n{' '.join(map(self.inline, shown))}\n\n")
+
             if head.strip().startswith(("[", "{")) or not head.strip():
                 options, body = (head, rest) if line else ("", body)
         language = _LANGUAGE.search(options)
