@@ -279,3 +279,7 @@ def test_texts_in_drawings_are_read() -> None:
         "\\begin{axis}[xlabel=Time, ylabel={Height (m)}]\\end{axis}\\end{tikzpicture}"
     )
     assert read_body(body).reading.text == "Plant in $3$ years Time Height (m)"
+
+
+def test_prefixes_of_units_are_part_of_the_unit() -> None:
+    assert read_body(r"\SI{10}{\kilo\metre\per\hour}").reading.text == "10 kilometre per hour"

@@ -57,6 +57,9 @@ class State:
     """Last number of the previous list, which another list may continue."""
     expanded: int = 0
     tabbing: int = 0
+    algorithms: int = 0
+    """Number of open environments with pseudocode; `indent` is the number of open blocks in it."""
+    indent: int = 0
 
 
 class Definitions(Cursor, ABC):
@@ -67,9 +70,6 @@ class Definitions(Cursor, ABC):
         self.state = state
         self.depth = depth
         self.parts: list[str] = []
-    algorithms: int = 0
-    """Number of open environments with pseudocode; `indent` is the number of open blocks in it."""
-    indent: int = 0
 
     @abstractmethod
     def inline(self, source: str) -> str:

@@ -1,4 +1,4 @@
-"""LaTeX environments: lists, theorems, tables."""
+"""LaTeX environments: lists, theorems, tables, pseudocode."""
 
 import re
 from abc import abstractmethod

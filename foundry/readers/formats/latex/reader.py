@@ -32,6 +32,10 @@ from foundry.readers.notes import leave_out
 _BEGIN_DOCUMENT, _END_DOCUMENT = r"\begin{document}", r"\end{document}"
 _LANGUAGE = re.compile(r"language=\{?([\w+-]+)")
 _UNIT = re.compile(r"\\([a-zA-Z]+)")
+_PREFIX = re.compile(
+    r"\\((?:yocto|zepto|atto|femto|pico|nano|micro|milli|centi|deci|deca|hecto|kilo|mega|giga|tera"
+    r"|peta|exa|zetta|yotta|kibi|mebi|gibi|tebi))\s*\\"
+)
 _ESCAPED = re.compile(r"\\([#%&_~{}])")
 
 
@@ -112,10 +116,6 @@ class _Writer(Environments):
             self.flush()
             self.state.composer.text(text, is_block=True)
 
-    def _listing(self, token: Token) -> None:
-        options, body = "", token.text
-        if token.name in {"lstlisting", "minted", "Verbatim", "tcblisting"}:
-            head, line, rest = body.partition("\n")
     def _drawing(self, token: Token) -> None:
         shown = [] if token.name in {"comment", "filecontents"} else texts_of_drawing(token.text)
         code = token.text
@@ -124,6 +124,10 @@ class _Writer(Environments):
         leave_out(Omission.SCRIPT, code, token.name)
         self.parts.append(f"\n\n{' '.join(map(self.inline, shown))}\n\n")
 
+    def _listing(self, token: Token) -> None:
+        options, body = "", token.text
+        if token.name in {"lstlisting", "minted", "Verbatim", "tcblisting"}:
+            head, line, rest = body.partition("\n")
             if head.strip().startswith(("[", "{")) or not head.strip():
                 options, body = (head, rest) if line else ("", body)
         language = _LANGUAGE.search(options)
@@ -136,6 +140,8 @@ class _Writer(Environments):
     def _sign(self, sign: str) -> None:
         if self.state.tabbing and sign in _TABS:
             self.parts.append(" ")
+        elif self.state.algorithms and sign == ";":
+            self.new_statement()
         elif sign in ACCENTS:
             self.parts.append(accent(sign, self.letter()))
         else:
@@ -146,10 +152,10 @@ class _Writer(Environments):
     def _command(self, name: str) -> None:
         if macro := self.state.macros.get(name):
             self.expand(macro)
+        elif (self.state.algorithms and self.algorithm(name)) or self.term(name):
+            return
         elif name in ACCENTS:
             self.parts.append(accent(name, self.letter()))
-        elif self.state.algorithms and sign == ";":
-            self.new_statement()
         elif name in SIGNS:
             self.parts.append(SIGNS[name])
         elif name in LEVELS:
@@ -160,8 +166,6 @@ class _Writer(Environments):
             self.item()
         elif name == "end":
             self.end_environment(self.source())
-        elif (self.state.algorithms and self.algorithm(name)) or self.term(name):
-            return
         elif name in DEFINING:
             self.define(name)
         elif name in {"title", "date", "newtheorem"} or (
@@ -260,7 +264,7 @@ _SPACES = (("---", "\u2014"), ("--", "\u2013"), ("``", "\u201c"), ("''", "\u201d
 
 
 def _unit(source: str) -> str:
-    return " ".join(_UNIT.sub(r" \1 ", source).split())
+    return " ".join(_UNIT.sub(r" \1 ", _PREFIX.sub(r"\\\1", source)).split())
 
 
 def _typeset(text: str) -> str:
