@@ -23,7 +23,7 @@ from ..index.documents import join_chunks
 from ..index.reader import Index, current_index
 from ..retrieval.markup import is_code_file
 from ..retrieval.opposites import is_opposed
-from ..retrieval.results import HEDGES, notices_of, term_weights
+from ..retrieval.results import HEDGES, notices_of, searched_query, term_weights
 from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
@@ -33,7 +33,6 @@ from .quoting.asked import (
     find_missing_option,
     is_message,
     says_opposite,
-    without_excluded,
 )
 from .quoting.lines import fence_code
 from .quoting.quotes import Quote, quote_units
@@ -118,8 +117,7 @@ def extract_answer(
 ) -> tuple[str, Done]:
     """Return an answer that quotes the passages, or only lists them, and its last event."""
     # Passages have the corrected words, not those that the user typed.
-    question = sources.stages.get("correction", {}).get("query") or sources.query or ""
-    question = without_excluded(question, sources.stages.get("operators", {}).get("excluded", ()))
+    question = searched_query(sources.query or "", sources.stages)
     unknown = sources.unknown_identifiers
     denial = f"The documents do not mention {', '.join(unknown)}." if unknown else ""
     # Sentences that resemble a question about an unknown identifier are off topic. But a pasted

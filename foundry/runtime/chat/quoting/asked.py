@@ -1,7 +1,6 @@
 """Checks that an answer contains what the question asks for: a number, a time, a negation ..."""
 
 import re
-from collections.abc import Iterable
 from itertools import dropwhile, takewhile
 
 from ...index.tokens import ENGLISH_STOP_WORDS
@@ -113,14 +112,6 @@ def says_opposite(question: str, text: str) -> bool:
 def is_message(question: str) -> bool:
     """Return whether a question looks like a program's message: `error: no such file`."""
     return "?" not in question and _MESSAGE.search(question) is not None
-
-
-def without_excluded(question: str, excluded: Iterable[str]) -> str:
-    """Return a question without the words and phrases that it excludes, such as `-steel`."""
-    for text in excluded:
-        marked = rf"(?<!\S)-[\"\u201c\u201e]?{re.escape(text)}(?:[\"\u201c\u201d]|(?![\w-]))"
-        question = re.sub(marked, " ", question)
-    return question
 
 
 def find_missing_option(question: str, said: str) -> str | None:

@@ -87,6 +87,8 @@ def read_operators(index: Index, query: str, journal: Journal) -> tuple[str, Ope
         if pairs:
             said[key] = collect(pairs)
             told.append(f"{word} {format_filters(collect(pairs))}.")
+    if said:
+        said["query"] = found.text
     if found.left_out:
         said["notice"] = " ".join(found.left_out)
         told += found.left_out

@@ -496,12 +496,12 @@ def test_a_corrected_question_is_answered_in_the_words_of_the_correction() -> No
     assert done.notice == "Extracted from the documents."
 
 
-def test_excluded_words_are_not_missed() -> None:
+def test_operators_are_not_missed() -> None:
     sources: Any = SimpleNamespace(
-        query='When is the valve replaced -steel -"two parts"?',
+        query='When is the valve replaced -steel -"two parts" source:all?',
         match="strong",
         unknown_identifiers=[],
-        stages={"operators": {"excluded": ["steel", "two parts"]}},
+        stages={"operators": {"query": "When is the valve replaced"}},
     )
     text, done = extract_answer(sources, number_passages([hit(SENTENCE)]))
     assert text == f"{SENTENCE} [1]\n\n{done.notice}"

@@ -230,11 +230,15 @@ def test_callers_keep_their_own_filters(index: Any) -> None:
 def test_only_so_many_chunks_are_read_for_a_phrase(index: Any) -> None:
     journal = Journal()
     _, operators = read_operators(index, '"seal of" pump', journal)
-    assert journal.stages["operators"] == {"phrases": ["seal of"]}
+    assert journal.stages["operators"] == {"phrases": ["seal of"], "query": "seal of pump"}
     allowed = apply_operators(None, operators, index, journal, phrase_chunks=1)
     assert allowed is not None and allowed.tolist() == [True, False, False, False, False]
     assert index.read == [0]
-    assert journal.stages["operators"] == {"phrases": ["seal of"], "unread": 2}
+    assert journal.stages["operators"] == {
+        "phrases": ["seal of"],
+        "query": "seal of pump",
+        "unread": 2,
+    }
 
 
 @pytest.mark.parametrize(("left", "read"), [(0, [0, 1]), (-1, [0])])
@@ -246,7 +250,11 @@ def test_chunks_that_the_budget_does_not_cover_are_unread(
     journal.units = 2 * TEXT_UNITS + left
     apply_operators(None, operators, index, journal, phrase_chunks=2)
     assert index.read == read
-    assert journal.stages["operators"] == {"phrases": ["seal of"], "unread": 3 - len(read)}
+    assert journal.stages["operators"] == {
+        "phrases": ["seal of"],
+        "query": "seal of pump",
+        "unread": 3 - len(read),
+    }
 
 
 @pytest.mark.parametrize(
@@ -284,6 +292,7 @@ def test_the_journal_says_what_was_asked_for(index: Any) -> None:
         "required": ["seal"],
         "excluded": ["oily", "the end"],
         "filters": {"team": ["core", "deep"]},
+        "query": "pump seal",
     }
 
 
@@ -382,7 +391,7 @@ def test_words_that_are_no_terms_are_read_where_they_are_likely(index: Any) -> N
     allowed = apply_operators(None, operators, index, journal, phrase_chunks=2)
     assert allowed is not None and allowed.tolist() == [True, False, False, False, False]
     assert index.read == [0, 1]
-    assert journal.stages["operators"] == {"phrases": ["of the"], "unread": 3}
+    assert journal.stages["operators"] == {"phrases": ["of the"], "query": text, "unread": 3}
 
 
 def test_a_query_of_stop_words_is_searched_by_meaning(index: Any) -> None:
