@@ -130,7 +130,7 @@ def extract_answer(
         return "Nothing was found in the documents about this.", done
     known = question
     for name in unknown:
-        known = known.replace(name, " ")
+        known = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", known)
     extracts, share = extract(
         known, passages, current_index(), language.empty, is_strong=sources.match == "strong"
     )

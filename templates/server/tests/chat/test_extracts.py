@@ -508,6 +508,18 @@ def test_operators_are_not_missed() -> None:
     assert done.notice == "Extracted from the documents."
 
 
+def test_only_a_whole_unknown_identifier_is_left_out_of_a_message() -> None:
+    sources: Any = SimpleNamespace(
+        query="pump E1: valve E12 replaced",
+        match="strong",
+        unknown_identifiers=["E1"],
+        stages={},
+    )
+    passages = number_passages([hit("Sensor E12 is alone."), hit(SENTENCE)])
+    text, _ = extract_answer(sources, passages)
+    assert "Sensor E12 is alone. [1]" in text
+
+
 def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:
     sources = events(FOLLOWED_UP)[0][1]
     joined = f"{ASKED[0].content} {FOLLOWED_UP[-1].content}"
