@@ -520,6 +520,23 @@ def test_only_a_whole_unknown_identifier_is_left_out_of_a_message() -> None:
     assert "Sensor E12 is alone. [1]" in text
 
 
+def test_the_heading_with_a_version_is_shown_where_the_question_asks_when() -> None:
+    changes = sample_hit(
+        id="c",
+        title="News",
+        text="Valves can be replaced.",
+        section=["News", "2.1 (2024-05-01)", "Features"],
+        path="a.md",
+        score=0.5,
+    )
+    labels = {
+        question: quote.label
+        for question in ("When were replaced valves added?", "Are valves replaced?")
+        for _, quote in extract(question, number_passages([changes]), INDEX)[0]
+    }
+    assert [*labels.values()] == ["2.1 (2024-05-01)", ""]
+
+
 def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:
     sources = events(FOLLOWED_UP)[0][1]
     joined = f"{ASKED[0].content} {FOLLOWED_UP[-1].content}"
