@@ -496,16 +496,45 @@ def test_a_corrected_question_is_answered_in_the_words_of_the_correction() -> No
     assert done.notice == "Extracted from the documents."
 
 
-def test_excluded_words_are_not_missed() -> None:
+def test_operators_are_not_missed() -> None:
     sources: Any = SimpleNamespace(
-        query='When is the valve replaced -steel -"two parts"?',
+        query='When is the valve replaced -steel -"two parts" source:all?',
         match="strong",
         unknown_identifiers=[],
-        stages={"operators": {"excluded": ["steel", "two parts"]}},
+        stages={"operators": {"query": "When is the valve replaced"}},
     )
     text, done = extract_answer(sources, number_passages([hit(SENTENCE)]))
     assert text == f"{SENTENCE} [1]\n\n{done.notice}"
     assert done.notice == "Extracted from the documents."
+
+
+def test_only_a_whole_unknown_identifier_is_left_out_of_a_message() -> None:
+    sources: Any = SimpleNamespace(
+        query="pump E1: valve E12 replaced",
+        match="strong",
+        unknown_identifiers=["E1"],
+        stages={},
+    )
+    passages = number_passages([hit("Sensor E12 is alone."), hit(SENTENCE)])
+    text, _ = extract_answer(sources, passages)
+    assert "Sensor E12 is alone. [1]" in text
+
+
+def test_the_heading_with_a_version_is_shown_where_the_question_asks_when() -> None:
+    changes = sample_hit(
+        id="c",
+        title="News",
+        text="Valves can be replaced.",
+        section=["News", "2.1 (2024-05-01)", "Features"],
+        path="a.md",
+        score=0.5,
+    )
+    labels = {
+        question: quote.label
+        for question in ("When were replaced valves added?", "Are valves replaced?")
+        for _, quote in extract(question, number_passages([changes]), INDEX)[0]
+    }
+    assert [*labels.values()] == ["2.1 (2024-05-01)", ""]
 
 
 def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:

@@ -16,24 +16,25 @@ question and the kind of thing that it asks for.
 import re
 from asyncio import to_thread
 from collections.abc import AsyncGenerator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from ..index.documents import join_chunks
 from ..index.reader import Index, current_index
 from ..retrieval.markup import is_code_file
 from ..retrieval.opposites import is_opposed
-from ..retrieval.results import HEDGES, notices_of, term_weights
+from ..retrieval.results import HEDGES, notices_of, searched_query, term_weights
 from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
 from .quoting.announcing import ends_with_colon
 from .quoting.asked import (
+    asks_for_date,
+    find_dated,
     find_lacking,
-    find_missing_option,
     is_message,
+    read_requirements,
     says_opposite,
-    without_excluded,
 )
 from .quoting.lines import fence_code
 from .quoting.quotes import Quote, quote_units
@@ -118,8 +119,7 @@ def extract_answer(
 ) -> tuple[str, Done]:
     """Return an answer that quotes the passages, or only lists them, and its last event."""
     # Passages have the corrected words, not those that the user typed.
-    question = sources.stages.get("correction", {}).get("query") or sources.query or ""
-    question = without_excluded(question, sources.stages.get("operators", {}).get("excluded", ()))
+    question = searched_query(sources.query or "", sources.stages)
     unknown = sources.unknown_identifiers
     denial = f"The documents do not mention {', '.join(unknown)}." if unknown else ""
     # Sentences that resemble a question about an unknown identifier are off topic. But a pasted
@@ -132,7 +132,7 @@ def extract_answer(
         return "Nothing was found in the documents about this.", done
     known = question
     for name in unknown:
-        known = known.replace(name, " ")
+        known = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", " ", known)
     extracts, share = extract(
         known, passages, current_index(), language.empty, is_strong=sources.match == "strong"
     )
@@ -145,8 +145,7 @@ def extract_answer(
         shown = [passage for passage, _ in extracts]
         text = "\n".join([*said, *(quote.above for _, quote in extracts)])
         headings = "\n".join(heading_of(passage.hit) for passage in shown)
-        lacking = find_missing_option(question, f"{text}\n{headings}")
-        lacking = lacking or find_lacking(question, text)
+        lacking = find_lacking(read_requirements(question), text, headings)
         if is_doubtful or lacking:
             are = f"are these, and none says {lacking}" if lacking else "are"
             said[:0] = [*filter(None, [denial]), f"{hedge} sentences {are}:"]
@@ -204,15 +203,17 @@ def extract(
         held = sum(weight for term, weight in weights.items() if term in terms)
         return held / (sum(weights.values()) or 1.0)
 
-    asks_for_kind = find_lacking(question, "") is not None
+    requirements = read_requirements(question)
+    asks_when = asks_for_date(question)
     best_score = max((passage.hit.score for passage in passages), default=0.0) or 1.0
-    read: list[tuple[NumberedPassage, list[Unit]]] = []
+    read: list[tuple[NumberedPassage, list[Unit], str]] = []
     found: dict[str, _Found] = {}
     for passage in passages:
         heading = terms_of(heading_of(passage.hit))
         rank = (passage.hit.score / best_score) ** 2
         units, own_units = _units_of(passage, index)
-        read.append((passage, units))
+        dated = find_dated(reversed([*passage.hit.headings()])) if asks_when else ""
+        read.append((passage, units, dated))
         said = [terms_of(unit.words) for unit in units]
         whole = [held | terms_of(unit.code_text) for held, unit in zip(said, units, strict=True)]
         quotable = [place for place in range(own_units) if units[place].is_quotable]
@@ -234,7 +235,7 @@ def extract(
             together = coverage(whole[place] | above)
             worth = own + share * (together - own) + OPENING_WORTH / count
             worth *= rank * (OPPOSITE_WORTH if says_opposite(question, unit.words) else 1.0)
-            if asks_for_kind and not find_lacking(question, unit.words):
+            if requirements and not find_lacking(requirements, unit.words, dated):
                 worth *= KIND_WORTH
             # "No." has no terms but those of its question.
             held = whole[place] | (terms_of(unit.question) if unit.is_answer else frozenset())
@@ -243,10 +244,11 @@ def extract(
             )
     chosen = _choose([*found.values()])
     extracts = []
-    for passage, units in read:
+    for passage, units, dated in read:
         picked = [one.unit for one in chosen if one.passage is passage]
-        quotes = quote_units(units, picked, lambda text: coverage(terms_of(text)))
-        extracts += [(passage, quote) for quote in quotes]
+        for quote in quote_units(units, picked, lambda text: coverage(terms_of(text))):
+            extracts.append((passage, quote if quote.label else replace(quote, label=dated)))
+            dated = ""
     return extracts, max((one.share for one in chosen), default=0.0)
 
 

@@ -128,6 +128,12 @@ def notices_of(stages: Mapping[str, dict[str, Any]]) -> list[str]:
     return [details["notice"] for details in stages.values() if "notice" in details]
 
 
+def searched_query(query: str, stages: Mapping[str, dict[str, Any]]) -> str:
+    """Return a query as it was searched for: with corrected words, and without operators."""
+    found = (stages.get(name, {}).get("query") for name in ("correction", "operators"))
+    return next(filter(None, found), query)
+
+
 def rank_hits(index: Index, candidates: Candidates, count: int) -> Iterator[Hit]:
     """Yield all candidates as hits, best first; callers read about `count` of them."""
     lanes = candidates.semantic, candidates.keyword, candidates.rerank

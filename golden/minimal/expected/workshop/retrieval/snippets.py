@@ -16,7 +16,7 @@ from ..index.records import GOES_ON
 from ..index.tokens import Tokenizer
 from .marks import FindWords, word_finder
 from .markup import is_code_file, strip_comments, strip_marks
-from .results import Highlights, Hit, SearchResponse
+from .results import Highlights, Hit, SearchResponse, searched_query
 
 MAX_CHARACTERS, MAX_UNCUT_CHARACTERS = 300, 400  # Slightly longer texts are not cut.
 MAX_REPEATS = 6  # A word that is more frequent in a text does not help to choose a beginning.
@@ -49,8 +49,8 @@ _IMAGE = re.compile(r"!\[[^\[\]]*\](?:\((?:[^()\n]|\([^()\n]*\))*+\)|\[[^\[\]]*\
 def add_snippets(response: SearchResponse, tokenizer: Tokenizer) -> None:
     """Add snippets and highlights to the hits of a response; `tokenizer` is the index's."""
     # Highlight the query that was searched for, which may be a corrected or a completed one.
-    corrected = response.stages.get("correction", {}).get("query")
-    find = word_finder(corrected or response.searched or response.query, tokenizer)
+    query = searched_query(response.searched or response.query, response.stages)
+    find = word_finder(query, tokenizer)
     # Hits of one document share its title and often headings, so the words found there are cached.
     find_above = cache(find)
     for hit in response.hits:

@@ -2,7 +2,12 @@
 
 import pytest
 
-from workshop.chat.quoting.asked import find_lacking, find_missing_option, says_opposite
+from workshop.chat.quoting.asked import (
+    find_dated,
+    find_lacking,
+    read_requirements,
+    says_opposite,
+)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +44,14 @@ from workshop.chat.quoting.asked import find_lacking, find_missing_option, says_
         ("When should I use a tuple?", "Prefer tuples for fixed values.", None),
         ("When was it added?", "Transfers finish in one line when they are added.", "when"),
         ("When was it added?", "It was added in v3.", None),
+        ("When was it added?", "Add pumps. (#53)", "when"),
+        ("When was it added?", "It was added in 1998.", None),
+        ("Since which version does it sort?", "It sorts.", "which version"),
+        ("Since which version does it sort?", "It sorts since version 3.", None),
         ("When did it close?", "It closed after the war.", None),
+        ("How many times must it run?", "It runs more than `max_runs` times.", None),
+        ("Wie viele Pumpen gibt es?", "Es gibt drei Pumpen.", None),
+        ("Combien de pompes y a-t-il ?", "Il y a deux pompes.", None),
         ("When did it close?", "You may march past the closed gate.", "when"),
         ("When did it close?", "It closed in May.", None),
         ("When is a valve closed?", "The valve is closed upon a failure.", None),
@@ -55,12 +67,39 @@ from workshop.chat.quoting.asked import find_lacking, find_missing_option, says_
     ],
 )
 def test_what_no_sentence_says(question: str, said: str, lacking: str | None) -> None:
-    assert find_lacking(question, said) == lacking
+    assert find_lacking(read_requirements(question), said) == lacking
 
 
-def test_options_are_missed_as_they_are_written() -> None:
-    assert find_missing_option("Is `-S` the same as -s?", "Use -s.") == '"-S"'
-    assert find_missing_option("Is it built-in, or well - new?", "It is.") is None
+@pytest.mark.parametrize(
+    ("question", "said", "above", "lacking"),
+    [
+        ("Is `-S` the same as -s?", "Use -s.", "", '"-S"'),
+        ("What does -s do?", "It sorts.", "Option -s", None),
+        ("What does HEAD^2 mean?", "HEAD is the tip.", "", '"HEAD^2"'),
+        ("Is it built-in, or well - new?", "It is.", "", None),
+        ("When was -s added?", "Add -s. (#53)", "", "when"),
+        ("When was -s added?", "Add -s. (#53)", "2.1 (2024-05-01)", None),
+        ("In which version was it added?", "It was added.", "Version 3", None),
+        ("Who can delete it?", "It is deleted.", "Owners", "who"),
+    ],
+)
+def test_headings_may_have_options_and_dates(
+    question: str, said: str, above: str, lacking: str | None
+) -> None:
+    assert find_lacking(read_requirements(question), said, above) == lacking
+
+
+@pytest.mark.parametrize(
+    ("headings", "dated"),
+    [
+        (["Features", "2.1 (2024-05-01)", "Changelog"], "2.1 (2024-05-01)"),
+        (["Pump v2 Release Notes"], "Pump v2 Release Notes"),
+        (["News", "2024"], "2024"),
+        (["3.1 Installation", "Chapter 3"], ""),
+    ],
+)
+def test_headings_with_a_date_or_a_version(headings: list[str], dated: str) -> None:
+    assert find_dated(headings) == dated
 
 
 @pytest.mark.parametrize(

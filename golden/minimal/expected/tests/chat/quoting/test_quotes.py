@@ -143,6 +143,15 @@ def test_a_heading_that_is_a_code_is_quoted_once_with_what_it_has() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("heading", "label"), [("E28", "E28"), ("2.1", "2.1"), ("Chapter 3", ""), ("Step 2", "")]
+)
+def test_numbers_of_chapters_are_no_codes(heading: str, label: str) -> None:
+    units = read_units("The pump took too long to start.", heading)
+    (quote,) = quote_units(units, units, lambda _: 1.0)
+    assert quote.label == label
+
+
 def test_a_name_is_quoted_with_the_code_below_that_has_it() -> None:
     use = "Be there. Add it:\n\n```\npip add pump\n```"
     assert quoted(f"First install `pump`.\n\n{use}", "First") == [

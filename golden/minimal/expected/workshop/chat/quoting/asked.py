@@ -1,8 +1,10 @@
 """Checks that an answer contains what the question asks for: a number, a time, a negation ..."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import dropwhile, takewhile
+from typing import NamedTuple
 
 from ...index.tokens import ENGLISH_STOP_WORDS
 from ...retrieval.opposites import count_denials, opposites_of, words_of
@@ -36,7 +38,11 @@ _HOW_MANY = re.compile(
 _COUNT = (
     r"(?:\d[\d.,]*|all|every|only|unlimited|one|two|three|four|five|six|seven|eight|nine|ten|eleven"
     r"|twelve|dozen|twenty|thirty|forty|fifty|hundred|thousand|million|single|both|none|no|zero"
-    r"|pair|twice|once)"
+    r"|pair|twice|once"
+    r"|eine?[nmrs]?|zwei|drei|vier|f\u00fcnf|sechs|sieben|acht|neun|zehn|elf|zw\u00f6lf|zwanzig"
+    r"|hundert|tausend|alle[nr]?|beiden?|kein\w*|une?|deux|trois|quatre|cinq|sept|huit|neuf|dix"
+    r"|cent|mille|tous|toutes|un[oa]|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|cien|mil"
+    r"|todos|todas|ningun[oa]|tre|quattro|cinque|sei|sette|otto|nove|dieci|tutt[ie])"
 )
 _UNIT = r"(?! ?(?:(?!(?:as|at|by|if|in|is|of|on|or|to)\b)[^\W\d_]{1,2}\b|%|°))"
 _DENIES = re.compile(
@@ -63,9 +69,10 @@ _AMOUNT = re.compile(
     rf"|midnight|noon|an? (?:second|minute|moment|hour|day|week|month|year))\b",
     re.IGNORECASE,
 )
+_VERSION = r"(?:(?:since|in|from|as of) )?(?:what|which) (?:version|release)"
 _WHEN = re.compile(
     r"^\W*(?:since )?(?:when(?! (?:should|do|can|must|may|would|to)\b)|how often"
-    r"|what (?:time|date|year|day))\b",
+    rf"|what (?:time|date|year|day)|{_VERSION})\b",
     re.IGNORECASE,
 )
 _TIME = re.compile(
@@ -74,12 +81,20 @@ _TIME = re.compile(
     rf"|noon|evening|night|week|month|year|season|always|never|now|immediately|{_MONTH})s?\b",
     re.IGNORECASE,
 )
-# "When was it built?" is not answered by "when it rains".
-_WHEN_PAST = re.compile(r"^\W*(?:since )?when (?:was|were|did|has|have|had)\b", re.IGNORECASE)
+# "When was it built?" is not answered by "when it rains", nor by any number.
+_WHEN_PAST = re.compile(
+    rf"^\W*(?:(?:since )?when (?:was|were|did|has|have|had)|{_VERSION})\b", re.IGNORECASE
+)
+_DATE = r"\bv?\d+\.\d|\bv\d|\b(?:1\d|20)\d\d\b"
 _TIME_PAST = re.compile(
-    r"\d|\b(?:before|after|during|since|until|till|ago|yesterday|\w*day|spring|summer|autumn|fall"
-    rf"|winter|night|week|month|year|decade|century|centuries|era|reign|{_MONTH})s?\b",
+    rf"{_DATE}|\b(?:(?:versions?|releases?|in|since|from|until|by|around|circa|about|of) \d|before"
+    r"|after|during|since|until|till|ago|yesterday|\w*day|spring|summer|autumn|fall|winter|night"
+    rf"|week|month|year|decade|century|centuries|era|reign|{_MONTH})s?\b",
     re.IGNORECASE,
+)
+# Not the number of a section: `3.1 Installation`
+_DATED = re.compile(
+    rf"(?!\W*\d{{1,3}}(?:\.\d+)*\.?\s+[^\W\d]).*?(?:{_DATE})", re.IGNORECASE | re.DOTALL
 )
 _WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
 # A name inside a sentence, or a word for people.
@@ -95,9 +110,18 @@ _ANY_EXTREME = re.compile(
     r"|(?:more|less|fewer|\w{3,}er) than (?:any|all|every))\b",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"(?<![^\s`\"'(])--?[A-Za-z][\w-]*")
+# Also `HEAD^2`
+_OPTION = re.compile(r"(?<![^\s`\"'(])(?:--?[A-Za-z][\w-]*|[A-Za-z]\w*[\^~]\d*)")
 _MESSAGE = re.compile(r"\w[\"')\]]*:\s")
 _CITATION = re.compile(r"\[\d{1,3}\]|^[ \t]*\d{1,3}[.)]", re.MULTILINE)
+
+
+class Requirement(NamedTuple):
+    """What a question asks for, in words, and a function that finds it in a text."""
+
+    name: str
+    is_met: Callable[[str], object]
+    may_be_above: bool = False  # Whether a heading may meet it
 
 
 def says_opposite(question: str, text: str) -> bool:
@@ -115,36 +139,56 @@ def is_message(question: str) -> bool:
     return "?" not in question and _MESSAGE.search(question) is not None
 
 
-def without_excluded(question: str, excluded: Iterable[str]) -> str:
-    """Return a question without the words and phrases that it excludes, such as `-steel`."""
-    for text in excluded:
-        marked = rf"(?<!\S)-[\"\u201c\u201e]?{re.escape(text)}(?:[\"\u201c\u201d]|(?![\w-]))"
-        question = re.sub(marked, " ", question)
-    return question
+def read_requirements(question: str) -> tuple[Requirement, ...]:
+    """Return what an answer must contain, such as an option of the question, or a number."""
+    return tuple(_requirements(question))
 
 
-def find_missing_option(question: str, said: str) -> str | None:
-    """Return the first option of the question, such as `--all`, that a text lacks; None if none."""
-    return next((f'"{one}"' for one in _OPTION.findall(question) if one not in said), None)
-
-
-def find_lacking(question: str, said: str) -> str | None:
-    """Return a requirement of the question that no quoted sentence meets; None if all are met."""
+def find_lacking(requirements: Iterable[Requirement], said: str, above: str = "") -> str | None:
+    """Return the first requirement that a text and the headings above it do not meet, or None."""
     said = _CITATION.sub("", said)
-    if _asks_for_denial(question) and not (count_denials(said) or _DENIES_SOMEHOW.search(said)):
-        return '"not"'
-    if (extreme := _EXTREME.search(question)) and not _ANY_EXTREME.search(said):
-        return f'which is "{extreme[0].lower()}"'
-    if (asked := _HOW_MANY.search(question)) and not _counts(asked[1], said):
-        return "how many"
-    if (much := _HOW_MUCH.search(question)) and not _AMOUNT.search(said):
-        return much[0].lower()
-    time = _TIME_PAST if _WHEN_PAST.search(question) else _TIME
-    if _WHEN.search(question) and not time.search(said):
-        return "how often" if "often" in question.lower() else "when"
-    if _WHO.search(question) and not _SOMEBODY.search(said):
-        return "who"
+    for name, is_met, may_be_above in requirements:
+        if not (is_met(said) or (may_be_above and is_met(above))):
+            return name
     return None
+
+
+def _requirements(question: str) -> Iterator[Requirement]:
+    for option in _OPTION.findall(question):
+        yield Requirement(f'"{option}"', partial(_contains, option), may_be_above=True)
+    if _asks_for_denial(question):
+        yield Requirement('"not"', _denies)
+    if extreme := _EXTREME.search(question):
+        yield Requirement(f'which is "{extreme[0].lower()}"', _ANY_EXTREME.search)
+    if asked := _HOW_MANY.search(question):
+        yield Requirement("how many", partial(_counts, asked[1]))
+    if much := _HOW_MUCH.search(question):
+        yield Requirement(much[0].lower(), _AMOUNT.search)
+    if _WHEN.search(question):
+        time = _TIME_PAST if asks_for_date(question) else _TIME
+        asked_as = re.search(r"often|version|release", question.lower())
+        name = {"often": "how often", None: "when"}.get(asked_as and asked_as[0], "which version")
+        yield Requirement(name, time.search, may_be_above=time is _TIME_PAST)
+    if _WHO.search(question):
+        yield Requirement("who", _SOMEBODY.search)
+
+
+def find_dated(headings: Iterable[str]) -> str:
+    """Return the first heading with a date or a version, such as `2.1 (2024-05-01)`; "" if none."""
+    return next(filter(_DATED.match, headings), "")
+
+
+def asks_for_date(question: str) -> bool:
+    """Return whether a question asks when something happened, or in which version."""
+    return _WHEN_PAST.search(question) is not None
+
+
+def _contains(option: str, said: str) -> bool:
+    return option in said
+
+
+def _denies(said: str) -> bool:
+    return count_denials(said) > 0 or _DENIES_SOMEHOW.search(said) is not None
 
 
 def _asks_for_denial(question: str) -> bool:
@@ -159,4 +203,6 @@ def _counts(things: str, said: str) -> bool:
     stems = "|".join(re.escape(word.removesuffix("s")[:4]) for word in words if len(word) > 2)
     before = rf"\b{_COUNT}\b(?:\W+\w+){{0,3}}?\W+(?:{stems})"
     after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,6}}?\W+{_COUNT}\b{_UNIT}"
-    return any(re.search(pattern, said, re.IGNORECASE) for pattern in (before, after))
+    # "More than `max_size` times" names the number by a setting.
+    setting = rf"\b(?:than|least|most|up to) \S*[\w`][._`]\S* (?:{stems})"
+    return any(re.search(pattern, said, re.IGNORECASE) for pattern in (before, after, setting))

@@ -36,7 +36,11 @@ _POINTER = re.compile(
 )
 _STOPPED = re.compile(r"[.!?:;,\u061f\u06d4\u0964\u3002\uff01\uff1a\uff1f][\s*_]*\Z")
 # A heading that its text does not repeat: `28` above "The operation timed out."
-IS_CODE = re.compile(r"[^\W\d]*\W*\d[\d.x-]*")
+IS_CODE = re.compile(
+    r"(?!(?:chapter|section|part|step|appendix|figure|table|page|kapitel|abschnitt|teil|schritt)\b)"
+    r"[^\W\d]*\W*\d[\d.x-]*",
+    re.IGNORECASE,
+)
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
 _ENTRY = re.compile(r"\s*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]+\w")  # `**Speed** 30 feet`
 _PANEL = re.compile(r"\u25b8 (.*[^?\uff1f\u061f])")  # The title of a closed block
