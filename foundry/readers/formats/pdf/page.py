@@ -24,6 +24,7 @@ from foundry.readers.formats.pdf.raised import SMALLER, find_raised, write_raise
 from foundry.readers.formats.pdf.rows import Word, find_rows
 from foundry.readers.formats.pdf.tables import MAX_WORDS, MIN_WORDS, NO_RULES, find_tables
 from foundry.readers.formats.pdf.unseen import are_unseen
+from foundry.readers.formats.pdf.upright import quarters_of, turn
 from foundry.readers.notes import leave_out, note_source
 
 STAMP_CHARS = 60
@@ -50,22 +51,38 @@ _FIRST = re.compile(r"\n *\S")
 class PageReader:
     """Reads one page; its text is closed once its lines have been read.
 
-    `links` are its links to addresses outside the document; `top` and `height` are in points.
+    The page is turned first if most of its text is not upright. `links` are its links to addresses
+    outside the document; `top` and `height` are in points.
     """
 
-    def __init__(self, page: Any, number: int) -> None:
-        self._page = page
+    def __init__(self, document: Any, number: int) -> None:
+        page = document[number - 1]
         self._number = number
+        self._rotation = page.get_rotation()
+        self._characters = Characters(page)
+        quarters = quarters_of(self._characters)
+        self.is_turned = quarters > 0
+        if self._rotation or quarters:
+            self._characters.close()
+            if quarters:
+                turn(page, quarters)
+            page.set_rotation(0)
+            page.close()
+            page = document[number - 1]
+            self._characters = Characters(page)
+        self._rotation -= 90 * quarters
+        self._page = page
         self.links = list(find_links(page))
         self._illegible = 0
-        self._characters = Characters(page)
         self._text = self._read_text()
         self._raised = find_raised(self._text, range(len(self._text)), self._characters)
         self.height = page.get_height() or 1.0
         self._is_normal = is_normalised(self._text.replace(_BREAK, "\n"))
-        # Rotated text has no lines from left to right, or not where they are expected.
-        self._is_upright = page.get_rotation() == 0
-        self.top = page.get_bbox()[3] if self._is_upright else self.height
+        self.top = page.get_bbox()[3]
+
+    def close(self) -> None:
+        """Close the page."""
+        self._page.close()
 
     def lines(self) -> list[Line]:
         """Return the page's lines; the lines of a table become one, with its rows."""
@@ -76,19 +93,18 @@ class PageReader:
         lasts = np.searchsorted(starts, [each.stop for each in written]) - 1
         is_new = np.ones(len(written), bool)
         before, after = ends[lasts[:-1]].T, begins[firsts[1:]].T
-        if self._is_upright:
-            is_new[1:] = ~_go_on(before, after)
+        is_new[1:] = ~_go_on(before, after)
         is_apart = after[0] - before[2] > SPACE * np.maximum(before[1] - before[3], 0.0)
         apart = {written[number].start for number in (np.flatnonzero(is_apart) + 1).tolist()}
         bounds = np.append(np.flatnonzero(is_new), len(written))
         joined = [written[head:after] for head, after in pairwise(bounds.tolist())]
         firsts, lasts = firsts[bounds[:-1]], lasts[bounds[1:] - 1]
         lines = self._lines(joined, apart, begins[firsts], ends[lasts])
-        words = self._words(spans, begins, ends, firsts) if self._is_upright else []
+        words = self._words(spans, begins, ends, firsts)
         self._fill(lines, words)
         write_links(lines, words, self.links, self.top)
         rows = find_rows(words)
-        is_ruled = self._is_upright and len(lines) > 1 and MIN_WORDS <= len(words) <= MAX_WORDS
+        is_ruled = len(lines) > 1 and MIN_WORDS <= len(words) <= MAX_WORDS
         rules = find_rules(self._page, self.top) if is_ruled else NO_RULES
         tables = find_tables(words, rules, rows) if len(lines) > 1 else []
         self._characters.close()
@@ -167,7 +183,8 @@ class PageReader:
         """Render the page as a picture: an array of (height, width, 3), in blue, green and red."""
         points = max(self._page.get_width(), self.height, 1.0)
         scale = min(pictures.MAX_SIDE / points, DPI / 72)
-        return self._page.render(scale=scale, rev_byteorder=False).to_numpy()[:, :, :3]
+        drawn = self._page.render(scale=scale, rotation=self._rotation % 360, rev_byteorder=False)
+        return drawn.to_numpy()[:, :, :3]
 
     def _lines(
         self, joined: Sequence[Sequence[range]], apart: Collection[int], begins: Boxes, ends: Boxes

@@ -49,10 +49,10 @@ _NO_TITLE = re.compile(
 class _Page:
     lines: Sequence[Line] = ()
     links: Sequence[str] = ()
+    top: float | None = None
+    height: float = 1.0
     is_seen: bool = False
     unsure: int = 0
-    top: float = 0.0
-    height: float = 1.0
 
 
 def read(content: bytes, *, ocr: bool = False) -> Reading:
@@ -140,15 +140,14 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
     import pypdfium2
 
     try:
-        page = document[number]
+        reader = PageReader(document, number + 1)
     except pypdfium2.PdfiumError:
         note_damage(f"page {number + 1}")
         return _Page()
     try:
-        reader = PageReader(page, number + 1)
         lines = mend_brackets(reader.lines())
         links = [link.url for link in reader.links]
-        read = _Page(lines, links, top=reader.top, height=reader.height)
+        read = _Page(lines, links, None if reader.is_turned else reader.top, reader.height)
         if not reader.is_picture(lines) or not current_allowance().take() or not ocr:
             return read
         seen = pictures.see(reader.render())
@@ -156,7 +155,7 @@ def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
             read, lines=seen.lines or lines, is_seen=bool(seen.lines), unsure=seen.unsure
         )
     finally:
-        page.close()
+        reader.close()
 
 
 def _read_labels(document: Any, count: int) -> tuple[str, ...]:
@@ -194,10 +193,12 @@ def _place_on(page: _Page, mode: int, numbers: Sequence[float]) -> float:
 
     known = {raw.PDFDEST_VIEW_XYZ: 1, raw.PDFDEST_VIEW_FITH: 0}
     number = known.get(mode, len(numbers))
-    return (page.top - numbers[number]) / page.height if number < len(numbers) else 0.0
+    if page.top is None or number >= len(numbers):
+        return 0.0
+    return (page.top - numbers[number]) / page.height
 
 
 READER = pictures.extend(
-    FileReader("pdf/9", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
+    FileReader("pdf/10", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
     partial(read, ocr=True),
 )
