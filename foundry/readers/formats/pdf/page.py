@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import compress, pairwise
 from typing import Any
 
@@ -16,7 +15,7 @@ from foundry.readers.formats import pictures
 from foundry.readers.formats.pdf.characters import Boxes, Characters
 from foundry.readers.formats.pdf.divided import JOINT
 from foundry.readers.formats.pdf.drawings import find_pictures, find_rules
-from foundry.readers.formats.pdf.forms import Filled, find_filled
+from foundry.readers.formats.pdf.forms import draw_annotations, fill_in, find_filled
 from foundry.readers.formats.pdf.ligatures import UNNAMED
 from foundry.readers.formats.pdf.lines import Line, order, put_in_tables, split_lines
 from foundry.readers.formats.pdf.links import find_links, write_links
@@ -34,8 +33,6 @@ DPI = 200
 """Resolution at which pages are rendered for OCR."""
 SPACE = 0.15
 """Minimum width of a space before or after superscripts, relative to the height of the type."""
-ELSEWHERE = 1_000.0
-"""Penalty in points for a label on the side of a field where labels are unusual."""
 ILLEGIBLE_CHARS = 4
 """Shorter words of unidentified glyphs may be mathematical signs."""
 
@@ -71,8 +68,17 @@ class PageReader:
             page = document[number - 1]
             self._characters = Characters(page)
         self._rotation -= 90 * quarters
-        self._page = page
         self.links = list(find_links(page))
+        self._filled, drawn = find_filled(page, number)
+        for filled in self._filled:
+            note_source(filled.text)
+        if drawn:
+            self._characters.close()
+            draw_annotations(page, drawn)
+            page.close()
+            page = document[number - 1]
+            self._characters = Characters(page)
+        self._page = page
         self._illegible = 0
         self._text = self._read_text()
         self._raised = find_raised(self._text, range(len(self._text)), self._characters)
@@ -101,7 +107,7 @@ class PageReader:
         firsts, lasts = firsts[bounds[:-1]], lasts[bounds[1:] - 1]
         lines = self._lines(joined, apart, begins[firsts], ends[lasts])
         words = self._words(spans, begins, ends, firsts)
-        self._fill(lines, words)
+        fill_in(lines, words, self._filled, self.top, self.height)
         write_links(lines, words, self.links, self.top)
         rows = find_rows(words)
         is_ruled = len(lines) > 1 and MIN_WORDS <= len(words) <= MAX_WORDS
@@ -251,31 +257,6 @@ class PageReader:
         last = words[MAX_WORDS].line if len(words) > MAX_WORDS else len(firsts)
         return [word for word in words if word.line <= last] if last < len(firsts) else words
 
-    def _fill(self, lines: list[Line], words: list[Word]) -> None:
-        """Insert the values of the page's fields next to their labels."""
-        for filled in find_filled(self._page, self._number):
-            note_source(filled.text)
-            top, bottom = self.top - filled.top, self.top - filled.bottom
-            middle = (top + bottom) / 2
-            beside = [word for word in words if word.top < middle < word.bottom]
-            near = min(beside, key=lambda word: _distance(word, filled), default=None)
-            if near is None:
-                words.append(Word(filled.text, filled.left, filled.right, top, bottom, len(lines)))
-                size = lines[-1].size if lines else bottom - top
-                top, bottom = (each / self.height for each in (top, bottom))
-                lines.append(Line(filled.text, size, max(top, 0.0), min(bottom, 1.0)))
-                continue
-            if filled.is_box and 0 <= near.left - filled.right < near.bottom - near.top:
-                # In a table, a field's label must be in the same cell as the field.
-                words.remove(near)
-                words.append(replace(near, text=f"{filled.text} {near.text}", left=filled.left))
-            else:
-                left, right = filled.left, filled.right
-                words.append(Word(filled.text, left, right, top, bottom, near.line))
-            members = sorted((w for w in words if w.line == near.line), key=lambda w: w.left)
-            text = " ".join(member.text for member in members)
-            lines[near.line] = replace(lines[near.line], text=text)
-
 
 def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return a text with spaces in these ranges."""
@@ -299,13 +280,3 @@ def _go_on(before: Boxes, after: Boxes) -> NDArray[np.bool_]:
     is_next = (-0.2 * high < gap) & (gap < 0.5 * high)
     is_raised: NDArray[np.bool_] = (low < SMALLER * high) & (2 * overlap > low) & is_next
     return is_raised
-
-
-def _distance(word: Word, filled: Filled) -> float:
-    """Return a word's distance from a field, increased if the word is not where labels are.
-
-    Labels are left of fields, but right of checkboxes.
-    """
-    after, before = word.left - filled.right, filled.left - word.right
-    is_behind = after >= before
-    return max(after, before) + (ELSEWHERE if is_behind != filled.is_box else 0.0)
