@@ -22,6 +22,7 @@ from foundry.readers.formats.pdf.links import find_links, write_links
 from foundry.readers.formats.pdf.raised import SMALLER, find_raised, write_raised
 from foundry.readers.formats.pdf.rows import Word, find_rows
 from foundry.readers.formats.pdf.tables import MAX_WORDS, MIN_WORDS, NO_RULES, find_tables
+from foundry.readers.formats.pdf.undrawn import leave_out_undrawn
 from foundry.readers.formats.pdf.unseen import are_unseen
 from foundry.readers.formats.pdf.upright import quarters_of, turn
 from foundry.readers.notes import leave_out, note_source
@@ -49,10 +50,11 @@ class PageReader:
     """Reads one page; its text is closed once its lines have been read.
 
     The page is turned first if most of its text is not upright. `links` are its links to addresses
-    outside the document; `top` and `height` are in points.
+    outside the document; `top` and `height` are in points. `with_layers` is whether the document
+    may have layers that are off.
     """
 
-    def __init__(self, document: Any, number: int) -> None:
+    def __init__(self, document: Any, number: int, *, with_layers: bool = False) -> None:
         page = document[number - 1]
         self._number = number
         self._rotation = page.get_rotation()
@@ -77,6 +79,9 @@ class PageReader:
             draw_annotations(page, drawn)
             page.close()
             page = document[number - 1]
+            self._characters = Characters(page)
+        if leave_out_undrawn(page, number, with_layers=with_layers):
+            self._characters.close()
             self._characters = Characters(page)
         self._page = page
         self._illegible = 0

@@ -26,7 +26,7 @@ from foundry.readers.formats.pdf.ligatures import name_ligatures
 from foundry.readers.formats.pdf.lines import Line
 from foundry.readers.formats.pdf.page import PageReader
 from foundry.readers.formats.pdf.running import drop_running_lines
-from foundry.readers.formats.pdf.streams import find_damaged_streams
+from foundry.readers.formats.pdf.streams import find_damaged_streams, may_have_layers
 from foundry.readers.notes import note_damage
 
 MAX_PAGES = 20_000
@@ -74,7 +74,10 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     count = len(document)
     if count > MAX_PAGES:
         raise UnreadableError(Reason.TOO_MANY_PAGES, f"{count}, the limit is {MAX_PAGES}")
-    pages = [_read_page(document, number, ocr=ocr) for number in range(count)]
+    with_layers = may_have_layers(content)
+    pages = [
+        _read_page(document, number, ocr=ocr, with_layers=with_layers) for number in range(count)
+    ]
     if document.get_formtype() == raw.FORMTYPE_XFA_FULL and _is_hint(pages):
         raise UnreadableError(Reason.NEEDS_ADOBE_READER)
     damaged = [f"object {name}" for name in find_damaged_streams(content)]
@@ -136,11 +139,11 @@ def _read_attachments(document: Any) -> Iterator[str]:
             yield normalise_line(name, MAX_NAME_CHARS) or "unnamed"
 
 
-def _read_page(document: Any, number: int, *, ocr: bool) -> _Page:
+def _read_page(document: Any, number: int, *, ocr: bool, with_layers: bool) -> _Page:
     import pypdfium2
 
     try:
-        reader = PageReader(document, number + 1)
+        reader = PageReader(document, number + 1, with_layers=with_layers)
     except pypdfium2.PdfiumError:
         note_damage(f"page {number + 1}")
         return _Page()

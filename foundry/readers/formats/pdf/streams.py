@@ -1,8 +1,12 @@
-"""Finds damaged streams of a PDF. PDFium reads them up to the damage, without an error."""
+"""Looks into the bytes of a PDF: for damaged streams, and for layers.
+
+PDFium reads damaged streams up to the damage, without an error.
+"""
 
 import re
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 
 import numpy as np
 
@@ -46,6 +50,30 @@ def find_damaged_streams(content: bytes) -> Iterator[str]:
             yield number[1].decode()
         if allowed <= 0:
             return
+
+
+def may_have_layers(content: bytes) -> bool:
+    """Return whether a file declares layers, as far as its objects can be looked into."""
+    if b"/OCProperties" in content:
+        return True
+    if b"/ObjStm" not in content:
+        return False
+    if b"/Encrypt" in content:
+        return True
+    allowed = SMALL_BYTES
+    for stream in _STREAM.finditer(content):
+        dictionary = content[max(stream.start() - _DICTIONARY_BYTES, 0) : stream.start()]
+        if b"/ObjStm" not in dictionary.rpartition(b"obj")[2]:
+            continue
+        unpacker = zlib.decompressobj()
+        with suppress(zlib.error):
+            objects = unpacker.decompress(memoryview(content)[stream.end() :], allowed)
+            allowed -= len(objects)
+            if b"/OCProperties" in objects:
+                return True
+        if allowed <= 0:
+            return True
+    return False
 
 
 def _unpack(data: memoryview, allowed: int) -> tuple[bool, int]:

@@ -13,8 +13,9 @@ MAX_TILT = 5.0
 
 def quarters_of(characters: Characters) -> int:
     """Return how many quarter turns clockwise make most of the text upright; 0 if unclear."""
-    places = [place for place, sign in enumerate(characters.text) if not sign.isspace()]
-    sample = places[:: max(len(places) // SAMPLES, 1)]
+    text = characters.text
+    step = max(len(text) // SAMPLES, 1)
+    sample = [place for place in range(0, len(text), step) if not text[place].isspace()]
     found = Counter[int]()
     for _, angle in characters.types(sample):
         turns = round(angle / 90)
