@@ -435,14 +435,17 @@ def make_built(
     return make
 
 
-@pytest.mark.parametrize("key", CHANGES)
-def test_a_changed_key_changes_the_hash_or_is_exempt(key: str, make_project: MakeProject) -> None:
-    project = make_project(FILES, config=CHANGES[key][0])
-    before = load_config(project.root)
-    apply(key, project)
-    after = load_config(project.root)
-    assert before != after
-    assert (hash_config(before) != hash_config(after)) is CHANGES[key][2]
+def test_a_changed_key_changes_the_hash_or_is_exempt(make_project: MakeProject) -> None:
+    project = make_project(FILES)
+    wrong = []
+    for key, (config, _, is_hashed) in CHANGES.items():
+        (project.root / "foundry.toml").write_text(config, encoding="utf-8")
+        before = load_config(project.root)
+        apply(key, project)
+        after = load_config(project.root)
+        if before == after or (hash_config(before) != hash_config(after)) is not is_hashed:
+            wrong.append(key)
+    assert wrong == []
 
 
 def resolved_places(kind: Any, path: str = "") -> Iterator[str]:
