@@ -90,31 +90,27 @@ def opened_embedder(
 
 
 @pytest.mark.parametrize(
-    ("query", "overlap", "count", "language", "encoder", "reason"),
+    ("query", "overlap", "count", "encoder", "reason"),
     [
-        ("auto", MINIMUM_OVERLAP, 100, "english", "distilled", "reaches 0.7"),
-        ("auto", MINIMUM_OVERLAP - 0.01, 100, "english", "same", "is below 0.7"),
-        ("auto", MINIMUM_OVERLAP, 100, "german", "distilled", "reaches 0.7"),
-        ("auto", MINIMUM_OVERLAP - 0.01, 100, "german", "same", "is below 0.7"),
-        ("auto", 0.0, 3, "english", "distilled", "too small"),
-        ("auto", None, 100, "english", "distilled", "too small"),
-        ("distilled", 0.0, 100, "english", "distilled", "foundry.toml"),
-        ("distilled", 0.0, 3, "english", "distilled", "foundry.toml"),
-        ("same", 1.0, 100, "english", "same", "foundry.toml"),
+        ("auto", MINIMUM_OVERLAP, 100, "distilled", "reaches 0.7"),
+        ("auto", MINIMUM_OVERLAP - 0.01, 100, "same", "is below 0.7"),
+        ("auto", 0.0, 3, "distilled", "too small"),
+        ("auto", None, 100, "distilled", "too small"),
+        ("distilled", 0.0, 3, "distilled", "foundry.toml"),
+        ("same", 1.0, 100, "same", "foundry.toml"),
     ],
 )
 def test_gate_decides_by_overlap(
     query: str,
     overlap: float | None,
     count: int,
-    language: str,
     encoder: str,
     reason: str,
     service: FakeService,
     tmp_path: Path,
 ) -> None:
     chunks = make_chunks(count)
-    with opened_embedder(options_of(service, query), tmp_path, language) as embedder:
+    with opened_embedder(options_of(service, query), tmp_path) as embedder:
         embedder.embed_documents([""] * count, [chunk.text for chunk in chunks])
         made = embedder.make_query_encoder(lambda: chunks, lambda *_: overlap)
         vectors = made.encode(["valve pump", ""])
@@ -127,8 +123,7 @@ def test_gate_decides_by_overlap(
         assert made.figures.overlap_at_10 == overlap
         assert made.figures.agreement is not None
         assert 0 < made.figures.taught <= 500
-    with_table = encoder == "distilled" and language == "english"
-    assert contract.dimensions == (64 + TABLE.dimensions if with_table else 64)
+    assert contract.dimensions == (64 + TABLE.dimensions if encoder == "distilled" else 64)
     assert vectors.shape == (2, contract.dimensions)
     assert np.linalg.norm(vectors[0]) == pytest.approx(1, abs=1e-5)
     assert not vectors[1].any()
@@ -199,7 +194,9 @@ def test_split_text_has_the_models_mean_and_one_table_vector(
     assert found == pytest.approx(unit_rows(np.hstack([mean, by_table("", text)]))[0], abs=1e-6)
 
 
-def test_manifest_records_the_contract(make_project: MakeProject, service: FakeService) -> None:
+def test_manifest_records_the_contract_which_a_second_build_keeps(
+    make_project: MakeProject, service: FakeService
+) -> None:
     project = project_of(make_project, service, 'query = "distilled"\nquery_prefix = "q: "')
     project.succeed("build", "--quiet")
     dense = dense_of(project)
@@ -214,12 +211,6 @@ def test_manifest_records_the_contract(make_project: MakeProject, service: FakeS
     for path in project.root.rglob("*"):
         assert not path.is_file() or KEY.encode() not in path.read_bytes(), path
 
-
-def test_second_build_requests_nothing_and_changes_nothing(
-    make_project: MakeProject, service: FakeService
-) -> None:
-    project = project_of(make_project, service, 'query = "distilled"')
-    project.succeed("build", "--quiet")
     version = project.index
     paid = sum(service.answered.values())
     result = project.succeed("build", "--quiet")
