@@ -202,23 +202,7 @@ def test_rejected_texts_do_not_stop_the_others(tmp_path: Path) -> None:
             assert paid(service) == dict.fromkeys(bad, 1)
 
 
-LIES: list[Fault] = [
-    "html",
-    "not json",
-    "empty",
-    "short",
-    "long",
-    "duplicate index",
-    "nan",
-    "infinite",
-    "null",
-    "zero",
-    "strings",
-    "base64 that is none",
-]
-
-
-@pytest.mark.parametrize(("lie", "begins"), [("nan", 0), *((lie, 2) for lie in LIES)])
+@pytest.mark.parametrize(("lie", "begins"), [("nan", 0), ("nan", 2), ("html", 2), ("short", 2)])
 def test_service_with_only_wrong_replies_stops_the_build(
     lie: Fault, begins: int, tmp_path: Path
 ) -> None:
