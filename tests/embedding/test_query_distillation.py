@@ -54,6 +54,7 @@ def test_the_encoder_agrees_with_the_model(english: DistilledQueries) -> None:
     assert english.agreement > 0.85
     assert cosine(english, "pressure of the oil pump") > 0.6
     assert english.encode(["pump"]).shape == (1, DIMENSIONS)
+    assert not english.encode(["давление масло"]).any()
 
 
 def test_held_out_texts_are_queries_with_both_vectors(english: DistilledQueries) -> None:
@@ -105,18 +106,14 @@ def test_epochs_are_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "end", "query", "foreign"),
-    [
-        (RUSSIAN, ". ", "давление масло", "oil pressure"),
-        (CHINESE, "。", "水泵压力", "oil pressure"),
-        (ENGLISH, ". ", "oil pressure", "давление масло"),
-    ],
+    ("language", "end", "query"),
+    [(RUSSIAN, ". ", "давление масло"), (CHINESE, "。", "水泵压力")],
 )
-def test_other_scripts(language: Sequence[str], end: str, query: str, foreign: str) -> None:
+def test_other_scripts(language: Sequence[str], end: str, query: str) -> None:
     distilled = distil(make_corpus(language, end=end))
     assert distilled.agreement > 0.6
     assert cosine(distilled, query) > 0.5
-    assert not distilled.encode([foreign]).any()
+    assert not distilled.encode(["oil pressure"]).any()
 
 
 HARD_QUERIES = [
@@ -141,18 +138,22 @@ HARD_QUERIES = [
 ]
 
 
-@pytest.mark.parametrize("query", HARD_QUERIES)
-def test_any_query_gives_a_unit_vector_or_none(english: DistilledQueries, query: str) -> None:
-    (vector,) = english.encode([query])
-    assert vector.shape == (DIMENSIONS,)
-    length = float(np.linalg.norm(vector))
-    assert length == 0 or length == pytest.approx(1, abs=1e-5)
+def test_any_query_gives_a_unit_vector_or_none(english: DistilledQueries) -> None:
+    for query in HARD_QUERIES:
+        check_unit(english, query)
 
 
 @pytest.mark.slow
 @given(query=st.text(max_size=300))
 def test_random_queries_too(english: DistilledQueries, query: str) -> None:
-    test_any_query_gives_a_unit_vector_or_none(english, query)
+    check_unit(english, query)
+
+
+def check_unit(english: DistilledQueries, query: str) -> None:
+    (vector,) = english.encode([query])
+    assert vector.shape == (DIMENSIONS,)
+    length = float(np.linalg.norm(vector))
+    assert length == 0 or length == pytest.approx(1, abs=1e-5), query
 
 
 def test_a_typo_stays_near(english: DistilledQueries) -> None:
