@@ -40,9 +40,8 @@ CANONICAL = {
 }
 
 
-@pytest.mark.parametrize("written", CANONICAL)
-def test_urls_have_a_canonical_form(written: str) -> None:
-    assert str(parse_url(written)) == CANONICAL[written]
+def test_urls_have_a_canonical_form() -> None:
+    assert {written: str(parse_url(written)) for written in CANONICAL} == CANONICAL
 
 
 REFUSED = {
@@ -97,11 +96,11 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("written", REFUSED, ids=lambda written: ascii(written[:40]))
-def test_invalid_urls_are_refused(written: str) -> None:
-    with pytest.raises(UrlError) as caught:
-        parse_url(written)
-    assert caught.value.reason == REFUSED[written]
+def test_invalid_urls_are_refused() -> None:
+    for written, reason in REFUSED.items():
+        with pytest.raises(UrlError) as caught:
+            parse_url(written)
+        assert caught.value.reason == reason, written
 
 
 def test_password_is_not_repeated() -> None:
