@@ -29,13 +29,17 @@ RAW = RawDocument("manual", "pumps.md", "pumps.md", TEXT)
 SPAN = {"start": 0, "end": 1, "line_start": 1, "line_end": 1}
 
 
-@pytest.fixture(scope="module", params=[0, 256], ids=["without vectors", "with vectors"])
-def recipe(request: pytest.FixtureRequest) -> Recipe:
-    return Recipe("english", ChunkingSection(), {"title": 2, "headings": 3}, request.param)
+@pytest.fixture(scope="module")
+def recipe() -> Recipe:
+    return Recipe("english", ChunkingSection(), {"title": 2, "headings": 3}, 256)
 
 
 @pytest.fixture(scope="module")
 def prepared(recipe: Recipe) -> PreparedDocument:
+    return prepare(recipe)
+
+
+def prepare(recipe: Recipe) -> PreparedDocument:
     result = Preparer(recipe).prepare(RAW)
     assert isinstance(result, PreparedDocument)
     assert len(result.chunks) > 1
@@ -47,7 +51,10 @@ def signature_of(prepared: PreparedDocument) -> bytes:
     return Signature.of(prepared.document, blocks).to_bytes()
 
 
-def test_a_document_survives_serialisation(prepared: PreparedDocument, recipe: Recipe) -> None:
+@pytest.mark.parametrize("dimensions", [0, 256])
+def test_a_document_survives_serialisation(recipe: Recipe, dimensions: int) -> None:
+    recipe = replace(recipe, dimensions=dimensions)
+    prepared = prepare(recipe)
     content = encode(prepared)
     for found in (decode(content), check_answer(content, RAW, recipe)):
         assert isinstance(found, StoredDocument)
