@@ -58,11 +58,20 @@ def change(module: Path) -> None:
     module.write_text(module.read_text(encoding="utf-8") + "\n# Changed.\n", encoding="utf-8")
 
 
-def test_a_changed_module_invalidates_all_documents(built: Project, installed: Path) -> None:
+def test_changes_that_invalidate_all_documents(
+    built: Project, installed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (installed / "__init__.py").write_text('__version__ = "99.0"\n', encoding="utf-8")
+    assert read_by_build(built) == 0, "a new version alone"
     for module in ("runtime/index/tokens.py", "chunking/blocks.py", "readers/decoding.py"):
         change(installed / module)
         assert read_by_build(built) == 2, module
         assert read_by_build(built) == 0, module
+    libraries = programs._libraries()
+    assert "uvicorn" not in libraries
+    monkeypatch.setattr(programs, "_libraries", lambda: {**libraries, "mdurl": "99.0"})
+    assert read_by_build(built) == 2
+    assert read_by_build(built) == 0
 
 
 def test_a_changed_reader_invalidates_only_its_formats(
@@ -113,23 +122,6 @@ def test_every_reader_has_a_hash_over_its_own_module() -> None:
         assert len(reader_hashes()[reader.version]) == 64
         own = {programs._file_of(each, files) for each in programs._functions(reader)}
         assert any(name.startswith("readers/") for name in own), reader.version
-
-
-def test_a_new_version_of_foundry_alone_invalidates_nothing(
-    built: Project, installed: Path
-) -> None:
-    (installed / "__init__.py").write_text('__version__ = "99.0"\n', encoding="utf-8")
-    assert read_by_build(built) == 0
-
-
-def test_another_version_of_a_library_invalidates_documents(
-    built: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    libraries = programs._libraries()
-    assert "uvicorn" not in libraries
-    monkeypatch.setattr(programs, "_libraries", lambda: {**libraries, "mdurl": "99.0"})
-    assert read_by_build(built) == 2
-    assert read_by_build(built) == 0
 
 
 def test_libraries_of_readers_are_found() -> None:
