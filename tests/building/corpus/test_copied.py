@@ -171,21 +171,14 @@ def damage(file: Path) -> None:
     file.write_bytes(content)
 
 
-@pytest.mark.parametrize("name", ["postings.counts.npy", "inputs.npy", "handover.json"])
-def test_damaged_handovers_are_not_used(
-    name: str, built: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    damage(built.root / ".foundry" / "handover" / name)
-    apply(built, ("write", 4, 2))
-    assert loaded_by_a_build(built, monkeypatch) == COUNT
-
-
-def test_nothing_is_copied_from_a_damaged_index(
+def test_nothing_is_copied_from_a_damaged_handover_or_index(
     built: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    damage(built.index / "postings.chunks.npy")
-    apply(built, ("write", 4, 2))
-    assert loaded_by_a_build(built, monkeypatch) == COUNT
+    for variant, name in enumerate(("postings.counts.npy", "inputs.npy", "handover.json", "")):
+        handover = built.root / ".foundry" / "handover"
+        damage(handover / name if name else built.index / "postings.chunks.npy")
+        apply(built, ("write", 4, variant + 1))
+        assert loaded_by_a_build(built, monkeypatch) == COUNT, name
 
 
 @given(st.lists(st.integers(0, 20), max_size=9))
