@@ -252,7 +252,7 @@ def test_init_for_an_unreachable_website(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_five_hundred_pages_with_every_failure_are_counted(
+def test_pages_with_every_failure_are_counted(
     site: Site, make_project: MakeProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The site has every kind of failure at once, and all numbers are known beforehand."""
@@ -264,9 +264,9 @@ def test_five_hundred_pages_with_every_failure_are_counted(
         return exchange(network, url, *more, seconds=seconds, **options)
 
     monkeypatch.setattr("foundry.fetching.fetcher.exchange", hurry)
-    pages = [f"/p{n:03}" for n in range(460)]
+    pages = [f"/p{n:03}" for n in range(100)]
     site.routes |= {
-        path: page(f"Page {path}", pages[(7 * n + 1) % 460]) for n, path in enumerate(pages)
+        path: page(f"Page {path}", pages[(7 * n + 1) % 100]) for n, path in enumerate(pages)
     }
     redirects = {f"/r{n}": redirect(pages[n]) for n in range(10)}
     loops: dict[str, Route] = {f"/l{n}": redirect(f"/l{(n + 1) % 4}") for n in range(4)}
@@ -288,7 +288,7 @@ def test_five_hundred_pages_with_every_failure_are_counted(
     missing = [f"/m{n}" for n in range(16)]
     site.routes |= {**redirects, **loops, **troubles}
     entries = [*pages, *redirects, *loops, *troubles, *missing]
-    assert len(entries) == 499
+    assert len(entries) == 139
     index = "".join(f"<sitemap><loc>{site.url}/map{n}.xml</loc></sitemap>" for n in (0, 1, 2))
     index += f"<sitemap><loc>{site.url}/map.xml</loc></sitemap>"
     site.routes["/map.xml"] = text(f"<sitemapindex>{index}</sitemapindex>", "text/xml")
@@ -296,14 +296,14 @@ def test_five_hundred_pages_with_every_failure_are_counted(
         listed = "".join(f"<url><loc>{entry}</loc></url>" for entry in entries[number::3])
         site.routes[f"/map{number}.xml"] = text(f"<urlset>{listed}</urlset>", "text/xml")
     site.routes["/robots.txt"] = text("User-agent: *\nDisallow: /secret\n")
-    lines = ("min_coverage = 0.9", "max_bytes = 200000", "timeout_seconds = 600.0")
+    lines = ("min_coverage = 0.7", "max_bytes = 200000", "timeout_seconds = 600.0")
     project = make_project({}, config=config_of(site, *lines, kind="sitemap", url="/map.xml"))
     first = build(project, site)
-    assert first["documents"] == 461
+    assert first["documents"] == 101
     report = json.loads((project.index / "report.json").read_bytes())
     assert report["coverage"]["web"] == {
-        "found": 500,
-        "pages": 461,
+        "found": 140,
+        "pages": 101,
         "markdown": 0,
         "refused": {
             "disallowed by robots.txt": 1,
@@ -320,10 +320,10 @@ def test_five_hundred_pages_with_every_failure_are_counted(
             "status 404": 16,
             "too slow": 1,
         },
-        "coverage": round(461 / 489, 4),
+        "coverage": round(101 / 129, 4),
     }
     second = build(project, site)
     changes = second["changes"]
     assert isinstance(changes, dict)
-    assert changes["web"] == {"web": {"fetched": 0, "unchanged": 461}}
+    assert changes["web"] == {"web": {"fetched": 0, "unchanged": 101}}
     assert second["unchanged"]
