@@ -298,23 +298,18 @@ def test_export_without_questions_has_no_command_for_them(built: Project) -> Non
     assert "invalid choice: 'eval'" in refused.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--tolerance", "x"],
-        ["--tolerance", "nan"],
-        ["--tolerance", "-0.1"],
-        ["--mode", "x"],
-        ["--questions", "none.jsonl"],
-        ["--min", "hit@2=0.5"],
-        ["--min", "hit@1=nan"],
-    ],
-)
-def test_invalid_options_of_the_servers_eval(arguments: list[str], prepared: Project) -> None:
-    done = ask_export(prepared.root / "dist" / "notes", *arguments)
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert "_tolerance" not in done.stderr
+def test_invalid_options_of_the_servers_eval(prepared: Project) -> None:
+    for option, values in {
+        "--tolerance": ("x", "nan", "-0.1"),
+        "--mode": ("x",),
+        "--questions": ("none.jsonl",),
+        "--min": ("hit@2=0.5", "hit@1=nan"),
+    }.items():
+        for value in values:
+            done = ask_export(prepared.root / "dist" / "notes", option, value)
+            assert done.returncode == 2, (option, value)
+            assert "Traceback" not in done.stderr
+            assert "_tolerance" not in done.stderr
 
 
 def test_explain_agrees_with_json(prepared: Project) -> None:
