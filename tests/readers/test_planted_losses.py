@@ -257,32 +257,28 @@ def plant(monkeypatch: pytest.MonkeyPatch, lose: Lose) -> None:
         monkeypatch.setattr(readers, name, lambda raw, choose=choose: losing(choose(raw)))
 
 
-@pytest.mark.parametrize("said", SAID)
 @pytest.mark.parametrize("path", WRITERS)
-def test_loss_of_text_in_one_place_is_noticed(
-    path: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loss_of_text_in_any_place_is_noticed(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     lost: Counter[str] = Counter()
+    # A document without any text would be skipped.
+    for said in (" ".join(SAID[:4]), " ".join(SAID[4:])):
 
-    def lose(text: str) -> str:
-        for word in said.split():
-            lost[word] += text.count(word)
-            text = text.replace(word, " " * len(word))
-        return text
+        def lose(text: str, said: str = said) -> str:
+            for word in said.split():
+                lost[word] += text.count(word)
+                text = text.replace(word, " " * len(word))
+            return text
 
-    plant(monkeypatch, lose)
-    unaccounted = read_written(path).reading.unaccounted
-    # Numbers in sheets can be shown in any format, so only words are checked.
-    known = {*count_words(said)} - ({"17"} if path == "a.xlsx" else set())
-    assert lost.total() >= len(known)
-    assert {*unaccounted} == known
+        with monkeypatch.context() as patch:
+            plant(patch, lose)
+            unaccounted = read_written(path).reading.unaccounted
+        # Numbers in sheets can be shown in any format, so only words are checked.
+        assert {*unaccounted} == {*count_words(said)} - ({"17"} if path == "a.xlsx" else set())
+    assert all(lost.values())
 
 
-@pytest.mark.parametrize("every", [2, 10])
 @pytest.mark.parametrize("path", ["a.md", "a.html", "a.rst", "a.adoc", "a.tex", "a.org"])
-def test_loss_of_paragraphs_is_noticed(
-    path: str, every: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loss_of_paragraphs_is_noticed(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     paragraphs = [f"Paragraph {number} speaks of item{number}." for number in range(40)]
     joint = "</p><p>" if path == "a.html" else "\n\n"
     source = joint.join(paragraphs)
@@ -290,7 +286,7 @@ def test_loss_of_paragraphs_is_noticed(
     def lose(text: str) -> str:
         parts = text.split("\n\n")
         return "\n\n".join(
-            part if place % every else " " * len(part) for place, part in enumerate(parts, 1)
+            part if place % 2 else " " * len(part) for place, part in enumerate(parts, 1)
         )
 
     plant(monkeypatch, lose)
