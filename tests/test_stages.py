@@ -259,7 +259,7 @@ def test_filters_of_this_index_are_described_and_others_refused(
     assert len(server.search_hybrid("pump", filters={"team": "core"}).hits) == 1
 
 
-def test_a_filter_that_one_in_a_thousand_passes_loses_nothing(
+def test_a_filter_that_very_few_pass_loses_nothing(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     """The few that pass are all ranked, however many others rank before them."""
@@ -267,8 +267,8 @@ def test_a_filter_that_one_in_a_thousand_passes_loses_nothing(
     rng = np.random.default_rng(7)
     vocabulary = [f"{a}{b}" for a in ("pump", "seal", "valve", "gas", "air") for b in "abcdefghij"]
     corpus = []
-    for number in range(3000):
-        kept = number % 1000 == 0
+    for number in range(1200):
+        kept = number % 400 == 0
         text = "a pump among others " if kept else "pump " * 5
         text += " ".join(rng.choice(vocabulary, 6))
         corpus.append(Note("note", (text,), metadata={"team": "core"} if kept else {}))
@@ -277,4 +277,4 @@ def test_a_filter_that_one_in_a_thousand_passes_loses_nothing(
         chosen = {"team": "core"}
         for mode in ("hybrid", "semantic", "keyword"):
             hits = package.search_hybrid("pump", 10, mode=mode, filters=chosen).hits
-            assert {hit.document_id for hit in hits} == {"d0", "d1000", "d2000"}, mode
+            assert {hit.document_id for hit in hits} == {"d0", "d400", "d800"}, mode
