@@ -110,7 +110,7 @@ def test_long_words_are_not_kept_in_memory(look_up: Callable[[str], object], len
 
 def test_the_cache_of_a_tokenizer_is_bounded() -> None:
     tokenizer = Tokenizer("none")
-    # 8,192 entries take less than 3 MB, and all of them would take 6.5 MB.
-    with little_is_kept(4_500_000):
-        for number in range(20_000):
+    # 8,192 entries take less than 3 MB, and all of them would take 4.1 MB.
+    with little_is_kept(3_200_000):
+        for number in range(12_000):
             tokenizer.tokenize(f"word{number}")
