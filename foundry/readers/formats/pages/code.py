@@ -13,7 +13,7 @@ from foundry.readers.formats.pages.tree import children
 IsLeftOut = Callable[[LexborNode, Attributes], bool]
 
 _LANGUAGE = re.compile(
-    r"(?:^|\s)(?:language|lang|highlight-source|highlight|sourceCode|brush:)"
+    r"(?:^|\s)(?:language|lang|highlight-source|highlight(?!\s+highlight)|sourceCode|brush:)"
     r"(?: number(?:Source|Lines))?[-: ]?([\w+#.-]+)"
 )
 _CODE_LINE = re.compile(
@@ -35,7 +35,8 @@ def code_block(node: LexborNode, is_left_out: IsLeftOut) -> list[Block]:
     language = ""
     for owner in owners:
         own = owner.attributes
-        found = _LANGUAGE.search(own.get("class") or "")
+        parameters = own.get("data-syntaxhighlighter-params") or ""  # Confluence
+        found = _LANGUAGE.search(f"{own.get('class') or ''} {parameters}")
         language = (
             language
             or own.get("data-lang")

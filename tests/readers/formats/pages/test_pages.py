@@ -619,3 +619,18 @@ def test_text_for_printing_is_left_out() -> None:
     with taking_notes() as notes:
         assert "Contents" not in text_of("<div class='onlyprint'><h2>Contents</h2></div><p>x</p>")
     assert [each.reason for each in notes.left_out] == [Omission.HIDDEN]
+
+
+@pytest.mark.parametrize(
+    ("markup", "language"),
+    [
+        ("<div class='highlight highlight-source-shell'><pre>ls</pre></div>", "shell"),
+        (
+            "<div class='sourceCode'><pre class='sourceCode numberSource bash'>ls</pre></div>",
+            "bash",
+        ),
+        ("<pre data-syntaxhighlighter-params='brush: py; gutter: false'>ls</pre>", "py"),
+    ],
+)
+def test_languages_of_code(markup: str, language: str) -> None:
+    assert text_of(markup) == f"```{language}\nls\n```"
