@@ -23,7 +23,6 @@ from foundry.readers.formats import (
     structured,
     subtitles,
     timed_text,
-    wikitext,
 )
 from foundry.readers.formats.asciidoc import reader as asciidoc
 from foundry.readers.formats.latex import reader as latex
@@ -38,6 +37,7 @@ from foundry.readers.formats.rtf import reader as rtf
 from foundry.readers.formats.sheets import delimited, workbook
 from foundry.readers.formats.sheets import old as old_sheets
 from foundry.readers.formats.slides import reader as slides
+from foundry.readers.formats.wikitext import reader as wikitext
 from foundry.readers.formats.word import reader as word
 from foundry.readers.formats.xml import reader as xml
 from foundry.readers.sniffing import PICTURES, binary_kind, document_kind, is_html

@@ -46,7 +46,15 @@ def read_page(text: str, sandbox: Sandbox, path: str = "page.wiki") -> Document:
         ("in {{lang|de|Köln}}", "in Köln"),
         ("{{convert|40|l}} a minute", "40 l a minute"),
         ("Late.{{citation needed|date=May 2020}}", "Late."),
-        ("{{quote|text=So it is.|author=J}}", "So it is."),
+        ("{{quote|text=So it is.|author=J}}", "So it is. J"),
+        ("{{step|body=Turn the wheel twice.|style=a: b c d}}", "Turn the wheel twice."),
+        ("{{formatnum:1234567}} trees, {{lc:ABC}}", "1234567 trees, ABC"),
+        ("{{val|1.5|e=6|u=m}}, {{val|3|0.2|u=kg}}", "1.5\u00d710^6 m, 3 \u00b1 0.2 kg"),
+        ("{{convert|10|to|20|km|mi}}, {{cvt|5|ft|m}}", "10 to 20 km, 5 ft"),
+        (
+            '{| class="a"\n! A !! B !! C\n|-\n| Pear || {{yes}} || {{No|Not yet}}\n|}',
+            "| A | B | C |\n| --- | --- | --- |\n| Pear | yes | Not yet |",
+        ),
         ("{{#if:{{{1|}}}|yes}} {{{arg|default}}}", "yes default"),
         ("{{outer|{{inner|deep}}}}", "deep"),
         (

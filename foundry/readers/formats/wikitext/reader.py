@@ -20,26 +20,14 @@ from foundry.readers.decoding import decode, normalise
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.pages.numbers import ListNumbers
 from foundry.readers.formats.pages.tables import Cell, lay_out
+from foundry.readers.formats.wikitext.templates import SIGNS, template
 from foundry.readers.notes import leave_out
 
 MAX_DEPTH = 40
 """Maximum nesting depth of markup; deeper text is left out."""
-MANY = 3
-"""A template with at least this many named arguments is a table of facts, like an infobox."""
-
 _ARTICLES = {"0", "4", "12"}
 """Namespaces with prose: articles, project, help. Custom ones begin at 100."""
-_PROSE = ("title", "text", "content", "quote", "caption", "description", "message", "reason")
-_CITED = ("author", "last", "title", "work", "publisher", "year")
 _FORGOTTEN = frozenset("references ref templatestyles style script imagemap hr".split())
-_SIGNS = {"!": "|", "=": "=", "nbsp": " ", "ndash": "\u2013", "snd": " \u2013 ", "mdash": "\u2014"}
-_JOINTS = {
-    **dict.fromkeys(("frac", "sfrac", "fraction"), "/"),
-    **dict.fromkeys(("start date", "end date", "birth date", "death date"), "-"),
-}
-"""Templates whose arguments are parts of a number or date."""
-_BOXES = frozenset("attention caution danger hint important info note tip warning".split())
-_SIGNS |= dict.fromkeys("anchor clear reflist toc".split(), "")
 _CODE = frozenset(("pre", "source", "syntaxhighlight"))
 _RAW = _CODE | {"nowiki", "math", "code", "tt", "poem"}
 _MARKS = {"li": "*", "dd": ":", "dt": ";"}
@@ -190,36 +178,12 @@ def _write_tag(node: Any, tag: str, notes: list[str], depth: int) -> str:
 
 
 def _write_template(node: Any, notes: list[str], depth: int) -> str:
-    name = str(node.name).strip().casefold()
-    if name.startswith(("#", "defaultsort:", "displaytitle:")):
-        # A function: text that may be shown.
-        return " ".join(_text(each.value, notes, depth).strip() for each in node.params)
-    if name in _SIGNS:
-        return _SIGNS[name]
-    listed = [_text(each.value, notes, depth) for each in node.params if _LISTED.search(str(each))]
-    if listed and len(listed) == len(node.params):
-        return "\n" + "\n".join(map(str.strip, listed)) + "\n"
-    values = [
-        (str(each.name).strip(), " ".join(_text(each.value, notes, depth).split()))
-        for each in node.params
-    ]
-    # A numbered argument is a text, so an equals sign in it has no meaning.
-    placed = [value for key, value in values if value and key.isdecimal()]
-    named = {key: value for key, value in values if value and not key.isdecimal()}
-    if name.startswith(("cite", "citation")) and name != "citation needed":
-        return ". ".join([named[key] for key in _CITED if key in named] or placed)
-    if name.partition("-")[0] in {"lang", "transl"} and len(placed) > 1:
-        placed = placed[1:]
-    if name in _JOINTS:
-        return _JOINTS[name].join(placed)
-    if name in {"abbr", "tooltip"} and len(placed) > 1:
-        return f"{placed[0]} ({placed[1]})"
-    if len(named) >= MANY or (named and name.startswith("infobox")):
-        facts = [f"{key.replace('_', ' ')}: {value}" for key, value in named.items()]
-        return "\n" + "\n".join([*placed, *facts]) + "\n"
-    leave_out(Omission.ATTRIBUTE, " ".join(named[key] for key in named if key not in _PROSE))
-    said = " ".join([*placed, *(named[key] for key in _PROSE if key in named)])
-    return f"{name.capitalize()}: {said}" if name in _BOXES and " " in said else said
+    name = _text(node.name, notes, depth).strip()
+    values = [(str(each.name).strip(), _text(each.value, notes, depth)) for each in node.params]
+    lists = [bool(_LISTED.search(str(each))) for each in node.params]
+    if values and all(lists):
+        return "\n" + "\n".join(value.strip() for _, value in values) + "\n"
+    return template(name, values)
 
 
 def _write_link(node: Any, notes: list[str], depth: int) -> str:
@@ -242,7 +206,7 @@ def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
         found = (each for each in _inner(row, "td", "th") if not _is_caption(each))
         cells = [
             Cell(
-                _tidy(_text(cell.contents, notes, depth)),
+                _tidy(_text(cell.contents, notes, depth)) or _names(cell.contents),
                 is_head=_kind(cell)[1] == "th",
                 columns=max(_span(cell, "colspan"), 1),
                 rows=_span(cell, "rowspan"),
@@ -251,6 +215,12 @@ def _rows(table: Any, notes: list[str], depth: int) -> Iterator[list[Cell]]:
         ]
         if any(cell.text for cell in cells):
             yield cells
+
+
+def _names(code: Any) -> str:
+    """Return the names of the templates in a cell without other text, such as `yes`."""
+    names = [str(each.name).strip() for each in code.nodes if _kind(each)[0] == "Template"]
+    return " ".join(each for each in names if each.casefold() not in SIGNS)
 
 
 def _span(cell: Any, name: str) -> int:
@@ -297,4 +267,4 @@ def _number(lines: Iterable[str]) -> Iterator[str]:
 
 
 _TYPES = dict.fromkeys((".wiki", ".mediawiki", ".wikitext"), "text/x-wiki")
-READER = FileReader("wikitext/8", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)
+READER = FileReader("wikitext/9", {}, _TYPES, read, ("mwparserfromhell",), "wiki", texts=wiki_texts)

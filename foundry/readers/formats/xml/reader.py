@@ -13,9 +13,10 @@ from foundry.readers.accounting.containers import xml_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.decoding import decode
-from foundry.readers.formats import html, wikitext
+from foundry.readers.formats import html
 from foundry.readers.formats.packed import bare_tag, parse_xml
 from foundry.readers.formats.pages import confluence
+from foundry.readers.formats.wikitext import reader as wikitext
 from foundry.readers.formats.xml.prose import is_prose, to_html
 from foundry.readers.notes import leave_out
 
