@@ -113,7 +113,7 @@ class ListedSource(WebSource):
         exclude: Patterns of urls to leave out.
         hosts: Further hosts whose pages belong to the source.
         max_pages: The maximum number of pages to read.
-        depth: The maximum number of links to follow from the first page.
+        depth: How many links may lead from the first page to a page that is read.
     """
 
     url: Url

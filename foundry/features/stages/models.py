@@ -65,7 +65,7 @@ class Understanding(Stage):
             if name not in surroundings.filters:
                 yield (
                     f"search.understanding.extract: {name!r} is not a filter of this index;"
-                    f" can be extracted: {', '.join(sorted(surroundings.filters))}"
+                    f" these can be extracted: {', '.join(sorted(surroundings.filters))}"
                 )
 
     def own_settings(self) -> Mapping[str, object]:

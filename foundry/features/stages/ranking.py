@@ -154,10 +154,10 @@ class Heuristics(Stage):
     name = "heuristics"
     summary = "favours results whose names, source or tags the query mentions"
     description = (
-        "among the best `hits`, results that contain the query's identifiers and capitalised"
-        " names score up to `1 + entities_gain` times as much, depending on how rare these are;"
-        " results whose source or tag the query mentions score `1 + category_gain` times as"
-        " much"
+        "multiplies the scores of results that contain the query's identifiers and capitalised"
+        " names by up to `1 + entities_gain` (more for names in fewer chunks), and of results whose"
+        " source or tag the query mentions by `1 + category_gain`. Only the scores of the best"
+        " `hits` can change"
     )
 
     hits: int = Field(default=50, ge=1, le=200)
