@@ -143,7 +143,7 @@ def postgres() -> Iterator[str]:
 
 @pytest.fixture
 def qdrant(tmp_path: Path) -> "Iterator[NativeQdrant]":
-    """The native shards of Qdrant behind its API."""
+    """Qdrant's API on top of its native shards."""
     from native_qdrant import running_qdrant
 
     with running_qdrant(tmp_path / "shards") as engine:

@@ -72,7 +72,7 @@ def database(postgres: str) -> Place:
 
 @pytest.fixture
 def native(request: pytest.FixtureRequest) -> Place:
-    """The native shard of Qdrant, or a live server where QDRANT_URL names one."""
+    """Qdrant's native shard, or a live server if QDRANT_URL names one."""
     address = os.environ.get("QDRANT_URL") or request.getfixturevalue("qdrant").address
     return Place("qdrant", own_name(), address)
 

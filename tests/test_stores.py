@@ -503,7 +503,7 @@ def test_a_half_loaded_version_is_not_served(
         served.publish(other_index)
     with server(tmp_path, served) as stored:
         stored.load(index)
-        with pytest.raises(Exception, match="or only part of it"):
+        with pytest.raises(Exception, match="or has only part of it"):
             stored.load(other_index)
         assert ask(stored, "valve", "hybrid", {}, 3)["results"]
 

@@ -29,8 +29,8 @@ CHOSEN = f'{CONFIG}\n[search.synonyms]\nfile = "words.txt"\n'
         ("a => FK => b", "has => more than once"),
         ("FK, the", "'the' has no searchable word"),
         ("pumps, pump", "'pump' and 'pumps' are the same to a search"),
-        ("FK, " + "word " * 9, "has 9 words, and may have 8"),
-        (", ".join(f"w{number}" for number in range(17)), "has 17 forms, and may have 16"),
+        ("FK, " + "word " * 9, "has 9 words, but only 8 are allowed"),
+        (", ".join(f"w{number}" for number in range(17)), "has 17 forms, but only 16 are allowed"),
     ],
 )
 def test_problems_name_the_line(tmp_path: Path, line: str, problem: str) -> None:

@@ -77,7 +77,7 @@ def _find_problems(text: str, group: Group, tokenizer: Tokenizer) -> Iterator[st
     if len(forms) == 1:
         yield f"{forms[0]!r} has no synonyms; add them, with commas between them"
     if len(forms) > MAX_FORMS:
-        yield f"has {len(forms)} forms, and may have {MAX_FORMS}; split it"
+        yield f"has {len(forms)} forms, but only {MAX_FORMS} are allowed; split it"
     keys: dict[str, str] = {}
     for form in forms:
         key = form_key(tokenizer.tokenize(form))
@@ -85,7 +85,7 @@ def _find_problems(text: str, group: Group, tokenizer: Tokenizer) -> Iterator[st
         if not key:
             yield f"{form!r} has no searchable word; use one that is not a stop word"
         elif count > MAX_FORM_TERMS:
-            yield f"{form!r} has {count} words, and may have {MAX_FORM_TERMS}; shorten it"
+            yield f"{form!r} has {count} words, but only {MAX_FORM_TERMS} are allowed; shorten it"
         elif other := keys.get(key):
             yield f"{form!r} and {other!r} are the same to a search; remove one"
         keys.setdefault(key, form)

@@ -177,7 +177,7 @@ class Words:
     def _plausibility(
         self, length: int, codes: Sequence[int], numbers: NDArray[np.intp]
     ) -> NDArray[np.int64]:
-        """Return the plausibility of each of `numbers` (c,); 0 if in no chunk."""
+        """Return the plausibility of each of `numbers` (c,); 0 for words that are in no chunk."""
         weights = self.weights[numbers].astype(np.int64)
         lengths = np.searchsorted(self.starts, numbers, side="right") - 1
         is_swapped = (lengths == length) & (self.masks[numbers] == np.uint64(mask_of(codes)))

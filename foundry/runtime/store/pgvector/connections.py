@@ -121,7 +121,7 @@ def translated(version: str) -> Iterator[None]:
 def missing_version(version: str) -> VersionMissingError:
     """Return the error for a version that is missing or incomplete."""
     return VersionMissingError(
-        f"PostgreSQL does not have index {version}, or only part of it",
+        f"PostgreSQL does not have index {version}, or has only part of it",
         hint="publish it with foundry publish, or deploy the export of the published version",
     )
 

@@ -114,6 +114,6 @@ def _slow(error: Exception) -> StoreSlowError:
 def missing_version(version: str) -> VersionMissingError:
     """Return the error for a version that is missing or incomplete."""
     return VersionMissingError(
-        f"Qdrant does not have index {version}, or only part of it",
+        f"Qdrant does not have index {version}, or has only part of it",
         hint="publish it with foundry publish, or deploy the export of the published version",
     )
