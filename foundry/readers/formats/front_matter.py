@@ -1,4 +1,7 @@
-"""Reads front matter, before a document's text: YAML between `---`, TOML between `+++`, or JSON."""
+"""Reads front matter, before a document's text: YAML between `---`, TOML between `+++`, or JSON.
+
+Pandoc's lines of title, authors and date (`% Title`) are read too.
+"""
 
 import json
 import re
@@ -26,6 +29,13 @@ _UNOPENED = re.compile(
     r"(?=(?:.*\n){0,9}?title:)(?=(?:.*\n){0,9}?date:)(?:title|date|layout|tags|categories):.*\n"
     r"(?:[\w-]+:.*\n|[ \t]+.*\n|-[ \t].*\n){1,60}---[ \t]*(?:\n|$)"
 )
+_PANDOC = re.compile(
+    r"%[ \t]+(?P<title>\S.*(?:\n[ \t]+\S.*){0,5})\n(?:%(?P<author>.*(?:\n[ \t]+\S.*){0,20})\n"
+    r"(?:%[ \t]*(?P<date>.*)\n)?)?(?=[ \t]*\n)"
+)
+_MANUAL_TITLE = re.compile(r"[\w.-]+[ (]\d\w*\b")
+_MAIN_HEADING = re.compile(r"^# |^=+[ \t]*$", re.MULTILINE)
+_SUBSTITUTION = re.compile(r"\{\{[ \t]*([\w-]{1,100})[ \t]*\}\}")
 _JSON_OPENING = re.compile(r"\{\s*\"")
 _FIRST_KEY = re.compile(r"(?:[ \t]*#.*\n|[ \t]*\n)*[\"']?[\w][\w .-]{0,100}+[\"']?[ \t]*:")
 _MODIFIED_KEYS = (
@@ -51,6 +61,11 @@ def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
     if unopened := _UNOPENED.match(text):
         values = _load(unopened[0].rstrip("- \t\n"))
         return (unopened.end(), values) if values else (0, None)
+    if (lines := _PANDOC.match(text)) and _is_title(lines, text):
+        stated = {
+            key: " ".join(value.split()) for key, value in lines.groupdict(default="").items()
+        }
+        return lines.end(), {key: value for key, value in stated.items() if value}
     opening = _OPENING.match(text)
     if not opening:
         return 0, None
@@ -64,6 +79,22 @@ def read_front_matter(text: str) -> tuple[int, dict[str, Any] | None]:
         # Two rules with text between them are not front matter.
         return 0, None
     return closing.end(), values
+
+
+def _is_title(lines: re.Match[str], text: str) -> bool:
+    """Return whether lines after `%` name a document; in MyST, such lines are comments."""
+    is_dated = normalise_date(lines["date"] or "") is not None
+    is_manual = _MANUAL_TITLE.match(lines["title"]) is not None
+    return is_dated or is_manual or not _MAIN_HEADING.search(text, lines.end())
+
+
+def substitute(text: str, values: Mapping[str, Any]) -> str:
+    """Return a text with the substitutions of MyST that the front matter defines."""
+    settings = values.get("myst")
+    defined = (settings if isinstance(settings, dict) else values).get("substitutions")
+    if not isinstance(defined, dict):
+        return text
+    return _SUBSTITUTION.sub(lambda match: _line(defined.get(match[1])) or match[0], text)
 
 
 def _read_json(text: str) -> tuple[int, dict[str, Any] | None]:

@@ -96,3 +96,22 @@ def test_home_pages_of_vuepress_are_read_as_they_are_shown() -> None:
     assert (
         "Sour" not in read_page("---\ntagline: Sour\nhero: none\n---\n\nMore.\n").reading.text[30:]
     )
+
+
+@pytest.mark.parametrize(
+    ("lines", "title", "modified"),
+    [
+        ("% The plums\n% Ann Oak; Bo Elm\n% 2024-05-03\n", "The plums", "2024-05-03"),
+        ("% The plums\n  in spring\n", "The plums in spring", None),
+        ("% PICK(1) Plums 3.1\n% Ann Oak\n", "PICK(1) Plums 3.1", None),
+        ("% pick-plums 1\n\n# NAME\n", "pick-plums 1", None),
+    ],
+)
+def test_lines_of_pandoc_are_the_title(lines: str, title: str, modified: str | None) -> None:
+    document = read_page(f"{lines}\nBody of the page.\n")
+    assert (document.title, document.modified) == (title, modified)
+    assert "%" not in document.reading.text[document.reading.body_start :]
+
+
+def test_comments_of_myst_are_no_title() -> None:
+    assert read_page("% Written by Ann\n\n# The plums\n\nBody.\n").title == "The plums"
