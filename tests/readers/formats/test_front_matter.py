@@ -115,3 +115,10 @@ def test_lines_of_pandoc_are_the_title(lines: str, title: str, modified: str | N
 
 def test_comments_of_myst_are_no_title() -> None:
     assert read_page("% Written by Ann\n\n# The plums\n\nBody.\n").title == "The plums"
+
+
+def test_substitutions_of_myst_are_made() -> None:
+    reading = read_page(
+        "---\nmyst:\n  substitutions:\n    fruit: '**plums** here'\n---\n{{ fruit }}, {{ other }}\n"
+    ).reading
+    assert reading.text[reading.body_start :] == "**plums** here, {{ other }}\n"

@@ -69,7 +69,8 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
         text, length = f"{kept}{shown}{text[length:]}", len(kept)
     # Unreadable front matter stays in the text, but is not parsed: its closing line would turn it
     # into a heading.
-    prose, parsed = find_prose(text[length:], is_mdx=is_mdx)
+    body = front_matter.substitute(text[length:], values or {})
+    prose, parsed = find_prose(body, is_mdx=is_mdx)
     reading = _read_from(text[:length] + prose, length, parsed, indented_code=not is_mdx)
     if values is None:
         return reading
