@@ -12,7 +12,7 @@ from itertools import islice
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.attributes import remove_attributes
 from foundry.readers.formats.markdown.edits import Edits
-from foundry.readers.formats.markdown.emoji import EMOJI
+from foundry.readers.formats.markdown.emoji import ICON, sign_of
 from foundry.readers.formats.markdown.included import TEXT_FILE, link_included, link_to_file
 from foundry.readers.formats.markdown.names import ADMONITIONS, BOXES, PANELS
 from foundry.readers.formats.pages.blocks import CLOSED, CLOSED_SIGN, TAB, link
@@ -37,10 +37,6 @@ _TEMPLATE = re.compile(r"\{\{[A-Za-z][\w \t-]{0,60}+\|([^{}]{1,2000}+)\}\}")
 _VALUE = re.compile(r"(?:(?<![\w-])([\w-]++)[ \t]{0,9}+[=:][ \t]{0,9}+)?(?:\"([^\"]*)\"|'([^']*)')")
 _TERM = re.compile(r"\bterm_id=[\"']([^\"'\n]{1,80})")
 _STYLE = re.compile(r"\b(?:color|style|type)=[\"']?([a-z]{1,20})|^[ \t]*([a-z]{1,20})\b(?!=)")
-_ICON = re.compile(
-    r"(?<![\w:]):(?:(?:material|fontawesome|octicons|simple)[/-][\w/-]{1,80}+|octocat"
-    r"|(\+1|[a-z][a-z_]{0,30}+)):(?![\w:])(?:\{[^{}\n]{0,100}+\})?"
-)
 _CONTENTS = re.compile(r"^[ \t]*(?:\[TOC\]|\[\[_?toc_?\]\])[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _PROSE_NAMES = frozenset(
     "title subtitle name label text summary caption alt alt-text header heading tab content message"
@@ -197,7 +193,7 @@ def remove_directives(edits: Edits) -> None:
         edits.replace_all(_TEMPLATE, lambda m: _arguments(part(m, 1)))
         remove_attributes(edits)
     if ":" in text:
-        edits.replace_all(_ICON, lambda m: EMOJI.get(m[1]) if m[1] else "", Omission.MACRO)
+        edits.replace_all(ICON, sign_of, Omission.MACRO)
     if "[" in text:
         edits.replace_all(_CONTENTS, lambda _: "")
 

@@ -1,5 +1,7 @@
 # ruff: noqa: RUF001 (signs that look like others are meant)
-"""Emoji that are written by name, as on GitHub: `:warning:`."""
+"""Emoji and icons that are written by name, as on GitHub: `:warning:`."""
+
+import re
 
 _NAMES = """
 +1 👍 arrow_down ⬇️ arrow_left ⬅️ arrow_right ➡️ arrow_up ⬆️ art 🎨
@@ -18,3 +20,16 @@ warning ⚠️ wave 👋 white_check_mark ✅ wink 😉 wrench 🔧 x ❌ zap �
 """
 EMOJI = dict(zip(_NAMES.split()[::2], _NAMES.split()[1::2], strict=True))
 """The characters of emoji, by name."""
+_CROSSES = frozenset(("close", "times", "x", "xmark"))
+ICON = re.compile(
+    r"(?<![\w:]):(?:((?:material|fontawesome|octicons|simple)[/-][\w/-]{1,80}+)|octocat"
+    r"|(\+1|[a-z][a-z_]{0,30}+)):(?![\w:])(?:\{[^{}\n]{0,100}+\})?"
+)
+
+
+def sign_of(icon: re.Match[str]) -> str | None:
+    """Return an emoji, or the mark of an icon that says yes or no; "" for other icons."""
+    if icon[2]:
+        return EMOJI.get(icon[2])
+    words = set(re.split("[/-]", icon[1] or ""))
+    return "\u2713" if "check" in words else "\u2717" if words & _CROSSES else ""

@@ -409,3 +409,8 @@ def test_modifiers_of_admonitions_are_left_out() -> None:
     reading = read_text("!!! tip inline end\n    Words.\n")
     assert reading.text.strip() == "> Tip:\n> Words."
     assert reading.words is not None and reading.words.unaccounted == 0
+
+
+def test_icons_that_say_yes_or_no_are_signs() -> None:
+    table = "| Plum | Fig |\n|---|---|\n| :material-check: | :fontawesome-solid-xmark: |\n"
+    assert "| \u2713 | \u2717 |" in read_text(table).text
