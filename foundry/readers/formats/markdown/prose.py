@@ -35,6 +35,7 @@ from foundry.readers.formats.markdown.shortcodes import rewrite_shortcodes
 from foundry.readers.formats.markdown.tables.columns import rewrite_columns
 from foundry.readers.formats.markdown.tables.grids import rewrite_grids
 from foundry.readers.formats.markdown.tags import remove_tags
+from foundry.readers.formats.pages.code import TERMINAL_TAG
 from foundry.readers.notes import leave_out
 
 MAX_EXPORT_CHARS = 20_000
@@ -91,7 +92,6 @@ _ENTITY = re.compile(
     r"&(?!lt;|gt;|amp;|quot;)(?:[A-Za-z][A-Za-z0-9]{1,30}+|\#[0-9]{1,7}+|\#[xX][0-9A-Fa-f]{1,6}+);"
 )
 
-
 # Code and references contain one of these; only then is the text parsed, which is slow.
 _SIGNS = ("```", "~~~", "]:", "\t", " " * 4)
 # Rules that are disabled, because code after a tag is still code, and contains no Markdown.
@@ -122,9 +122,13 @@ def find_prose(text: str, *, is_mdx: bool) -> tuple[str, Parsed | None]:
     def span(lines: list[int]) -> tuple[int, int]:
         return starts[lines[0]], min(starts[min(lines[1], len(starts) - 1)], len(text))
 
+    is_terminal = 'class="termy"' in text
     for token in tokens:
         if token.type == "fence" and token.map:
-            edits.hide(*span(token.map))
+            start, end = span(token.map)
+            edits.hide(start, end)
+            for tag in TERMINAL_TAG.finditer(text, start, end) if is_terminal else ():
+                edits.replace(*tag.span(), "")
     edits.refresh()
     edits.hide_all(CODE_SPAN)
     _replace_enclosed(edits, _COMMENT, _COMMENT_ENDS, lambda *_: "")

@@ -206,7 +206,7 @@ def _visible_text(tokens: list[Token]) -> Iterator[str]:
 
 _SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd")
 READERS = (
-    Reader("markdown/9", dict.fromkeys(_SUFFIXES, "text/markdown"), read),
+    Reader("markdown/10", dict.fromkeys(_SUFFIXES, "text/markdown"), read),
     # In MDX, text is indented by nested components, which does not make it code.
-    Reader("mdx/9", {".mdx": "text/markdown"}, partial(read, is_mdx=True)),
+    Reader("mdx/10", {".mdx": "text/markdown"}, partial(read, is_mdx=True)),
 )

@@ -1,15 +1,19 @@
 """Reads code in pages: its lines as shown, without line numbers."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from selectolax.lexbor import LexborNode
 
+from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.pages.blocks import Block, fenced
 from foundry.readers.formats.pages.content import Attributes
 from foundry.readers.formats.pages.tree import children
+from foundry.readers.notes import leave_out
 
+TERMINAL_TAG = re.compile(r"</?(?:font|span|[ubi])\b[^<>\n]{0,300}>")
+"""A tag in the output of a terminal that a page animates with Termynal (class `termy`)."""
 IsLeftOut = Callable[[LexborNode, Attributes], bool]
 
 _LANGUAGE = re.compile(
@@ -46,7 +50,18 @@ def code_block(node: LexborNode, is_left_out: IsLeftOut) -> list[Block]:
     if language in {"text", "none", "default", "plaintext", "notranslate"}:
         language = ""
     lines = code_text(node, is_left_out)
+    if any("termy" in (owner.attributes.get("class") or "").split() for owner in _above(node)):
+        leave_out(Omission.ATTRIBUTE, " ".join(TERMINAL_TAG.findall(lines)))
+        lines = TERMINAL_TAG.sub("", lines)
     return fenced(lines, language)
+
+
+def _above(node: LexborNode) -> Iterator[LexborNode]:
+    """Yield the parent and the grandparents of an element."""
+    parent = node.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
 
 
 def code_text(node: LexborNode, is_left_out: IsLeftOut) -> str:

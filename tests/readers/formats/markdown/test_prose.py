@@ -414,3 +414,9 @@ def test_modifiers_of_admonitions_are_left_out() -> None:
 def test_icons_that_say_yes_or_no_are_signs() -> None:
     table = "| Plum | Fig |\n|---|---|\n| :material-check: | :fontawesome-solid-xmark: |\n"
     assert "| \u2713 | \u2717 |" in read_text(table).text
+
+
+def test_tags_in_animated_terminals_are_left_out() -> None:
+    code = '```console\n$ <font color="#4E9A06">pick</font> <u>plums.py</u>\n```\n'
+    assert "$ pick plums.py\n" in read_text(f'<div class="termy">\n\n{code}\n</div>\n').text
+    assert "$ <font" in read_text(code).text

@@ -634,3 +634,9 @@ def test_text_for_printing_is_left_out() -> None:
 )
 def test_languages_of_code(markup: str, language: str) -> None:
     assert text_of(markup) == f"```{language}\nls\n```"
+
+
+def test_tags_in_animated_terminals_are_left_out() -> None:
+    shown = '$ &lt;font color="#4E9A06"&gt;pick&lt;/font&gt; plums\n'
+    page = f"<div class=termy><div class='language-console'><pre>{shown}</pre></div></div>"
+    assert text_of(page) == "```console\n$ pick plums\n```"
