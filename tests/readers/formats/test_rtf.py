@@ -123,17 +123,20 @@ def test_notes_boxes_and_links() -> None:
 
 def test_left_out_text_is_reported() -> None:
     document = read_rtf(
-        r"{\info{\title Plums}{\author Ann}}{\header\pard Contract 7, page "
+        r"{\info{\title Plums}{\author Ann}{\keywords stone fruit; harvest}}"
+        r"{\header\pard Contract 7, page "
         r"{\field{\*\fldinst PAGE}{\fldrslt 3}}\par}{\*\unknown junk}{\pict\pngblip 8950}"
-        r"Shown{\v veiled }{\deleted gone}\chatn{\*\annotation{\*\atndate 1}Really?}\par"
+        r"Shown{\v veiled }{\deleted gone}\chatn{\*\annotation{\*\atndate 1}Really?}"
+        r"{\xe stones}\par"
     )
-    assert document.title == "Plums"
+    assert (document.title, document.tags) == ("Plums", ("harvest", "stone fruit"))
     assert document.reading.text == "Contract 7\n\nShown"
     assert left_out(document) == {
         Omission.METADATA: "Ann",
         Omission.RUNNING_LINE: ", page",
         Omission.COMMENT: "Really?",
         Omission.HIDDEN: "veiled gone",
+        Omission.MACRO: "stones",
     }
 
 

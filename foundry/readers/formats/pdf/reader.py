@@ -14,12 +14,14 @@ from itertools import islice
 from typing import Any
 
 from foundry.documents import Link, Reading
+from foundry.documents.left_out import Omission
 from foundry.documents.reasons import Reason
 from foundry.readers.allowance import current_allowance
 from foundry.readers.contract import FileReader, UnreadableError
 from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import normalise, normalise_line
 from foundry.readers.formats import pictures
+from foundry.readers.formats.front_matter import find_tags
 from foundry.readers.formats.pdf.brackets import mend_brackets
 from foundry.readers.formats.pdf.layout import Entry, compose
 from foundry.readers.formats.pdf.ligatures import name_ligatures
@@ -27,7 +29,7 @@ from foundry.readers.formats.pdf.lines import Line
 from foundry.readers.formats.pdf.page import PageReader
 from foundry.readers.formats.pdf.running import drop_running_lines
 from foundry.readers.formats.pdf.streams import find_damaged_streams, may_have_layers
-from foundry.readers.notes import note_damage
+from foundry.readers.notes import leave_out, note_damage, note_source
 
 MAX_PAGES = 20_000
 MAX_OUTLINE_ENTRIES = 20_000
@@ -96,6 +98,10 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
         title=title if _LETTER.search(title) and not _NO_TITLE.match(title) else None,
         modified=read_pdf_date(details.get("ModDate") or details.get("CreationDate") or ""),
     )
+    for name in ("Subject", "Author", "Keywords"):
+        note_source(normalise(details.get(name, "")))
+    for name in ("Subject", "Author"):
+        leave_out(Omission.METADATA, normalise(details.get(name, "")), "info")
     names = ", ".join(_read_attachments(document))
     attached = f"\n\nAttachments: {names}" if names else ""
     written = {link.target for link in reading.links}
@@ -103,6 +109,7 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     return replace(
         reading,
         text=reading.text + attached,
+        tags=find_tags({"keywords": normalise(details.get("Keywords", ""))}),
         links=(*reading.links, *(Link(url, url, "inline") for url in others)),
         page_labels=_read_labels(document, count),
         seen=tuple(number for number, page in enumerate(pages, 1) if page.is_seen),

@@ -1,10 +1,10 @@
 """Reads Rich Text Format ([MS-RTF] 1.9.1) in one pass.
 
-Foundry has its own reader, because the available library drops notes, text boxes, table cells and
-all charsets but the first.
+The available library drops notes, text boxes, table cells and all charsets but the first.
 """
 
 from dataclasses import replace
+from typing import Any
 
 from foundry.documents import Reading
 from foundry.documents.left_out import Omission
@@ -12,6 +12,7 @@ from foundry.readers.accounting.messages import rtf_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import FileReader
 from foundry.readers.dates import normalise_date
+from foundry.readers.formats.front_matter import find_tags
 from foundry.readers.formats.office.fields import shown_by
 from foundry.readers.formats.office.headings import level_of_style
 from foundry.readers.formats.office.running import PAGE_NUMBER
@@ -24,8 +25,8 @@ from foundry.readers.formats.rtf.numbering import LISTS, OLD_LISTS, Level, Numbe
 from foundry.readers.formats.rtf.state import State
 from foundry.readers.formats.rtf.words import (
     CONTENTS,
+    LEFT_OUT,
     MATH,
-    METADATA,
     PAGES,
     PASSED_OVER,
     RUNNING,
@@ -54,7 +55,7 @@ class _Interpreter(Groups):
         self._unicode_targets: list[ScriptedText | None] = []
         self._has_mark = False
         self._property = ""
-        self._title: str | None = None
+        self._stated: dict[str, Any] = {}
         self._dates: dict[str, dict[str, int]] = {}
         self._numbering = Numbering()
         self.words |= {
@@ -62,9 +63,9 @@ class _Interpreter(Groups):
             **dict.fromkeys(PASSED_OVER, self._pass_over),
             **dict.fromkeys(TRANSPARENT, self._read_on),
             **dict.fromkeys(RUNNING, self._open_part),
-            **dict.fromkeys(METADATA, self._open_part),
+            **dict.fromkeys(LEFT_OUT, self._open_part),
             **dict.fromkeys(MATH, self._open_math),
-            **dict.fromkeys(("shptxt", "dptxbxtext", "annotation", "title"), self._open_part),
+            **dict.fromkeys(("shptxt", "dptxbxtext", "title", "keywords"), self._open_part),
             **dict.fromkeys("listtext pntext sn sv ffl creatim revtim".split(), self._open_part),
             **dict.fromkeys(("yr", "mo", "dy"), self._date),
             **dict.fromkeys(("clvmrg", "clmrg", "cellx", "trowd"), self._shape),
@@ -108,7 +109,7 @@ class _Interpreter(Groups):
         stated = self._dates.get("revtim") or self._dates.get("creatim") or {}
         year, month, day = (stated.get(name, 0) for name in ("yr", "mo", "dy"))
         modified = normalise_date(f"{year:04}-{month:02}-{day:02}")
-        return composer.finish(title=self._title, modified=modified)
+        return composer.finish(**self._stated, modified=modified)
 
     def close(self, state: State) -> None:
         """Handle the text of a finished group according to its destination."""
@@ -118,12 +119,10 @@ class _Interpreter(Groups):
             self.use_default_font()
         elif name in RUNNING:
             self._layout.running.add(text, name)
-        elif name in METADATA:
-            leave_out(Omission.METADATA, text, "info")
+        elif reason := LEFT_OUT.get(name):
+            leave_out(reason, text, "info" if reason == Omission.METADATA else "")
         elif name in {"footnote", "shptxt", "dptxbxtext"}:
             self._layout.keep(f"{state.label} {text.strip()}".strip())
-        elif name == "annotation":
-            leave_out(Omission.COMMENT, text)
         elif name in {"listtext", "pntext"}:
             self._layout.set_label(text.strip(), self.states[-1].list_level)
             if self.states[-1].is_in_table:
@@ -137,7 +136,9 @@ class _Interpreter(Groups):
         elif name == "pn":
             self.set(old_list=self._numbering.old)
         elif name == "title":
-            self._title = text.strip() or None
+            self._stated["title"] = text.strip() or None
+        elif name == "keywords":
+            self._stated["tags"] = find_tags({"keywords": text})
         elif name == "style":
             level = level_of_style(text.split(";")[0])
             level = level or self._headings.get(-1 if state.parent is None else state.parent, 0)
@@ -295,5 +296,5 @@ class _Interpreter(Groups):
 
 
 READER = FileReader(
-    "rtf/6", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
+    "rtf/7", {"RTF": "application/rtf"}, {".rtf": "application/rtf"}, read, texts=rtf_texts
 )

@@ -207,6 +207,15 @@ def test_titles_set_by_programs_are_ignored(sandbox: Sandbox) -> None:
     assert read_file(pdf(page, info="/Title(Thesis)"), sandbox).title == "Thesis"
 
 
+def test_keywords_are_tags_and_the_rest_of_the_details_is_left_out(sandbox: Sandbox) -> None:
+    details = "/Keywords(leases, halls)/Subject(Storage)/Author(Ann)"
+    document = read_file(pdf([body(600, "The lease of hall 4")], info=details), sandbox)
+    assert document.tags == ("halls", "leases")
+    assert [each.text for each in document.reading.left_out] == ["Storage", "Ann"]
+    assert document.reading.words is not None
+    assert (document.reading.words.source, document.reading.words.unaccounted) == (9, 0)
+
+
 def test_links_are_read(sandbox: Sandbox) -> None:
     link = (
         b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 11 0 R"
