@@ -49,6 +49,12 @@ def test_joined_and_divided_words_count_as_read(source: str, text: str) -> None:
     assert counts(source, text)[3] == 0
 
 
+def test_joined_words_may_have_a_number_that_the_text_has_elsewhere() -> None:
+    source = "1 Boil H\n2\nO\nserve it"
+    assert counts(source, "1. Boil H2O\n2. serve it")[-1] == 0
+    assert counts(source, "1. Boil H2\n2. serve it")[-1] == 1
+
+
 def test_single_letters_do_not_replace_a_lost_word() -> None:
     assert counts("press never", "press a n e v r")[3] == 1
 

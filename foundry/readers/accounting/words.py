@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from foundry.documents.left_out import LeftOut, WordCounts
 
@@ -80,7 +80,9 @@ def account(
         for each in left_out:
             by_reason.setdefault(each.reason, []).append(each.text)
         told = {reason: count_words("\n".join(texts)) for reason, texts in by_reason.items()}
-        missing = _without_joined(missing, _more_often(found, held))
+        # A number that a reader adds, as that of a list item, may equal a part of a joined word.
+        numbers = frozenset(word for word in found if word.isdecimal() and word in held)
+        missing = _without_joined(missing, _more_often(found, held), numbers)
         used = Counter[str]()
         for reason, words in sorted(told.items()):
             if known := missing & words:
@@ -133,21 +135,25 @@ def _more_often(texts: Counter[str], others: Counter[str]) -> Counter[str]:
     return Counter({text: count for text, count in more if count > 0})
 
 
-def _without_joined(missing: Counter[str], extra: Counter[str]) -> Counter[str]:
+def _without_joined(
+    missing: Counter[str], extra: Counter[str], numbers: Set[str] = frozenset()
+) -> Counter[str]:
     """Drop missing words that are part of an extra word, or that consist of extra words.
 
     A reader may join words that markup splits, and split words that the container joins.
     """
     if missing and extra:
-        missing, extra = _match(missing, extra)
+        missing, extra = _match(missing, extra, numbers)
         extra, missing = _match(extra, missing)
     return missing
 
 
-def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Counter[str]]:
-    """Match parts with wholes; return the unmatched parts and wholes."""
+def _match(
+    parts: Counter[str], wholes: Counter[str], numbers: Set[str] = frozenset()
+) -> tuple[Counter[str], Counter[str]]:
+    """Match parts with wholes, which may also have numbers; return the unmatched ones."""
     parts, wholes = Counter(parts), Counter(wholes)
-    begins, ends = {part[:2] for part in parts}, {part[-2:] for part in parts}
+    begins, ends = ({each[at] for each in (*parts, *numbers)} for at in (slice(2), slice(-2, None)))
     # Checking two letters first is faster: most words cannot begin or end with any of the parts.
     likely = [
         whole
@@ -156,7 +162,7 @@ def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Cou
     ]
     for whole in sorted(likely, key=len, reverse=True)[:MAX_JOINS]:
         for _ in range(wholes[whole]):
-            used = _divide(whole, parts)
+            used = _divide(whole, parts, numbers)
             if used is None:
                 break
             for word, count in [*used.items(), (whole, 1)]:
@@ -167,8 +173,8 @@ def _match(parts: Counter[str], wholes: Counter[str]) -> tuple[Counter[str], Cou
     return parts, wholes
 
 
-def _divide(whole: str, parts: Counter[str]) -> Counter[str] | None:
-    """Return consecutive parts that make up a word; None if there are none."""
+def _divide(whole: str, parts: Counter[str], numbers: Set[str]) -> Counter[str] | None:
+    """Return consecutive parts that make up a word, with numbers; None if there are none."""
     length = len(whole)
     if length > MAX_JOINED_CHARS:
         return None
@@ -179,7 +185,8 @@ def _divide(whole: str, parts: Counter[str]) -> Counter[str] | None:
         if before is None:
             continue
         for end in range(start + 1, length + (start > 0)):
-            if made[end] is None and whole[start:end] in parts:
-                made[end] = (*before, whole[start:end])
-    used = Counter(made[length] or ())
+            part = whole[start:end]
+            if made[end] is None and (part in parts or part in numbers):
+                made[end] = (*before, part)
+    used = Counter(part for part in made[length] or () if part in parts)
     return used if used and all(parts[part] >= count for part, count in used.items()) else None
