@@ -87,6 +87,19 @@ def test_lists_are_numbered_by_their_styles() -> None:
     assert text_of(body, levels) == "Head:\n1. one\n   b) b\n\nBetween.\n\n2. two"
 
 
+def test_boxes_before_items_are_shown() -> None:
+    levels = "".join(
+        f'<text:list-style style:name="{name}"><text:list-level-style-bullet text:level="1" '
+        f'text:bullet-char="{sign}"/></text:list-style>'
+        for name, sign in (("A", "\u2611"), ("B", "\u2022"))
+    )
+    body = "".join(
+        f'<text:list text:style-name="{name}"><text:list-item>{item}</text:list-item></text:list>'
+        for name, item in (("A", p("paid")), ("B", p("other")))
+    )
+    assert text_of(body, levels) == "- \u2611 paid\n\n- other"
+
+
 def test_headings_in_lists_and_by_styles() -> None:
     heading = '<text:h text:outline-level="1">Chapter</text:h>'
     body = p("Report", "T") + f"<text:list><text:list-item>{heading}</text:list-item></text:list>"

@@ -121,6 +121,12 @@ def test_notes_boxes_and_links() -> None:
     assert text_of(rf"{{\mmath{{\*\moMath{fraction}}}}}\par") == "a/(b+c)"
 
 
+def test_boxes_before_items_are_shown() -> None:
+    assert text_of(r"{\listtext\u9745?\tab}paid\par{\listtext\'b7\tab}other\par") == (
+        "- \u2611 paid\n- other"
+    )
+
+
 def test_left_out_text_is_reported() -> None:
     document = read_rtf(
         r"{\info{\title Plums}{\author Ann}{\keywords stone fruit; harvest}}"

@@ -126,6 +126,18 @@ def test_charts_are_tables() -> None:
     assert "| 2024-05-03 | 3 |" in text_of(dates)
 
 
+def test_boxes_before_paragraphs_are_shown() -> None:
+    def boxes(slide: Any) -> None:
+        frame = box(slide, "paid", 1, 2)
+        frame.add_paragraph().text = "other"
+        for paragraph, sign in zip(frame.paragraphs, ("\u00fe", "\u00d8"), strict=True):
+            properties = paragraph._p.get_or_add_pPr()
+            properties.append(parse_xml(f'<a:buFont {NAMES} typeface="Wingdings"/>'))
+            properties.append(parse_xml(f'<a:buChar {NAMES} char="{sign}"/>'))
+
+    assert text_of(boxes) == "\u2611 paid\nother"
+
+
 def test_merged_cells_numbers_powers_and_links() -> None:
     def table(slide: Any) -> None:
         cells = slide.shapes.add_table(3, 2, *PLACE).table

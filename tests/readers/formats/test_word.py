@@ -447,6 +447,22 @@ def test_blank_bullets_are_left_out(sandbox: Sandbox) -> None:
     assert text_of(numbered(body, ("decimal", "%1."), nums=nums), sandbox) == "1. one\n\nstill one"
 
 
+def test_boxes_and_ticks_before_items_are_shown(sandbox: Sandbox) -> None:
+    nums = "".join(
+        f'<w:abstractNum w:abstractNumId="{num}"><w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/>'
+        f'<w:lvlText w:val="{sign}"/>{fonts}</w:lvl></w:abstractNum>'
+        f'<w:num w:numId="{num}"><w:abstractNumId w:val="{num}"/></w:num>'
+        for num, sign, fonts in (
+            (2, "\u2612", ""),
+            (3, "\uf0a8", '<w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr>'),
+            (4, "\uf0d8", '<w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr>'),
+        )
+    )
+    body = item("paid", num=2) + item("sent", num=3) + item("other", num=4)
+    text = text_of(numbered(body, ("decimal", "%1."), nums=nums), sandbox)
+    assert text == "- \u2612 paid\n- \u2610 sent\n- other"
+
+
 def test_items_in_the_styles_of_deeper_lists_are_indented(sandbox: Sandbox) -> None:
     document = python_docx.Document()
     for text, style in (("one", ""), ("inside", " 2"), ("deeper", " 3"), ("two", "")):

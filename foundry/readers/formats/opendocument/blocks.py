@@ -5,6 +5,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
+from foundry.readers.formats.office.bullets import BULLET
 from foundry.readers.formats.office.parts import texts_of
 from foundry.readers.formats.opendocument.cells import CellReader
 from foundry.readers.formats.opendocument.inline import (
@@ -30,7 +31,7 @@ from foundry.readers.formats.opendocument.repeated import (
     RepeatedTexts,
     class_of,
 )
-from foundry.readers.formats.opendocument.styles import BULLET, Counter, Styles
+from foundry.readers.formats.opendocument.styles import Counter, Styles
 from foundry.readers.formats.opendocument.tables import CELL, add_sheet, read_prompts, read_table
 from foundry.readers.notes import leave_out
 
@@ -138,7 +139,7 @@ class Blocks:
         if label is None:
             is_counted = element.get(f"{TEXT}is-list-header") != "true"
             label = self._outline.label(level) if text and is_counted else ""
-        label = "" if label == BULLET else label
+        label = "" if label.startswith(BULLET) else label
         composer.heading(level, f"{label} {text}".strip())
         self._add_referred(composer, referred)
 

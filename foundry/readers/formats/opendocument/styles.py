@@ -5,12 +5,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from foundry.readers.formats.office.bullets import BULLET, bullet
 from foundry.readers.formats.office.headings import level_of_style
 from foundry.readers.formats.office.numerals import numeral
 from foundry.readers.formats.opendocument.names import STYLE, TABLE, TEXT, number
 
 MAX_LEVELS = 10
-BULLET = "-"
 _ESCAPED = re.compile(r"_([0-9a-f]{2,4})_")
 
 
@@ -27,7 +27,7 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class ListLevel:
-    """The numbering of one level of a list."""
+    """The numbering of one level of a list; a bullet is in `prefix`."""
 
     format: str = ""
     prefix: str = ""
@@ -128,7 +128,7 @@ def _levels(element: Element) -> dict[int, ListLevel]:
     for each in element:
         place = number(each, f"{TEXT}level")
         if "bullet" in each.tag or "image" in each.tag:
-            levels[place] = ListLevel("bullet")
+            levels[place] = ListLevel("bullet", each.get(f"{TEXT}bullet-char", ""))
         elif each.tag.startswith(TEXT):
             levels[place] = ListLevel(
                 each.get(f"{STYLE}num-format", ""),
@@ -157,7 +157,7 @@ class Counter:
         for deeper in [each for each in self._counts if each > level]:
             del self._counts[deeper]
         if shown.format == "bullet":
-            return BULLET
+            return bullet(shown.prefix)
         if not shown.format:
             return f"{shown.prefix}{shown.suffix}".strip()
         numbers = [

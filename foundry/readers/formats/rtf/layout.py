@@ -5,6 +5,7 @@ import re
 from foundry.documents import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.decoding import normalise
+from foundry.readers.formats.office.bullets import bullet
 from foundry.readers.formats.office.running import RunningLines
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.rtf.tables import CellShape, Table
@@ -55,7 +56,7 @@ class Layout:
         """
         label = _joined(label)
         if not self._label:
-            self._label = label if any(map(str.isalnum, label)) else "-" if label else ""
+            self._label = label if any(map(str.isalnum, label)) else label and bullet(label)
         self._level = min(max(level, 0), 8)
 
     def take_label(self) -> str:

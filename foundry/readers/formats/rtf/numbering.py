@@ -5,9 +5,9 @@ Most programs store each number as text (`\\listtext`, `\\pntext`), and it is re
 
 from dataclasses import dataclass, field, replace
 
+from foundry.readers.formats.office.bullets import BULLET
 from foundry.readers.formats.office.numerals import numeral
 
-BULLET = "-"
 MAX_LEVELS = 9
 _FORMATS = {
     **{0: "decimal", 1: "upperRoman", 2: "lowerRoman", 3: "upperLetter", 4: "lowerLetter"},

@@ -195,7 +195,7 @@ def _has_text(shape: Element) -> bool:
 
 READER = extend(
     FileReader(
-        "pptx/5", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=slide_texts
+        "pptx/6", {"PowerPoint": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=slide_texts
     ),
     partial(read, ocr=True),
 )

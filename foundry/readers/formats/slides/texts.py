@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from foundry.readers.formats.office.alternatives import choose
+from foundry.readers.formats.office.bullets import saying
 from foundry.readers.formats.office.equations import MATH, spell
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.merging import Merged, unmerge
@@ -37,10 +38,20 @@ def lines_of(body: Element, relations: Relations, part: str) -> Iterator[str]:
         label = ""
         if numbered is None:
             counts.pop(level, None)
+            label = _bullet(properties)
         else:
             counts[level] = counts.get(level, _number(numbered, "startAt", 1) - 1) + 1
             label = _label(numbered.get("type", "arabicPeriod"), counts[level]) + " "
         yield "  " * min(level, 8) + label + text
+
+
+def _bullet(properties: Element | None) -> str:
+    """Return a box or tick that stands before a paragraph, with a space; "" for other bullets."""
+    if properties is None or (sign := properties.find(f"{A}buChar")) is None:
+        return ""
+    font = properties.find(f"{A}buFont")
+    said = saying(sign.get("char", ""), "" if font is None else font.get("typeface", ""))
+    return said and f"{said} "
 
 
 def paragraph_text(paragraph: Element, relations: Relations, part: str) -> str:

@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.office.alternatives import choose
+from foundry.readers.formats.office.bullets import BULLET
 from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.merging import Merged, unmerge
 from foundry.readers.formats.office.parts import (
@@ -26,7 +27,7 @@ from foundry.readers.formats.word.names import (
     W,
     number,
 )
-from foundry.readers.formats.word.numbering import BULLET, Numbering
+from foundry.readers.formats.word.numbering import Numbering
 from foundry.readers.formats.word.styles import BODY_LEVEL, Style, Styles
 from foundry.readers.formats.word.tables import (
     cells_of,
@@ -149,7 +150,7 @@ class Blocks:
             return Paragraph("")
         num, level = self._numbered(style, numbered)
         label = self._numbering.label(num, level) if num else ""
-        if heading and label == BULLET:
+        if heading and label.startswith(BULLET):
             label = ""
         return Paragraph(text, heading, label, level + style.depth, style.is_code and not heading)
 

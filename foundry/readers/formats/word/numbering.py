@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
+from foundry.readers.formats.office.bullets import bullet
 from foundry.readers.formats.office.numerals import numeral
 from foundry.readers.formats.word.names import VAL, W, is_on, number
 
 MAX_LEVELS = 9
-BULLET = "-"
 _PLACE = re.compile(r"%([1-9])")
 
 
@@ -19,6 +19,7 @@ class _Level:
     text: str = ""
     restarts: bool = True
     is_legal: bool = False
+    font: str = ""
 
 
 @dataclass(slots=True)
@@ -87,7 +88,7 @@ class Numbering:
                 kept.counts[deeper] = None
         if shown.format == "bullet":
             # A blank bullet marks a paragraph that belongs to the previous item.
-            return "" if shown.text.isspace() else BULLET
+            return "" if shown.text.isspace() else bullet(shown.text, shown.font)
         return _PLACE.sub(
             lambda found: self._count(num, kept, shown, int(found[1]) - 1), shown.text
         )
@@ -114,12 +115,14 @@ def _levels(parent: Element) -> list[tuple[int, _Level]]:
         values = {each.tag: each.get(VAL) for each in element}
         # Word puts formats that older versions do not know into alternatives.
         formats = [each.get(VAL, "decimal") for each in element.iter(f"{W}numFmt")]
+        fonts = element.find(f"{W}rPr/{W}rFonts")
         level = _Level(
             number(values.get(f"{W}start"), 0 if f"{W}start" not in values else 1),
             formats[-1] if formats else "decimal",
             values.get(f"{W}lvlText") or "",
             values.get(f"{W}lvlRestart") != "0",
             f"{W}isLgl" in values and is_on(values[f"{W}isLgl"]),
+            "" if fonts is None else fonts.get(f"{W}ascii", ""),
         )
         found.append((number(element.get(f"{W}ilvl")), level))
     return found

@@ -118,6 +118,6 @@ def _tell_options(body: Element, part: str) -> None:
 
 _SUFFIXES = (".docx", ".docm", ".dotx", ".dotm")
 READER = extend(
-    FileReader("docx/8", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=word_texts),
+    FileReader("docx/9", {"Word": _TYPE}, dict.fromkeys(_SUFFIXES, _TYPE), read, texts=word_texts),
     partial(read, ocr=True),
 )
