@@ -165,6 +165,7 @@ CHANGES: dict[str, Change] = {
     "git.url_suffix": (GIT + BASE_URL, "/", True),
     "git.tags": (GIT, ["x"], True),
     "git.metadata": (GIT, ["team"], True),
+    "git.folder": (GIT, "docs", True),
     "git.history": (GIT, False, True),
     "git.ocr": (GIT, True, True),
     "git.ocr_pages": (GIT + "ocr = true\n", 9, True),

@@ -28,6 +28,13 @@ def _as_ref(written: str) -> str:
     return written
 
 
+def _as_folder(written: str) -> str:
+    folder = written.strip("/")
+    if folder and {"", ".", ".."} & {*folder.split("/")}:
+        raise ValueError(f"{written!r} is not a folder of the repository, such as docs")
+    return folder
+
+
 Ref = Annotated[str, AfterValidator(_as_ref)]
 
 
@@ -42,6 +49,7 @@ class GitSource(AnySource):
         versions: Branches or tags to read instead of `ref`. Each document has its branch or tag as
             the metadata `version`, by which searches can be filtered, and as the first part of its
             path.
+        folder: The folder of the repository to read; paths, patterns and urls begin inside it.
         include: Patterns of the files to read, as in .gitignore.
         exclude: Patterns of files to leave out.
         base_url: The beginning of the urls of results, before each path; `{commit}` in it becomes
@@ -63,6 +71,7 @@ class GitSource(AnySource):
     repository: str = Field(min_length=1, max_length=2_000)
     ref: Ref = "HEAD"
     versions: Annotated[tuple[Ref, ...], Field(strict=False)] = Field(default=(), max_length=100)
+    folder: Annotated[str, AfterValidator(_as_folder)] = ""
     include: Strings = ("**/*",)
     exclude: Strings = ()
     base_url: BaseUrl | None = None

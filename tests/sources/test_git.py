@@ -133,6 +133,23 @@ def test_urls_are_those_of_published_pages(repository: Repository, tmp_path: Pat
     assert urls == ["https://x.org/b/", "https://x.org/guide/"]
 
 
+def test_paths_patterns_and_urls_begin_in_the_folder(
+    repository: Repository, tmp_path: Path
+) -> None:
+    repository.commit({"docs/a.md": "# A", "docs/old/b.md": "# B", "docs.md": "# C"}, day=2)
+    published = {"base_url": "https://docs.example.com/", "url_suffix": "/"}
+    found = read(repository, tmp_path, folder="/docs/", exclude=("/old/",), **published)
+    assert [*found.documents] == ["a.md"]
+    document = found.documents["a.md"]
+    assert document.url == "https://docs.example.com/a/"
+    assert document.modified_elsewhere == "2024-01-02"
+    with pytest.raises(SourceError, match="has no folder guides"):
+        read(repository, tmp_path, folder="guides")
+    for written in ("..", "docs/../x", "a//b", "./docs"):
+        with pytest.raises(ValidationError, match="not a folder of the repository"):
+            GitSource(name="docs", repository="x", folder=written)
+
+
 def test_a_merge_dates_only_the_files_that_it_brought(
     repository: Repository, tmp_path: Path
 ) -> None:

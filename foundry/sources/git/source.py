@@ -149,7 +149,10 @@ def _copy(source: GitSource, copy: BareRepository) -> tuple[FetchedRepository, i
 def _select(
     source: GitSource, copy: BareRepository, commit: str, version: str | None
 ) -> Iterator[GitFile | Skipped]:
-    """Yield the files of a commit that the patterns select; those not to be read as Skipped."""
+    """Yield the files of a commit that the patterns select; those not to be read as Skipped.
+
+    Raises GitError if the commit has no file in the source's folder.
+    """
     selection = Selection(source)
 
     @cache
@@ -158,8 +161,14 @@ def _select(
         return selection.enters(f"{folder}/") and (not above or enters(above))
 
     changes = copy.last_changes(commit) if source.history else {}
-    for entry in copy.entries(commit):
-        path = entry.path.decode("utf-8", "surrogateescape")
+    begin = f"{source.folder}/".encode() if source.folder else b""
+    inside = [entry for entry in copy.entries(commit) if entry.path.startswith(begin)]
+    if begin and not inside:
+        hint = "name one of its folders, or remove the key"
+        raise GitError(f"the repository has no folder {source.folder}", hint=hint)
+    for entry in inside:
+        path_below = entry.path.removeprefix(begin)
+        path = path_below.decode("utf-8", "surrogateescape")
         folder, _, name = path.rpartition("/")
         if (folder and not enters(folder)) or not selection.wants_file(path):
             continue
@@ -171,7 +180,7 @@ def _select(
         elif not selection.hides(name):
             change = changes.get(entry.path, Change(commit, None))
             base = source.base_url and source.base_url.replace("{commit}", change.commit)
-            url = base and url_of(base, entry.path, source.url_suffix)
+            url = base and url_of(base, path_below, source.url_suffix)
             yield GitFile(key, entry.blob, url, change.date, version)
 
 
