@@ -163,16 +163,3 @@ class CodeTracker:
 def _indent(text: str) -> int:
     spaces = _SPACES.match(text)
     return spaces.end() if spaces else 0
-
-
-def code_spans(text: str) -> Spans:
-    """Return the spans of code in a complete text."""
-    tracker = CodeTracker()
-    spans: Spans = []
-    start = 0
-    for end in [*LINE_END.finditer(text), None]:
-        line = text[start : end.start() if end else None]
-        spans += [(start + a, start + b) for a, b in tracker.read(line, is_whole=True)[0]]
-        tracker.end_line(line)
-        start = end.end() if end else start
-    return spans

@@ -1,9 +1,8 @@
 """/v1/models and /v1/chat/completions for OpenAI's clients."""
 
-import re
 import secrets
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Annotated, Any, Literal
 
@@ -19,10 +18,9 @@ from ..web.problems import answer_failure, describe_failure
 from ..web.requests import WHOLE
 from ..web.routes import JsonResponse, JsonRoute
 from ..web.stopping import stopping
-from .answer import Answer, ChatEvent, CitedPassage, Delta, Done, Failed, Sources
+from .answer import Answer, ChatEvent, Delta, Done, Failed, Sources
 from .conversation import Conversation, Turn
-from .legend import ending_of, read_legend
-from .markdown_code import code_spans
+from .legend import annotations_of, ending_of, read_legend
 from .openai_schemas import (
     ERRORS,
     REFERENCE,
@@ -45,7 +43,6 @@ MAX_WISHES_CHARACTERS = 8_000
 
 _SEARCHED = ("query", "query_from", "query_notice", "also_searched", "sources")
 _ANSWERED = ("mode", "reason", "notice", "unsupported")
-_CITATION = re.compile(r"\[([0-9]{1,3})\]")
 _ERROR_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 _CHUNK = ChatCompletionChunk.model_json_schema(ref_template=REFERENCE, mode="serialization")
 _STREAM = {"text/event-stream": {"schema": _CHUNK}}
@@ -232,7 +229,7 @@ async def _collect(
                     raise HTTPException(502, event.message)
                 case Done():
                     done = event
-    content, annotations = text + ending_of(done), _annotations(text, done.cited)
+    content, annotations = text + ending_of(done), annotations_of(text, done.cited)
     message = {"role": "assistant", "content": content, "refusal": None, "annotations": annotations}
     how = {**_usage(done, asked, text), **searched, **_how(done)}
     choices = [_choice("message", message, done)]
@@ -263,7 +260,7 @@ async def _stream(
                 case Done():
                     if ending := ending_of(event):
                         yield chunk({"content": ending})
-                    annotations = {"annotations": _annotations(text, event.cited)}
+                    annotations = {"annotations": annotations_of(text, event.cited)}
                     yield chunk(annotations, event, **_how(event))
                     if is_counted:
                         counts = {"usage": None, **_usage(event, asked, text)}
@@ -284,16 +281,3 @@ def _how(done: Done) -> dict[str, Any]:
 def _choice(name: str, content: dict[str, Any], done: Done | None) -> dict[str, Any]:
     reason = None if done is None else "length" if done.truncated else "stop"
     return {"index": 0, name: content, "logprobs": None, "finish_reason": reason}
-
-
-def _annotations(text: str, cited: Sequence[CitedPassage]) -> list[dict[str, Any]]:
-    """Return an annotation for each citation outside code: its character offsets, title and URL."""
-    passages = {passage.number: passage for passage in cited}
-    annotations, code = [], code_spans(text)
-    for match in _CITATION.finditer(text):
-        passage = passages.get(int(match[1]))
-        if passage and not any(start <= match.start() < end for start, end in code):
-            place = {"start_index": match.start(), "end_index": match.end()}
-            citation = {**place, "title": passage.title, "url": passage.url}
-            annotations.append({"type": "url_citation", "url_citation": citation})
-    return annotations
