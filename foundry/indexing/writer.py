@@ -36,9 +36,10 @@ from foundry.indexing.keyword.headings import HeadingsBuilder
 from foundry.indexing.keyword.postings import K1, B, PostingsBuilder, WrittenPostings
 from foundry.indexing.queries.builder import QueryFilesBuilder, frequent_words, write_expansion
 from foundry.progress import StartStep
-from foundry.runtime.index.layout import STATISTICS, IndexLayout, KnownItem, Manifest
+from foundry.runtime.index.layout import IndexLayout, KnownItem, Manifest
 from foundry.runtime.index.lines import hash_key, make_record
 from foundry.runtime.index.records import ChunkRecord
+from foundry.runtime.index.statistics import STATISTICS
 from foundry.runtime.index.tokens import VERSION as TOKENIZER_VERSION
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.embedding.probe import DenseManifest

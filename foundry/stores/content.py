@@ -10,16 +10,9 @@ from numpy.typing import NDArray
 
 from foundry.errors import IndexUnusableError
 from foundry.indexing.versions import open_index
-from foundry.runtime.index.layout import (
-    CHUNK_LENGTHS,
-    MEAN_LENGTH,
-    POSTING_COUNTS,
-    STATISTICS,
-    IndexFiles,
-    Vocabulary,
-    open_array,
-)
+from foundry.runtime.index.layout import IndexFiles, Vocabulary, open_array
 from foundry.runtime.index.reader import Index
+from foundry.runtime.index.statistics import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, STATISTICS
 from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
 from foundry.runtime.store.store import Edition

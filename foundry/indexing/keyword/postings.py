@@ -26,7 +26,8 @@ from foundry.indexing.keyword.runs import RUN_POSTINGS, PostingRuns
 from foundry.indexing.keyword.vocabulary import Vocabulary
 from foundry.runtime.index.heading_terms import NAMED
 from foundry.runtime.index.idf import idf
-from foundry.runtime.index.layout import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, IndexLayout
+from foundry.runtime.index.layout import IndexLayout
+from foundry.runtime.index.statistics import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS
 
 K1 = 1.5
 B = 0.75

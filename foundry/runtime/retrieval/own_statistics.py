@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from ..errors import IndexUnusableError
 from ..index.heading_terms import HEADING_MARK, NAMED, heading_parts
 from ..index.idf import idf
-from ..index.layout import CHUNK_LENGTHS, POSTING_COUNTS, STATISTICS, open_array
+from ..index.layout import open_array
 from ..index.protocols import Posting, Scores
 from ..index.reader import Index, OpenedIndex
+from ..index.statistics import CHUNK_LENGTHS, POSTING_COUNTS, STATISTICS
 from .filters import Filters
 from .view import KNOWN_OF_VECTORS, View
 from .visible import HIDDEN, Selection, VisibleTerms, VisibleVectors

@@ -17,16 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import IndexUnusableError, ServerError
-from ..index.layout import (
-    CHUNK_LENGTHS,
-    MEAN_LENGTH,
-    POSTING_COUNTS,
-    STATISTICS,
-    IndexFiles,
-    IndexLayout,
-    Vocabulary,
-)
+from ..index.layout import IndexFiles, IndexLayout, Vocabulary
 from ..index.protocols import LaneHits, Scores
+from ..index.statistics import CHUNK_LENGTHS, MEAN_LENGTH, POSTING_COUNTS, STATISTICS
 from ..retrieval.quantising import QuantisedVector
 from .restriction import Restriction
 from .rows import ChunkKeys, TermWeights

@@ -8,7 +8,7 @@ from small_indexes import Note, write_notes
 
 from foundry.config.search import IndexOptions
 from foundry.indexing.keyword.postings import K1, B
-from foundry.runtime.index.layout import MEAN_LENGTH, STATISTICS
+from foundry.runtime.index.statistics import MEAN_LENGTH, STATISTICS
 from foundry.stores.content import Content
 
 
