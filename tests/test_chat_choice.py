@@ -42,7 +42,7 @@ OF_A_MODEL = {
     "notes/chat/model_text.py",
     "notes/chat/prompt.py",
     "notes/chat/support.py",
-    "notes/retrieval/calls.py",
+    "notes/retrieval/circuit_breaker.py",
     "tests/chat/test_guarded_model.py",
     "tests/chat/test_model_answers.py",
     "tests/chat/test_model_text.py",

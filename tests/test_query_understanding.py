@@ -265,7 +265,7 @@ def test_deadline_ends_the_call(
             reply.wait(0.05)
 
     model.script = script
-    calls = importlib.import_module(f"{package.__name__}.retrieval.calls")
+    calls = importlib.import_module(f"{package.__name__}.retrieval.circuit_breaker")
     monkeypatch.setattr(calls, "FIRST_PAUSE", 60.0)
     understanding = importlib.import_module(f"{package.__name__}.retrieval.stages.understanding")
     asked = understanding.query_model()

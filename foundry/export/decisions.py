@@ -26,6 +26,9 @@ WENT: dict[str, str] = {
     "language_model.py": "in model/client.py",
     "model_events.py": "in model/events.py",
     "model_reply.py": "in model/replies.py",
+    "retrieval/calls.py": (
+        "in retrieval/circuit_breaker.py; call_within() is in retrieval/deadlines.py"
+    ),
     "retrieval/hosts.py": "in hosts.py",
     "retrieval/settings.py": "in settings.py",
     "store/pgvector.py": "in store/pgvector/engine.py",

@@ -21,7 +21,7 @@ NOTE_PLAIN_OPERATORS = SearchStep(
     SearchPlace.PARSE, Call("retrieval.plain_text", "note_plain_operators", ("journal",)), sets=()
 )
 MERGE_EQUAL = SearchStep(
-    SearchPlace.MERGE, Call("retrieval.results", "merge_equal_texts", ("hits", "wanted"))
+    SearchPlace.MERGE, Call("retrieval.equal_texts", "merge_equal_texts", ("hits", "wanted"))
 )
 
 _FUSED = ("candidates", "*lane_weights")
@@ -58,7 +58,7 @@ def steps_of_search(
 
 
 def _note_unknown(*, is_rewritten: bool) -> SearchStep:
-    module = "retrieval.identifiers"
-    tokens = Call(module, "tokens_of", ("index", ASKED, "journal")) if is_rewritten else "tokens"
-    asked = ("index", ASKED, tokens, "patterns", "journal")
-    return SearchStep(SearchPlace.KNOW, Call(module, "note_unknown_identifiers", asked))
+    read = Call("retrieval.stages.rewriting", "tokens_of", ("index", ASKED, "journal"))
+    asked = ("index", ASKED, read if is_rewritten else "tokens", "patterns", "journal")
+    note = Call("retrieval.identifiers", "note_unknown_identifiers", asked)
+    return SearchStep(SearchPlace.KNOW, note)

@@ -1,6 +1,6 @@
 """When calls are refused and when one is tried, with a fake clock."""
 
-from foundry.runtime.retrieval.calls import CircuitBreaker
+from foundry.runtime.retrieval.circuit_breaker import CircuitBreaker
 
 
 class Clock:

@@ -12,7 +12,8 @@ from samples import sample_hit
 from small_indexes import Note, rendered_server, write_notes
 
 from foundry.runtime.evaluation.judging import rank_documents
-from foundry.runtime.retrieval.results import Hit, merge_equal_texts
+from foundry.runtime.retrieval.equal_texts import merge_equal_texts
+from foundry.runtime.retrieval.results import Hit
 
 pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
 

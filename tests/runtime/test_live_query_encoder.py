@@ -15,8 +15,8 @@ from waiting import wait_until
 
 from foundry.runtime.errors import IndexUnusableError
 from foundry.runtime.index.layout import IndexLayout
-from foundry.runtime.retrieval import calls as circuit_breaker
-from foundry.runtime.retrieval.calls import call_within
+from foundry.runtime.retrieval import circuit_breaker
+from foundry.runtime.retrieval.deadlines import call_within
 from foundry.runtime.retrieval.embedding import live as live_query_encoder
 from foundry.runtime.retrieval.embedding.live import LiveQueryEncoder
 from foundry.runtime.retrieval.embedding.openai import OpenAIEmbeddings

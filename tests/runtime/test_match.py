@@ -20,7 +20,7 @@ from foundry.runtime.retrieval.dense_lane import DenseLane
 from foundry.runtime.retrieval.encoder import open_encoder
 from foundry.runtime.retrieval.hybrid import complete_lanes
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.results import compare_with_terms, term_weights
+from foundry.runtime.retrieval.match import compare_with_terms, term_weights
 
 NOTES = [
     Note("Seals", ("Replace the seal of the pump every year, and oil it.",)),

@@ -182,7 +182,7 @@ def test_recovered_model_is_used_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = [0.0]
-    monkeypatch.setattr("foundry.runtime.retrieval.calls.FIRST_PAUSE", 0.0)
+    monkeypatch.setattr("foundry.runtime.retrieval.circuit_breaker.FIRST_PAUSE", 0.0)
     scripted = Scripted([0.1, 0.2, 0.3], lambda: 1 / clock[0])
     model = Reranker(lambda: scripted)
     assert "failed" in run(model)[1]["rerank"]

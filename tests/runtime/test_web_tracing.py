@@ -9,7 +9,7 @@ PROGRAM = """
 import json, sys, time
 from fastapi import FastAPI, Response
 from starlette.testclient import TestClient
-from foundry.runtime.retrieval.candidates import stage
+from foundry.runtime.retrieval.timing import stage
 from foundry.runtime.settings import Limits
 from foundry.runtime.web.middleware import Middleware
 from foundry.runtime.web.observing import TELEMETRY, observe_request, observe_search

@@ -13,7 +13,7 @@ from contextlib import aclosing
 
 from ..model.client import LanguageModel, Message, ModelSettings
 from ..model.replies import EmptyReplyError, ModelChunk, ModelError, ModelTimeoutError
-from ..retrieval.calls import CircuitBreaker
+from ..retrieval.circuit_breaker import CircuitBreaker
 
 MAX_TIMEOUTS = 3
 PROBE: list[Message] = [{"role": "user", "content": "Answer with the word yes."}]

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..model.client import LanguageModel, draw_fence
 from ..model.replies import ModelError
-from .calls import CircuitBreaker
+from .circuit_breaker import CircuitBreaker
 
 MAX_TOKENS = 1024
 """Leaves room for models that reason before they answer."""

@@ -14,10 +14,11 @@ from ..index.layout import IndexFiles, Vocabulary, open_array, require_vectors
 from ..index.protocols import LaneHits, Mask, QueryEncoder, Scores
 from ..index.reader import Index, OpenedIndex
 from ..index.remembering import remember
-from ..retrieval.candidates import Candidates, distance_from, stage
+from ..retrieval.candidates import Candidates, distance_from
 from ..retrieval.hybrid import complete_lanes, join_lanes
+from ..retrieval.match import compare_with_terms
 from ..retrieval.quantising import quantise_one
-from ..retrieval.results import compare_with_terms
+from ..retrieval.timing import stage
 from .restriction import Restriction
 from .settings import StoreSettings
 from .store import HELD_FILES, Engine, Store, VersionMissingError, open_store

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ...index.reader import Index
-from ...retrieval.results import term_weights
+from ...retrieval.match import term_weights
 from ..claims import LIGHT_WORDS, NUMBER_WORDS, numbers_of
 from ..quoting.asked import MONTHS
 from ..quoting.units import sentences

@@ -23,8 +23,9 @@ from ...errors import ConfigurationError, IndexUnusableError
 from ...index.layout import IndexFiles, IndexLayout
 from ...index.reader import Index
 from ...settings import ADDRESS, SETTINGS_FILE, reading
-from ..calls import CircuitBreaker, call_within
-from ..candidates import stage
+from ..circuit_breaker import CircuitBreaker
+from ..deadlines import call_within
+from ..timing import stage
 from .probe import DenseManifest, find_difference, require_model
 from .recent import RecentVectors
 from .replies import EmbeddingFailure

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...errors import IndexUnusableError
 from ...index.layout import IndexLayout
 from ...settings import SETTINGS_FILE, read_variable, reading
-from ..candidates import stage
+from ..timing import stage
 from .probe import DenseManifest, find_difference
 from .recent import RecentVectors
 from .replies import EmbeddingFailure

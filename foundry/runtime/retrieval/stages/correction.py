@@ -13,10 +13,10 @@ from functools import cache
 
 from ...index.reader import Index, OpenedIndex
 from ...index.tokens import MAX_QUERY_CHARACTERS
-from ..candidates import stage
 from ..identifiers import Patterns, is_written_identifier, whole_terms
 from ..journal import Journal, quote
 from ..respelling import respell
+from ..timing import stage
 from .nearest_words import MAX_LENGTH, Words
 
 MIN_CORRECTED = 4  # Shorter words are never corrected.

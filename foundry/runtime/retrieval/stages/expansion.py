@@ -15,10 +15,10 @@ from ...errors import IndexUnusableError
 from ...index.layout import open_array
 from ...index.reader import Index, OpenedIndex
 from ...index.tokens import Token
-from ..candidates import stage
 from ..dense_lane import exact_type
 from ..journal import Journal, quote
 from ..quantising import quantise
+from ..timing import stage
 
 
 @dataclass(frozen=True, slots=True)

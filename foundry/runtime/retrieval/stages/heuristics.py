@@ -19,7 +19,8 @@ import numpy as np
 from ...index.reader import Index
 from ...index.records import ChunkRecord
 from ...index.tokens import Token, Tokenizer
-from ..candidates import Candidates, stage
+from ..candidates import Candidates
+from ..timing import stage
 
 Terms = frozenset[str]
 

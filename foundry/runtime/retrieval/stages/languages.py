@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from ...index.heading_terms import query_terms
 from ...index.reader import Index
 from ...index.tokens import ENGLISH_STOP_WORDS
-from ..candidates import stage
 from ..journal import Journal
+from ..timing import stage
 
 STAGE = "languages"
 MIN_WORDS = 2  # Minimum number of frequent words of the other language

@@ -13,10 +13,10 @@ from ...index.letters import normalise
 from ...index.protocols import Mask
 from ...index.reader import Index
 from ...index.records import count_of
-from ..candidates import stage
 from ..filters import FilterColumns, parse_filters
 from ..identifiers import letters_of
 from ..journal import TEXT_UNITS, Journal
+from ..timing import stage
 from .operators import STAGE, Operators, collect, has_vectors, terms_of
 
 Chunks: TypeAlias = NDArray[np.integer]

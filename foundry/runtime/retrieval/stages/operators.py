@@ -17,11 +17,11 @@ from typing import NamedTuple
 from ...errors import InvalidRequestError
 from ...index.reader import Index
 from ...index.tokens import Token
-from ..candidates import stage
 from ..filters import KNOWN_FIELDS, FilterColumns
 from ..identifiers import whole_terms
 from ..journal import Journal, format_filters, quote
 from ..respelling import respell
+from ..timing import stage
 
 STAGE = "operators"
 # Minimum cost of a word, a phrase (for which a pattern is compiled) and a filter.

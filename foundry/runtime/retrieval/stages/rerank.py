@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 from ...errors import ConfigurationError
 from ...index.reader import Index
 from ...index.records import count_of
-from ..calls import CircuitBreaker, call_within
-from ..candidates import SCORE_DIGITS, Candidates, stage
+from ..candidates import SCORE_DIGITS, Candidates
+from ..circuit_breaker import CircuitBreaker
+from ..deadlines import call_within
 from ..journal import Journal
+from ..timing import stage
 
 STAGE = "rerank"
 

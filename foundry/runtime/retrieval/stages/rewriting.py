@@ -5,6 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...index.reader import Index
+from ...index.tokens import Token
+from ..journal import Journal
+from ..respelling import respell
 from .understanding import Understood
 
 MAX_CHARACTERS = 500
@@ -38,3 +41,8 @@ class QueryRewriting:
 def clean(text: str) -> str:
     """Return text as one line without invisible characters."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def tokens_of(index: Index, query: str, journal: Journal) -> list[Token]:
+    """Return the tokens of a query, spelt as in the index."""
+    return respell(index, index.tokenizer.tokenize_query(query)[1], journal)

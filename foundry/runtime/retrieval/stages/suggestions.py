@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ...index.layout import Vocabulary, open_array
 from ...index.reader import Index, OpenedIndex
 from ...index.records import Record
-from ..candidates import stage
+from ..timing import stage
 
 FOLDER = "suggestions"  # In the folder of an index
 MAX_WORDS, MAX_HEADINGS = 4, 6

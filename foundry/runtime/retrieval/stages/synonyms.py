@@ -13,9 +13,9 @@ from ...errors import IndexUnusableError, cause_of
 from ...index.heading_terms import HEADING_MARK, heading_term, query_terms
 from ...index.reader import Index, OpenedIndex
 from ...index.tokens import Token
-from ..candidates import stage
 from ..identifiers import whole_terms
 from ..journal import Journal, quote
+from ..timing import stage
 
 FOLDER = "synonyms"  # In the folder of an index
 MAX_FORM_TERMS = 8

@@ -16,11 +16,11 @@ from ...index.reader import Index
 from ...model.client import LanguageModel
 from ...model.replies import ModelError
 from ...settings import settings
-from ..candidates import stage
 from ..filters import Filters
 from ..identifiers import MAX_PATTERN_INPUT, is_identifier_query
 from ..journal import Journal, format_filters, quote
 from ..query_model import QueryModel, Request
+from ..timing import stage
 
 _INSTRUCTIONS = """\
 You prepare a query for a search engine. The query stands between lines that begin with {{fence}};

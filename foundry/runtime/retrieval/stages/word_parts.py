@@ -16,8 +16,9 @@ from ...index.patterns import WORD
 from ...index.reader import Index
 from ...index.records import ChunkRecord
 from ...index.tokens import Token
-from ..candidates import Candidates, stage
+from ..candidates import Candidates
 from ..journal import Journal
+from ..timing import stage
 
 PART_LETTERS = 5
 MIN_LETTERS = 4  # Shorter words are not divided.

@@ -11,7 +11,7 @@ import pytest
 from foundry.runtime.index.protocols import LaneHits
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.candidates import Candidates
-from foundry.runtime.retrieval.results import compare_with_terms, judge_terms, term_weights
+from foundry.runtime.retrieval.match import compare_with_terms, judge_terms, term_weights
 
 INDEX: Any = SimpleNamespace(
     chunk_count=3,

@@ -21,7 +21,7 @@ from foundry.runtime.retrieval.identifiers import (
 )
 from foundry.runtime.retrieval.journal import Journal
 from foundry.runtime.retrieval.keyword_lane import KeywordLane
-from foundry.runtime.retrieval.results import compare_with_terms
+from foundry.runtime.retrieval.match import compare_with_terms
 
 TOKENIZER = Tokenizer("english")
 CHUNKS = [

@@ -8,7 +8,6 @@ trial call passes: success closes the breaker, failure doubles the pause.
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from typing import Generic, TypeVar
 
 FIRST_PAUSE = 1.0
@@ -79,24 +78,3 @@ class CircuitBreaker(Generic[Fault]):
             self._pause = min(max(FIRST_PAUSE, 2 * self._pause), LONGEST_PAUSE)
             self._next_trial = self._clock() + max(self._pause, min(pause, LONGEST_PAUSE))
             return is_new
-
-
-Result = TypeVar("Result")
-
-
-def call_within(seconds: float, call: Callable[[], Result]) -> Result:
-    """Return the result of a call; raise TimeoutError if it takes longer.
-
-    Timeouts of HTTP clients have gaps, such as name resolution, or headers that arrive byte by
-    byte. The call continues in a daemon thread.
-    """
-    outcome: Future[Result] = Future()
-
-    def run() -> None:
-        try:
-            outcome.set_result(call())
-        except BaseException as error:
-            outcome.set_exception(error)
-
-    threading.Thread(target=run, name="bounded call", daemon=True).start()
-    return outcome.result(timeout=max(0.0, seconds))
