@@ -3,6 +3,7 @@
 from .index.heading_terms import query_terms
 from .opening import current_index
 from .retrieval.candidates import FIRST_DEPTH, Candidates, candidate_count
+from .retrieval.equal_texts import merge_equal_texts
 from .retrieval.filters import FilterColumns, Filters, note_empty_filters
 from .retrieval.grouping import add_more, best_of_documents
 from .retrieval.hybrid import (
@@ -13,22 +14,17 @@ from .retrieval.hybrid import (
     judge,
     prefer_named,
 )
-from .retrieval.identifiers import finds_identifier, note_unknown_identifiers, tokens_of
+from .retrieval.identifiers import finds_identifier, note_unknown_identifiers
 from .retrieval.journal import Group, Journal, Mode, afford_terms, early_budget
+from .retrieval.match import compare_with_terms
 from .retrieval.plain_text import note_plain_operators
 from .retrieval.respelling import respell
-from .retrieval.results import (
-    SearchResponse,
-    compare_with_terms,
-    merge_equal_texts,
-    rank_hits,
-    respond,
-)
+from .retrieval.results import SearchResponse, rank_hits, respond
 from .retrieval.stages.cross_encoder import reranker
 from .retrieval.stages.extraction import FilterExtraction, extracted_fields
 from .retrieval.stages.parents import expand_parents
 from .retrieval.stages.rerank import rerank
-from .retrieval.stages.rewriting import QueryRewriting
+from .retrieval.stages.rewriting import QueryRewriting, tokens_of
 from .retrieval.stages.understanding import query_model, understand_query
 from .settings import identifier_patterns
 

@@ -15,8 +15,9 @@ from .retrieval.hybrid import (
 )
 from .retrieval.identifiers import finds_identifier, note_unknown_identifiers
 from .retrieval.journal import Group, Journal, Mode, afford_terms, early_budget
+from .retrieval.match import compare_with_terms
 from .retrieval.respelling import respell
-from .retrieval.results import SearchResponse, compare_with_terms, rank_hits, respond
+from .retrieval.results import SearchResponse, rank_hits, respond
 from .retrieval.stages.adaptive_weights import adapt_weights
 from .retrieval.stages.anchors import boost_anchors
 from .retrieval.stages.correction import correct_query

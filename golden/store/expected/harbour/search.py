@@ -3,6 +3,7 @@
 from .index.heading_terms import query_terms
 from .opening import current_index
 from .retrieval.candidates import FIRST_DEPTH, Candidates, candidate_count
+from .retrieval.equal_texts import merge_equal_texts
 from .retrieval.filters import FilterColumns, Filters, note_empty_filters
 from .retrieval.grouping import add_more, best_of_documents
 from .retrieval.hybrid import by_meaning, choose_weights, fuse_linear, judge, prefer_named
@@ -10,7 +11,7 @@ from .retrieval.identifiers import finds_identifier, is_identifier_query, note_u
 from .retrieval.journal import Group, Journal, Mode, afford_terms, early_budget
 from .retrieval.plain_text import note_plain_operators
 from .retrieval.respelling import respell
-from .retrieval.results import SearchResponse, merge_equal_texts, rank_hits, respond
+from .retrieval.results import SearchResponse, rank_hits, respond
 from .settings import identifier_patterns
 from .store.lanes import StoredSearch
 from .store.restriction import restrict

@@ -11,7 +11,7 @@ import pytest
 from workshop.index.protocols import LaneHits
 from workshop.index.tokens import Tokenizer
 from workshop.retrieval.candidates import Candidates
-from workshop.retrieval.results import compare_with_terms, judge_terms, term_weights
+from workshop.retrieval.match import compare_with_terms, judge_terms, term_weights
 
 INDEX: Any = SimpleNamespace(
     chunk_count=3,

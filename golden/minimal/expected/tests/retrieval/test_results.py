@@ -1,4 +1,4 @@
-"""Hits and responses: the fields of candidates, and which texts are merged."""
+"""Hits and responses: the fields of candidates, and what a hit stands for."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
@@ -16,7 +16,6 @@ from workshop.retrieval.journal import Journal, Mode, Reason
 from workshop.retrieval.results import (
     Hit,
     SearchResponse,
-    merge_equal_texts,
     rank_hits,
     respond,
 )
@@ -111,57 +110,21 @@ def hits_of(*texts: str) -> Iterator[Hit]:
         yield sample_hit(**values, score=1 - number / 100)
 
 
-@pytest.mark.parametrize(
-    ("texts", "count", "expected"),
-    [
-        ("abc", 9, ["a", "b", "c"]),
-        (["a b", " a\tb\r\n", "c", "ab"], 9, ["a b +c1 +c3", "c"]),
-        # No hits are read beyond the first one that is not wanted.
-        ("abaca", 2, ["a +c2", "b", "c"]),
-        ("aabab", 2, ["a +c1 +c3", "b +c4"]),
-        ("abbcdd", 3, ["a", "b +c2", "c", "d"]),
-        ("abbcbc", 1, ["a", "b", "c"]),
-        ("", 1, []),
-    ],
-)
-def test_equal_texts_are_one_hit(texts: list[str], count: int, expected: list[str]) -> None:
-    hits = [*merge_equal_texts(hits_of(*texts), count=count)]
-    assert [" +".join([hit.text, *hit.near_duplicates]) for hit in hits] == expected
-    scores = [hit.score for hit in hits]
-    assert scores == sorted(scores, reverse=True)
-
-
-@pytest.mark.parametrize("changed", [{"title": "Fans"}, {"section": ["Pumps"]}, {"section": []}])
-def test_equal_texts_below_other_headings_are_hits_of_their_own(changed: dict[str, Any]) -> None:
-    first, second = hits_of(*"aa")
-    assert len([*merge_equal_texts(iter([first, second]), count=5)]) == 1
-    other = replace(second, **changed)
-    assert [*merge_equal_texts(iter([first, other]), count=5)] == [first, other]
-
-
 def test_a_hit_names_the_places_of_those_that_it_stands_for() -> None:
     first, second, third = hits_of(*"aaa")
     second = replace(second, path="fans.md", url="https://fans.example", also_at=[COPY])
     third = replace(third, document_id=first.document_id)
-    (hit,) = merge_equal_texts(iter([first, second, third]), count=1)
+    hit = first.standing_for([second, third])
     assert hit.near_duplicates == ("c1", "c2")
     # Its own document does not count as another place.
     assert hit.also_at == [Place("d1", "docs", "fans.md", "https://fans.example", "Pumps"), COPY]
 
 
-def test_the_newest_of_equal_hits_is_shown() -> None:
-    first, second, third, worse = hits_of(*"aaaa")
-    second = replace(second, score=first.score, modified="2026-02-01")
-    third = replace(third, score=first.score, modified="2026-01-31")
-    worse = replace(worse, modified="2026-03-01")
-    (hit,) = merge_equal_texts(iter([first, second, third, worse]), count=1)
-    assert (hit.id, hit.near_duplicates) == ("c1", ("c0", "c2", "c3"))
-
-
 def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
     def response(**stages: dict[str, Any]) -> SearchResponse:
-        hits = tuple(merge_equal_texts(hits_of(*"aab"), count=3))
-        return respond(Journal("q", stages=stages), iter(hits), "weak")
+        first, second, third = hits_of(*"aab")
+        hits = iter([first.standing_for([second]), third])
+        return respond(Journal("q", stages=stages), hits, "weak")
 
     chunks = [make_record(ChunkRecord, stored(number)) for number in range(4)]
     assert [response().covers(chunk) for chunk in chunks] == [True, True, True, False]

@@ -21,7 +21,7 @@ from workshop.retrieval.identifiers import (
 )
 from workshop.retrieval.journal import Journal
 from workshop.retrieval.keyword_lane import KeywordLane
-from workshop.retrieval.results import compare_with_terms
+from workshop.retrieval.match import compare_with_terms
 
 TOKENIZER = Tokenizer("english")
 CHUNKS = [

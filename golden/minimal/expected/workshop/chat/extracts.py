@@ -22,8 +22,9 @@ from functools import cache, partial
 from ..index.documents import join_chunks
 from ..index.reader import Index, current_index
 from ..retrieval.markup import is_code_file
+from ..retrieval.match import term_weights
 from ..retrieval.opposites import is_opposed
-from ..retrieval.results import HEDGES, notices_of, searched_query, term_weights
+from ..retrieval.results import HEDGES, notices_of, searched_query
 from ..web.requests import AsyncSearch
 from .answer import ChatEvent, Delta, Done, NumberedPassage, QueryOrigin, Sources, search_passages
 from .conversation import ENGLISH, Conversation, LanguageWords, heading_of, kind_of, query_of
@@ -51,8 +52,7 @@ MIN_SHARE_OF_ANSWER = 0.75  # Like MIN_SHARE_OF_BEST, if the best sentence follo
 MIN_SHARE_ASKED = 0.7  # Share of terms at which a question in a document counts as the same
 KIND_WORTH = 1.3  # Factor for a sentence with a number where the question asks how many
 OPPOSITE_WORTH = 0.4  # Factor for a sentence that says "on" where the question says "off"
-# Minimum share of the question in one sentence with its headings; with less, it may answer a
-# different question
+# Share of the question in one sentence and its headings; with less, it may answer another question
 MIN_ANSWERED = 0.6
 MIN_ALIKE = 0.6  # Minimum share of terms that contradicting sentences must have in common
 

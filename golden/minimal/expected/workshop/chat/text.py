@@ -67,14 +67,6 @@ def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
     return is_abbreviation or text[match.end() : match.end() + 1].islower()
 
 
-def part_marks(text: str) -> str:
-    """Return a text with a space after each character that would begin a link, an image or HTML.
-
-    See CommonMark 0.31, sections 4.6, 4.7 and 6.3 to 6.6.
-    """
-    return MARKS.sub(r"\g<0> ", text)
-
-
 def keep_plain(text: str) -> str:
     """Return one line of Markdown that is displayed literally, except for its code.
 

@@ -25,10 +25,6 @@ FORMAT_VERSION = 5
 
 _HASH = b'\n "sha256": "'  # The manifest's own hash; hashes of files are indented further.
 HASHED_AT_ONCE_BYTES = 1 << 20  # Larger files are hashed in the background, once the index is open.
-STATISTICS = "statistics"  # Folder of the inputs of BM25:
-POSTING_COUNTS = "postings.counts.npy"  # uint32 (p,): count of a term in its chunk
-CHUNK_LENGTHS = "chunks.lengths.npy"  # uint32 (n,): number of terms of each chunk
-MEAN_LENGTH = "mean_length.npy"  # float64 (1,): their mean
 TERMS_APART = 64  # Every 64th term is cached once a lookup has read it.
 OTHER_VERSION_HINT = "rebuild the index with the version that exported this server"
 MEMORY_HINT = "the index is mapped into memory: raise the limit of the process (ulimit -v)"

@@ -1,10 +1,7 @@
-"""Candidates made from lane hits, selection of the best, and timing of stages."""
+"""Candidates made from lane hits, and selection of the best."""
 
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import wraps
-from typing import ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,30 +11,6 @@ from ..index.protocols import LaneHits, Numbers, Scores, Vector
 FIRST_DEPTH = 100  # Number of chunks that each lane returns for the first page of results.
 DEPTHS = (1, 2, 10)  # Multiples of FIRST_DEPTH for further pages.
 SCORE_DIGITS = 6  # Decimal places of scores: callers see the scores that results are ordered by.
-
-P = ParamSpec("P")
-Result = TypeVar("Result")
-
-observers: list[Callable[[str, float], None]] = []
-"""Called with the name of each stage and its seconds, in the thread that ran it."""
-
-
-def stage(name: str) -> Callable[[Callable[P, Result]], Callable[P, Result]]:
-    """Decorate a function to time its calls as the stage `name`."""
-
-    def decorate(function: Callable[P, Result]) -> Callable[P, Result]:
-        @wraps(function)
-        def timed(*arguments: P.args, **options: P.kwargs) -> Result:
-            begun = time.perf_counter()
-            try:
-                return function(*arguments, **options)
-            finally:
-                for observe in observers:
-                    observe(name, time.perf_counter() - begun)
-
-        return timed
-
-    return decorate
 
 
 def distance_from(mean: Vector, spread: float | None, vector: Vector) -> float | None:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from ..index.layout import IndexFiles, IndexLayout, open_array, require_vectors
 from ..index.protocols import LaneHits, Mask, Numbers, Scores, Vector
-from .candidates import best, distance_from, stage
+from .candidates import best, distance_from
+from .timing import stage
 
 EXACT_SCAN_LIMIT = 2_000  # Up to this many chunks, comparing all vectors is as fast as both passes.
 # Small enough that intermediate results stay in the processor's cache.

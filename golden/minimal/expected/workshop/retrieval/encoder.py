@@ -29,7 +29,7 @@ from ..index.patterns import SPACELESS
 from ..index.protocols import Vector
 from ..index.remembering import remember
 from ..index.spelling import american
-from .candidates import stage
+from .timing import stage
 
 FORMAT_VERSION = 1
 CONTINUATION = "##"  # Prefix of a piece that continues a word.

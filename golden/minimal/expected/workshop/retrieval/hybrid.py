@@ -27,7 +27,8 @@ from ..index.protocols import LaneHits, Numbers, Scores, Vector
 from ..index.reader import Index
 from ..settings import SETTINGS_FILE, read_number, reading
 from .candidates import Candidates
-from .results import Match, grade, judge_terms
+from .match import grade, judge_terms
+from .results import Match
 
 # Evidence for a match is nearness (0 to 1) + COVERAGE_WEIGHT * coverage (0 to 1).
 COVERAGE_WEIGHT = 1.8

@@ -18,7 +18,6 @@ from ..index.protocols import LaneHits
 from ..index.reader import Index
 from ..index.tokens import Token
 from .journal import TEXT_UNITS, Journal
-from .respelling import respell
 
 Patterns = Sequence[re.Pattern[str]]
 
@@ -88,11 +87,6 @@ def note_unknown_identifiers(
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
     unknown = (one.text for one in found if not _is_known(index, one, each, journal))
     journal.unknown_identifiers = tuple(dict.fromkeys(unknown))
-
-
-def tokens_of(index: Index, query: str, journal: Journal) -> list[Token]:
-    """Return the tokens of a query, spelt as in the index."""
-    return respell(index, index.tokenizer.tokenize_query(query)[1], journal)
 
 
 def finds_identifier(

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from ..index.layout import IndexFiles, IndexLayout, Vocabulary, open_array
 from ..index.protocols import LaneHits, Mask, Numbers, Posting, Scores
 from ..index.remembering import remember
-from .candidates import best, stage, threshold
+from .candidates import best, threshold
+from .timing import stage
 
 KEPT_BYTES = 64  # Size of a search's arrays, per chunk, if every chunk contains the term.
 MOST_KEPT_BYTES = 24 * 2**20  # glibc ignores blocks above 32 MiB.

@@ -16,8 +16,8 @@ from ..index.letters import bare, normalise
 from ..index.patterns import LETTER_BESIDE_DIGIT
 from ..index.reader import Index
 from ..index.tokens import Token
-from .candidates import stage
 from .journal import TEXT_UNITS, Journal
+from .timing import stage
 
 STAGE = "spelling"
 SAMPLED = 64  # Chunks with the closed form that are checked for its parts.

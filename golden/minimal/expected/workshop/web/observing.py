@@ -18,8 +18,8 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from starlette.types import Scope
 
 from ..hosts import plain_host
-from ..retrieval.candidates import observers
 from ..retrieval.results import SearchResponse
+from ..retrieval.timing import observers
 from .middleware import OPEN_PATHS, Outcome
 
 REGISTRY = prometheus.CollectorRegistry()
@@ -40,19 +40,18 @@ def _labelled(
     return cache(kind(name, meaning, labels, registry=REGISTRY).labels)
 
 
-_counter = partial(_labelled, prometheus.Counter)
+counter = partial(_labelled, prometheus.Counter)
 _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SECONDS))
 
-REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
+REQUESTS = counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Duration of requests.", "route")
 # The fields of a response that counters and logs use.
 TOLD = ["mode", "reason", "degraded", "match"]
-SEARCHES = _counter("searches", "Searches.", *TOLD)
+SEARCHES = counter("searches", "Searches.", *TOLD)
 STAGE_SECONDS = _histogram(
     "search_stage_seconds", "Duration of searches and their stages.", "stage"
 )
-QUESTIONS = _counter("questions", "Lines for the question log: kept, or lost.", "result")
-INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
+INDEX_RELOADS = counter("index_reloads", "New indexes, opened or found unusable.", "result")
 
 _logger = logging.getLogger(__name__)
 
@@ -126,11 +125,6 @@ def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
         }
         level = logging.DEBUG if scope["path"] in OPEN_PATHS else logging.INFO
         _logger.log(level, "request", extra={"fields": fields})
-
-
-def count_question(result: str) -> None:
-    """Count a line of the question log: `kept`, or `lost` because it could not be written."""
-    QUESTIONS(result).inc()
 
 
 def count_reload(result: str) -> None:
