@@ -8,6 +8,6 @@ from foundry.readers.sandbox.processes import Sandbox
 
 
 @pytest.fixture(scope="module")
-def sandbox() -> Iterator[Sandbox]:
+def sandbox(forked_readers: None) -> Iterator[Sandbox]:
     with Sandbox() as shared:
         yield shared

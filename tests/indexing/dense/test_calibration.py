@@ -14,6 +14,8 @@ from foundry.indexing.dense.calibration import depth_of, recall_of, spans_of
 from foundry.runtime.index.layout import IndexLayout
 from foundry.runtime.index.tokens import Tokenizer
 
+pytestmark = pytest.mark.usefixtures("forked_readers")
+
 WORDS = "pump seal valve rotor bearing gasket flange shaft the of and in".split()
 COUNTS = {"1 word": {1}, "2 words": {2}, "3 words": {3}, "4 to 6 words": {4, 5, 6}}
 

@@ -32,10 +32,11 @@ def test_parsers_run_only_in_workers() -> None:
         ({}, {"title": 7}),
     ],
 )
-def test_inconsistent_answers_are_refused(fields: dict[str, Any], reading: dict[str, Any]) -> None:
+def test_inconsistent_answers_are_refused(
+    fields: dict[str, Any], reading: dict[str, Any], sandbox: Sandbox
+) -> None:
     raw = RawDocument("s", "a.pdf", "a.pdf", PDF)
-    with Sandbox() as sandbox:
-        answer = json.loads(sandbox.ask(raw))
+    answer = json.loads(sandbox.ask(raw))
     assert parse_answer(json.dumps(answer).encode(), raw)
     answer["reading"] |= reading
     with pytest.raises(UnreadableError, match="reader failed"):
