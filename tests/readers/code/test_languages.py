@@ -14,6 +14,8 @@ from foundry.readers.code.languages import GRAMMARS
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.runtime.index.documents import join_chunks
 
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_servers")
+
 EXAMPLES = {
     "a.py": (
         "class Store:\n    '''Keeps.'''\n\n    @property\n    # How many.\n    def size(self):\n"

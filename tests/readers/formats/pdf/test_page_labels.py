@@ -6,11 +6,14 @@
 import json
 from pathlib import Path
 
+import pytest
 from conftest import CONFIG, MakeProject
 from document_files import Text, pdf
 
 from foundry.documents import Document, RawDocument
 from foundry.readers import read
+
+pytestmark = pytest.mark.usefixtures("formatted_once", "forked_readers", "forked_servers")
 
 LABELLED = (Path(__file__).parents[3] / "fixtures/labelled.pdf").read_bytes()
 
