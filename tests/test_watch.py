@@ -10,7 +10,6 @@ import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -220,18 +219,6 @@ def test_folders_that_the_system_cannot_watch_are_reported(
         else:
             edit(project, "foundry.toml", CONFIG + "[chunking]\nmax_chars = 100\n")
         watch.wait_for("5 documents, .*: . read")
-
-
-def test_only_names_of_possible_documents_matter(tmp_path: Path) -> None:
-    from foundry.config.sources import FolderSource
-    from foundry.sources.ignoring import concerns_any
-
-    source = FolderSource(name="s", path=tmp_path, include=("**/*.md",), exclude=("drafts/",))
-    (tmp_path / "a.txt").write_text("x")
-    concerns = concerns_any([source])
-    wanted = {"a.md", "deep/a.md", ".gitignore", "deep/.gitignore", "moved"}
-    others = {"drafts/a.md", "a.txt", ".foundry/index/CURRENT", ".git/x.md", "../a.md", ".b.md"}
-    assert {name for name in wanted | others if concerns(str(tmp_path / name))} == wanted
 
 
 FREED = """
