@@ -104,8 +104,13 @@ def test_outer_stems_are_left_out_first_if_all_of_them_are_too_long() -> None:
         assert outer not in each.text
 
 
-@pytest.mark.parametrize("strategy", ["headings", "recursive", "sentences", "parent", "page"])
-@pytest.mark.parametrize("mark", ["- {}", "* {}", "{}. {}", "{}) {}", "({}) {}"])
+@pytest.mark.parametrize(
+    ("strategy", "mark"),
+    [
+        *(("headings", mark) for mark in ("- {}", "* {}", "{}. {}", "{}) {}", "({}) {}")),
+        *((strategy, "- {}") for strategy in ("recursive", "sentences", "parent", "page")),
+    ],
+)
 def test_every_part_of_a_list_has_its_stem(strategy: Strategy, mark: str) -> None:
     numbers = range(1, 41)
     items = [mark.format(*[number] * mark.count("{}")) + " is an item" for number in numbers]
