@@ -67,7 +67,7 @@ def without_ranks(hit: dict[str, Any]) -> dict[str, Any]:
 
 
 @settings(
-    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),

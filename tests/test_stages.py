@@ -191,7 +191,7 @@ def test_only_the_beginning_of_a_long_query_is_searched(server: ModuleType, tmp_
 
 
 @settings(
-    max_examples=5,
+    max_examples=3,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
