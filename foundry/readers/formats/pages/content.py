@@ -9,8 +9,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.formats.pages.root import find_root
 from foundry.readers.formats.pages.steps import find_steps
 from foundry.readers.formats.pages.tabs import controlled_ids, name_panels
-
-Attributes = Mapping[str, str | None]
+from foundry.readers.formats.pages.tree import SEMANTICS, Attributes, in_classes, shows_code
 
 _SECTIONS = frozenset(
     "article main section blockquote figure li td th dd details fieldset aside".split()
@@ -117,7 +116,7 @@ class Content:
         if tag in _UNSEEN:
             return None if tag == "noscript" and self._reads_noscript else Omission.HIDDEN
         if tag in _FORM:
-            return Omission.FORM
+            return None if shows_code(node) else Omission.FORM
         if node.mem_id in self._used_tabs:
             return Omission.DUPLICATE
         if node.mem_id in self._steps:

@@ -38,7 +38,14 @@ from foundry.readers.formats.pages.grids import find_rows, is_head
 from foundry.readers.formats.pages.lines import LineWriter
 from foundry.readers.formats.pages.numbers import ListNumbers, integer
 from foundry.readers.formats.pages.tables import Cell, lay_out
-from foundry.readers.formats.pages.tree import BLOCKS, children, table_rows, tell
+from foundry.readers.formats.pages.tree import (
+    BLOCKS,
+    Attributes,
+    children,
+    shows_code,
+    table_rows,
+    tell,
+)
 
 _BOXES = frozenset(("aside", "div", "section"))
 _BOX = re.compile(
@@ -148,7 +155,7 @@ class _Writer(LineWriter):
 
     def _is_block(self, node: LexborNode) -> bool:
         tag = node.tag or ""
-        if tag in BLOCKS:
+        if tag in BLOCKS or shows_code(node):
             return True
         if tag == "math":
             return node.attributes.get("display") == "block"
@@ -189,6 +196,8 @@ class _Writer(LineWriter):
         return nested(blocks, f"[^{mark}]: ", "    ")
 
     def _block_by_tag(self, node: LexborNode, tag: str, attributes: Attributes) -> list[Block]:
+        if tag == "textarea":
+            return fenced(node.text(), "")
         role = attributes.get("role")
         if role == "heading" or (len(tag) == 2 and tag[0] == "h" and tag[1].isdigit()):
             level = attributes.get("aria-level") if role == "heading" else None

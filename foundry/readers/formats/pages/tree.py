@@ -26,6 +26,17 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
 def table_rows(table: LexborNode) -> Iterator[tuple[str, LexborNode]]:
     """Yield a table's caption and rows, each preceded by the tag of its section or its own."""
     for child in children(table):
+def in_classes(pattern: re.Pattern[str], attributes: Attributes) -> bool:
+    """Return whether a class or the id of an element matches the pattern."""
+    written = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
+    return bool(written.strip()) and pattern.search(written) is not None
+
+
+def shows_code(node: LexborNode) -> bool:
+    """Return whether an element is a text field with code, as in examples that can be run."""
+    return node.tag == "textarea" and "\n" in node.text().strip()
+
+
         if child.tag in {"thead", "tbody", "tfoot"}:
             for row in children(child):
                 if row.tag == "tr":
