@@ -39,7 +39,10 @@ _SURROUNDING = re.compile(
 # DocBook's style sheets put the titles of other pages there, and GitBook the results of a search;
 # Doxygen's tooltips are shown beside names in code.
 _NAVIGATION_LINE = re.compile(r"(?:^|\s)(?:nav(?:header|footer)|search-results|ttc)(?:$|\s)")
-_SOURCE_LINK = re.compile(r"(?:^|\s)(?:src(?:link)?|viewcode-link|source-?link)(?:$|\s)")
+_SOURCE_LINK = re.compile(
+    r"(?:^|\s)(?:src(?:link)?|viewcode-link|source-?link|documentation-source|icon-action)(?:$|\s)",
+    re.IGNORECASE,
+)
 _SOURCE_WORDS = re.compile(r"\W*(?:view )?source(?: code)?\W*", re.IGNORECASE)
 _PRINTED = re.compile(r"(?:^|\s)(?:only-?print|print-?only|visible-print(?:-block)?)(?:$|\s)")
 _TABBED = re.compile(
@@ -62,15 +65,6 @@ _LINE_NUMBER = re.compile(
 )
 _NUMBERS = re.compile(r"[\s\d.:|+-]*")
 _WORD = re.compile(r"\w")
-_NOTE_REFERENCE = re.compile(
-    r"(?:^|[\s_-])(?:footnote|fn|note|endnote)s?-?_?(?:ref(?:erence)?|call|link|anchor)?(?:$|[\s_-])"
-    r"|(?:^|\s)(?:noteref|reference(?!\s+(?:in|ex)ternal))(?:$|\s)",
-    re.IGNORECASE,
-)
-_NOTE_TARGET = re.compile(
-    r"#(?:user-content-)?_?(?:(?:foot|end|side|rear|cite_)?note|foot|fn|ftn|edn|en|id|r?n|bib|cite)[\w.:-]*$",
-    re.IGNORECASE,
-)
 _EQUATION = re.compile(r"katex|mjx|mathjax|mwe-math", re.IGNORECASE)
 _EQUATION_SOURCE = "mwe-math-mathml"
 """Class of MediaWiki's MathML, which pages hide; they show a picture of the equation."""

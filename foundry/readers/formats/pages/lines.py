@@ -33,7 +33,8 @@ _APART = frozenset(("button", "label", "output", "meter", "progress"))
 # Labels that only their style separates from each other and from the text.
 _LABEL = re.compile(
     r"(?:^|[\s_-])(?:badge|chip|classifier|label|lozenge|pill|selected-value|signature-attributes|stab"
-    r"|tag)(?:$|[\s_-])"
+    r"|tag)(?:$|[\s_-])",
+    re.IGNORECASE,
 )
 _EMOJI = re.compile(r"(?:^|\s)(?:tw)?(?:emoji|emojione|emoticon|gemoji)(?:$|\s)")
 _CODE = frozenset(("code", "kbd", "samp", "tt"))
