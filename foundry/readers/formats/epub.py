@@ -22,7 +22,7 @@ from foundry.readers.dates import normalise_date
 from foundry.readers.decoding import declared_charset, decode
 from foundry.readers.formats import html
 from foundry.readers.formats.packed import Package, describe
-from foundry.readers.formats.pages.content import SEMANTICS
+from foundry.readers.formats.pages.tree import SEMANTICS
 from foundry.readers.notes import leave_out, note_damage
 
 MAX_CHAPTERS = 5_000

@@ -8,8 +8,7 @@ from selectolax.lexbor import LexborNode
 from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.pages.blocks import Block, fenced
-from foundry.readers.formats.pages.content import Attributes
-from foundry.readers.formats.pages.tree import children
+from foundry.readers.formats.pages.tree import Attributes, children
 from foundry.readers.notes import leave_out
 
 TERMINAL_TAG = re.compile(r"</?(?:font|span|[ubi])\b[^<>\n]{0,300}>")

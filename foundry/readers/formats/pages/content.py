@@ -1,11 +1,12 @@
 """Separates a page's content from its surroundings, and visible from hidden elements."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from foundry.documents.left_out import Omission
+from foundry.readers.formats.pages.footnotes import find_notes
 from foundry.readers.formats.pages.root import find_root
 from foundry.readers.formats.pages.steps import find_steps
 from foundry.readers.formats.pages.tabs import controlled_ids, name_panels
@@ -68,13 +69,6 @@ _WORD = re.compile(r"\w")
 _EQUATION = re.compile(r"katex|mjx|mathjax|mwe-math", re.IGNORECASE)
 _EQUATION_SOURCE = "mwe-math-mathml"
 """Class of MediaWiki's MathML, which pages hide; they show a picture of the equation."""
-SEMANTICS = "epub:type"
-
-
-def in_classes(pattern: re.Pattern[str], attributes: Attributes) -> bool:
-    """Return whether a class or the id of an element matches the pattern."""
-    written = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
-    return bool(written.strip()) and pattern.search(written) is not None
 
 
 class Content:
@@ -98,7 +92,7 @@ class Content:
         self.labels, self._used_tabs = name_panels(page) if "tab" in markup else ({}, set())
         # In a book, each chapter repeats the marks of notes.
         may_have_notes = not is_book and ("note" in markup or "fn" in markup)
-        self.notes = _find_notes(page) if may_have_notes else {}
+        self.notes = find_notes(page) if may_have_notes else {}
         self._steps = set[int]() if is_book else find_steps(page)
         self.root = page.body if is_book else find_root(page)
 
@@ -228,33 +222,6 @@ def is_permalink(node: LexborNode, attributes: Attributes) -> bool:
     parent = node.parent
     whole = parent.text() if parent is not None else ""
     return bool(_WORD.search(whole.replace(text, "", 1)))
-
-
-def is_note_reference(node: LexborNode, attributes: Attributes) -> bool:
-    """Return whether a link is a footnote reference, by its role or, if short, class or target."""
-    kind = f"{attributes.get(SEMANTICS) or ''} {attributes.get('role') or ''}"
-    if "noteref" in kind:
-        return True
-    if len(node.text()) > 12:
-        return False
-    target = attributes.get("href") or ""
-    return "#" in target and (
-        in_classes(_NOTE_REFERENCE, attributes) or _NOTE_TARGET.search(target) is not None
-    )
-
-
-def _find_notes(page: LexborHTMLParser) -> dict[str, str]:
-    """Return the marks of footnotes that are referenced on the same page, by id."""
-    marks = dict[str, str]()
-    for node in page.css('a[href^="#"]'):
-        attributes = node.attributes
-        mark = node.text().strip().strip("[]")
-        if mark.isalnum() and is_note_reference(node, attributes):
-            marks.setdefault((attributes.get("href") or "")[1:], mark)
-    elements = {node.attributes.get("id"): node.tag for node in page.css("li[id],aside[id]")}
-    found = {name: mark for name, mark in marks.items() if name in elements}
-    # If two notes have the same mark, it is ambiguous.
-    return found if len(set(found.values())) == len(found) else {}
 
 
 def is_line_number(node: LexborNode, attributes: Attributes) -> bool:

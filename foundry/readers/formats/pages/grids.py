@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
-from foundry.readers.formats.pages.content import Attributes
-from foundry.readers.formats.pages.tree import children
+from foundry.readers.formats.pages.tree import Attributes, children
 
 _TABLES = frozenset(("table", "grid", "treegrid"))
 _HEADS = frozenset(("columnheader", "rowheader"))

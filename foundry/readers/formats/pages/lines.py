@@ -8,16 +8,13 @@ from selectolax.lexbor import LexborNode
 from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.pages.blocks import code_span, emphasised, link, picture
-from foundry.readers.formats.pages.content import (
-    Attributes,
-    Content,
-    is_note_reference,
-    is_permalink,
-)
+from foundry.readers.formats.pages.content import Content, is_permalink
 from foundry.readers.formats.pages.equations import equation
+from foundry.readers.formats.pages.footnotes import is_note_reference
 from foundry.readers.formats.pages.numbers import apart, lowered, note_mark, raised, script_of
 from foundry.readers.formats.pages.tree import (
     BLOCKS,
+    Attributes,
     children,
     following,
     tell,

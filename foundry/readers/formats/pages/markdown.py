@@ -28,11 +28,7 @@ from foundry.readers.formats.pages.code import (
     has_line_numbers,
     language_around,
 )
-from foundry.readers.formats.pages.content import (
-    Attributes,
-    Content,
-    is_line_number,
-)
+from foundry.readers.formats.pages.content import Content, is_line_number
 from foundry.readers.formats.pages.equations import equation
 from foundry.readers.formats.pages.grids import find_rows, is_head
 from foundry.readers.formats.pages.lines import LineWriter
@@ -196,12 +192,12 @@ class _Writer(LineWriter):
         return nested(blocks, f"[^{mark}]: ", "    ")
 
     def _block_by_tag(self, node: LexborNode, tag: str, attributes: Attributes) -> list[Block]:
-        if tag == "textarea":
-            return fenced(node.text(), "")
         role = attributes.get("role")
         if role == "heading" or (len(tag) == 2 and tag[0] == "h" and tag[1].isdigit()):
             level = attributes.get("aria-level") if role == "heading" else None
             return self._heading(node, integer(level) or _level(tag))
+        if tag == "textarea":
+            return fenced(node.text(), "")
         if tag == "pre":
             return code_block(node, self.is_left_out)
         if tag in {"ul", "ol", "menu", "dir"}:

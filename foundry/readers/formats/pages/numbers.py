@@ -8,7 +8,7 @@
 import re
 
 from foundry.readers.formats.office.numerals import roman
-from foundry.readers.formats.pages.content import Attributes
+from foundry.readers.formats.pages.tree import Attributes
 
 _ELEMENT = re.compile(
     r"(?:(?<![A-Za-z])|(?<=[a-z\d)\]}₀-₉])|(?<=[A-Z]))(?:H|He|Li|Be|B|C|N|O|F|Ne|Na|Mg|Al|Si|P|S|Cl|Ar|K|Ca"

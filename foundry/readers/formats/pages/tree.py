@@ -1,12 +1,15 @@
 """Walks the selectolax tree of a page."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from selectolax.lexbor import LexborNode
 
 from foundry.documents.left_out import Omission
 from foundry.readers.notes import leave_out
 
+Attributes = Mapping[str, str | None]
+SEMANTICS = "epub:type"
 BLOCKS = frozenset(
     "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset"
     " figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main"
@@ -23,9 +26,6 @@ def children(node: LexborNode) -> Iterator[LexborNode]:
         child = child.next
 
 
-def table_rows(table: LexborNode) -> Iterator[tuple[str, LexborNode]]:
-    """Yield a table's caption and rows, each preceded by the tag of its section or its own."""
-    for child in children(table):
 def in_classes(pattern: re.Pattern[str], attributes: Attributes) -> bool:
     """Return whether a class or the id of an element matches the pattern."""
     written = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
@@ -37,6 +37,9 @@ def shows_code(node: LexborNode) -> bool:
     return node.tag == "textarea" and "\n" in node.text().strip()
 
 
+def table_rows(table: LexborNode) -> Iterator[tuple[str, LexborNode]]:
+    """Yield a table's caption and rows, each preceded by the tag of its section or its own."""
+    for child in children(table):
         if child.tag in {"thead", "tbody", "tfoot"}:
             for row in children(child):
                 if row.tag == "tr":

@@ -528,6 +528,8 @@ def test_a_short_page_that_has_its_content_needs_no_browser() -> None:
         ("<h4>pick(depth, force<span class='signature-attributes'>opt</span>)</h4>",
          "pick(depth, force opt)"),
         ("<p>Orchard<span class='badge'>new</span>, old</p>", "Orchard new, old"),
+        ("<p><span class='go-Chip'>package</span><span class='go-Chip'>pick</span></p>",
+         "package pick"),
     ],
 )  # fmt: skip
 def test_labels_are_apart_from_the_words_beside_them(markup: str, shown: str) -> None:
@@ -564,9 +566,11 @@ def test_links_within_a_manual_are_no_footnotes() -> None:
     assert "Words [1] go on." in shown
 
 
-def test_rustdoc_links_to_the_source_are_navigation() -> None:
+def test_links_to_the_source_of_a_name_are_navigation() -> None:
     shown = text_of("<section><a class='src' href='s.html'>Source</a><h4>fn pick()</h4></section>")
     assert shown == "#### fn pick()"
+    shown = text_of("<h1><a href='s' class='icon-action'><i></i>View Source</a>Pick</h1>")
+    assert shown == "# Pick"
 
 
 def test_added_and_removed_lines_of_code_have_their_signs() -> None:
@@ -640,3 +644,20 @@ def test_tags_in_animated_terminals_are_left_out() -> None:
     shown = '$ &lt;font color="#4E9A06"&gt;pick&lt;/font&gt; plums\n'
     page = f"<div class=termy><div class='language-console'><pre>{shown}</pre></div></div>"
     assert text_of(page) == "```console\n$ pick plums\n```"
+
+
+def test_footnotes_of_mdbook_are_notes() -> None:
+    shown = text_of(
+        "<p>Pears<sup class='footnote-reference'><a href='#p'>1</a></sup></p>"
+        "<div class='footnote-definition' id='p'><sup class='footnote-definition-label'>1</sup>"
+        "<p>In March.</p></div>"
+    )
+    assert shown == "Pears[^1]\n\n[^1]: In March."
+
+
+def test_code_in_text_fields_is_read() -> None:
+    code = "func main() {\n\tpick()\n}"
+    assert text_of(f"<p>Example</p><textarea spellcheck=false>{code}\n</textarea>") == (
+        f"Example\n\n```\n{code}\n```"
+    )
+    assert text_of("<p>Comment:</p><textarea>Your words</textarea>") == "Comment:"
