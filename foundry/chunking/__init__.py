@@ -25,12 +25,6 @@ _STRATEGIES: Mapping[str, Callable[[Document, Packer], Iterator[Piece]]] = {
     "parent": strategies.split_parents,
     "none": strategies.split_nothing,
 }
-_MARKDOWN_READERS = frozenset(
-    "delimited docx epub html mail markdown mdx notebook old-sheets opendocument opendocument-flat"
-    " outlook pptx rst rtf sheets".split()
-)
-"""Readers whose text is Markdown, whatever the format of the file."""
-
 _WORD = re.compile(r"[^\W_]")
 
 
@@ -46,8 +40,7 @@ def chunk(
     "headings" keeps records of up to RECORD_FACTOR times `max_chars` whole.
     """
     text = document.reading.text
-    is_markdown = document.reader.partition("/")[0] in _MARKDOWN_READERS
-    packer = Packer(text, _wholes(document.reading), is_markdown, options)
+    packer = Packer(text, _wholes(document.reading), options)
     origins = Origins(document.reading)
     ordinals: Counter[tuple[str, ...]] = Counter()
     chunks = []

@@ -1,24 +1,29 @@
 """Splits a range of text into pieces of at most `max_chars`, at the best places.
 
 The range is split into units (blocks, paragraphs, lines of a block that is too long, sentences of a
-paragraph that is too long), and adjacent units are joined again. Sizes are even: 1,300 characters
-with a limit of 1,200 become two halves, not a full piece and a remnant.
+paragraph or line that is too long), and adjacent units are joined again. Sizes are even: 1,300
+characters with a limit of 1,200 become two halves, not a full piece and a remnant.
 """
 
 import re
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-
-from semantic_text_splitter import MarkdownSplitter, TextSplitter
+from itertools import takewhile
 
 from foundry.config.file import ChunkingSection
 from foundry.documents import Piece, Span
+from foundry.runtime.chat.text import find_sentence_ends
 
-# The splitter takes quadratic time in the length of its text.
-WINDOW_PIECES = 8
+ZERO_WIDTH_JOINER = "\u200d"
+_EXTENDING = frozenset({"Mn", "Mc", "Me", "Sk", "Cf"})
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t]*\n)+")
 _LINE_END = re.compile(r"\n")
+# With its links and code, which may contain spaces
+_WORD = re.compile(r"(?:[^\s\[`]+|\[[^][\n]{1,200}\]\([^()\s]{1,500}\)|`[^`\n]{1,300}`|\S)++\s*+")
+LINK_CHARS = 800
+"""More than the length of the longest link that is kept whole."""
 
 
 CountTokens = Callable[[str], int]
@@ -27,6 +32,14 @@ CountTokens = Callable[[str], int]
 def cut_paragraphs(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield the paragraphs of `text[start:end]`, each with the blank lines after it."""
     return _cut_after(_PARAGRAPH_END, text, start, end)
+
+
+def cut_sentences(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the sentences of `text[start:end]`, each with the space after it."""
+    for cut in (*find_sentence_ends(text, start, end), end):
+        if cut > start:
+            yield Span(start, cut)
+            start = cut
 
 
 def capacity_of(options: ChunkingSection) -> int:
@@ -44,7 +57,6 @@ class Packer:
 
     text: str
     blocks: Sequence[Span]
-    is_markdown: bool
     options: ChunkingSection
     cut_prose: Callable[[str, int, int], Iterator[Span]] = cut_paragraphs
 
@@ -113,26 +125,45 @@ class Packer:
                 yield from self._sentences(line.start, line.end)
 
     def _sentences(self, start: int, end: int) -> Iterator[Span]:
-        kind = MarkdownSplitter if self.is_markdown else TextSplitter
-        splitter = kind(self.capacity, trim=False)
-        for window in self._windows(start, end):
-            position = window.start
-            for part in splitter.chunks(self.text[window.start : window.end]):
-                yield Span(position, position + len(part))
-                position += len(part)
+        for sentence in cut_sentences(self.text, start, end):
+            if sentence.end - sentence.start <= self.capacity:
+                yield sentence
+                continue
+            for line in _cut_after(_LINE_END, self.text, sentence.start, sentence.end):
+                if line.end - line.start <= self.capacity:
+                    yield line
+                else:
+                    yield from self._words(line.start, line.end)
 
-    def _windows(self, start: int, end: int) -> Iterator[Span]:
-        size = WINDOW_PIECES * self.capacity
-        while end - start > size:
-            cut = start + size
-            for separator in ("\n", ". ", "。", " "):
-                found = self.text.rfind(separator, cut - self.capacity, cut)
-                if found >= 0:
-                    cut = found + len(separator)
-                    break
+    def _words(self, start: int, end: int) -> Iterator[Span]:
+        while end - start > self.capacity:
+            cut = self._cut_evenly(start, end)
             yield Span(start, cut)
             start = cut
-        yield Span(start, end)
+        if end > start:
+            yield Span(start, end)
+
+    def _cut_evenly(self, start: int, end: int) -> int:
+        """Return where the first of the even parts of a line ends, after a word if possible."""
+        goal = start + int(even_size(end - start, self.capacity))
+        latest = start + self.capacity
+        words = _WORD.finditer(self.text, start, min(latest + LINK_CHARS, end))
+        ends = takewhile(lambda place: place <= latest, (word.end() for word in words))
+        nearest = min(ends, key=lambda place: abs(place - goal), default=None)
+        return nearest or _before_grapheme(self.text, start, goal)
+
+
+def _before_grapheme(text: str, start: int, cut: int) -> int:
+    """Move a cut back to the beginning of a grapheme; see Unicode Annex 29.
+
+    Flags and separate letters of Korean syllables are not kept together.
+    """
+    place = cut
+    while text[place - 1] == ZERO_WIDTH_JOINER or unicodedata.category(text[place]) in _EXTENDING:
+        place -= 1
+        if place == start:
+            return cut
+    return place
 
 
 def join(units: Sequence[Span], capacity: int) -> list[Span]:
@@ -142,9 +173,9 @@ def join(units: Sequence[Span], capacity: int) -> list[Span]:
     """
     if not units:
         return []
-    length = units[-1].end - units[0].start
-    goal = length / -(-length // capacity)
+    end = units[-1].end
     pieces = [units[0]]
+    goal = even_size(end - units[0].start, capacity)
     for unit in units[1:]:
         start, size = pieces[-1].start, pieces[-1].end - pieces[-1].start
         joined = unit.end - start
@@ -152,7 +183,13 @@ def join(units: Sequence[Span], capacity: int) -> list[Span]:
             pieces[-1] = Span(start, unit.end)
         else:
             pieces.append(unit)
+            goal = even_size(end - unit.start, capacity)
     return pieces
+
+
+def even_size(length: int, capacity: int) -> float:
+    """Return the size of the fewest equal parts of a length that fit into `capacity`."""
+    return length / -(-length // capacity)
 
 
 def _cut_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> Iterator[Span]:

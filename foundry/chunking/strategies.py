@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from foundry.chunking.packing import Packer, join
+from foundry.chunking.packing import Packer, cut_sentences, join
 from foundry.chunking.sections import (
     PathFinder,
     Section,
@@ -16,7 +16,6 @@ from foundry.chunking.sections import (
     join_siblings,
 )
 from foundry.documents import Document, Piece, Span, is_code, is_data
-from foundry.runtime.chat.text import find_sentence_ends
 
 RECORD_FACTOR = 2
 """A record up to this multiple of the limit is kept whole, since a part may lack its subject."""
@@ -99,12 +98,21 @@ def split_evenly(document: Document, packer: Packer) -> Iterator[Piece]:
         if section.end - section.start <= packer.capacity:
             units.append(Span(section.start, section.end))
         else:
-            units += packer.units(section.start, section.end)
+            units += _join_heading(list(packer.units(section.start, section.end)), section, packer)
     starts = [section.start for section in sections]
     pieces = join([unit for unit in units if unit.end > unit.start], packer.capacity)
     for piece, extended in zip(pieces, packer.overlap(pieces), strict=True):
         path = sections[bisect_right(starts, piece.start) - 1].heading_path
         yield Piece(extended.start, extended.end, path)
+
+
+def _join_heading(units: list[Span], section: Section, packer: Packer) -> list[Span]:
+    """Join the unit of a section's heading with the next one, if they fit."""
+    heading, *others = units
+    is_bare = others and not packer.text[section.body_start : heading.end].strip()
+    if is_bare and others[0].end - heading.start <= packer.capacity:
+        return [Span(heading.start, others[0].end), *others[1:]]
+    return units
 
 
 _OUTERMOST = 1
@@ -141,13 +149,18 @@ def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
         if len(group) == 1:
             for piece in _split_section(document, larger, group[0]):
                 parent = Span(piece.start, piece.end)
-                for span in packer.split(parent.start, parent.end):
-                    yield Piece(span.start, span.end, piece.heading_path, parent)
+                yield from _split_parent(packer, group[0], parent, parent)
             continue
         parent = Span(group[0].start, group[-1].end)
         for section in group:
-            for span in packer.split(section.start, section.end):
-                yield Piece(span.start, span.end, section.heading_path, parent)
+            yield from _split_parent(packer, section, Span(section.start, section.end), parent)
+
+
+def _split_parent(packer: Packer, section: Section, part: Span, parent: Span) -> Iterator[Piece]:
+    """Yield the pieces of one section's part of a parent."""
+    spans = packer.split(part.start, part.end)
+    for span in _without_bare_heading(spans, section, packer.text):
+        yield Piece(span.start, span.end, section.heading_path, parent)
 
 
 def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
@@ -159,7 +172,7 @@ def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
     if is_data(document):
         yield from split_headings(document, packer)
         return
-    by_sentences = replace(packer, cut_prose=_cut_sentences)
+    by_sentences = replace(packer, cut_prose=cut_sentences)
     for section in find_sections(document):
         spans = [Span(section.start, section.end)]
         if section.end - section.start > packer.options.max_chars:
@@ -170,13 +183,6 @@ def split_sentences(document: Document, packer: Packer) -> Iterator[Piece]:
             spans = _overlap(join(units, packer.capacity), units, packer)
         for span in _without_bare_heading(spans, section, document.reading.text):
             yield Piece(span.start, span.end, section.heading_path)
-
-
-def _cut_sentences(text: str, start: int, end: int) -> Iterator[Span]:
-    for cut in (*find_sentence_ends(text, start, end), end):
-        if cut > start:
-            yield Span(start, cut)
-            start = cut
 
 
 def _overlap(pieces: Sequence[Span], units: Sequence[Span], packer: Packer) -> list[Span]:

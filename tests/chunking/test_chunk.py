@@ -112,6 +112,14 @@ def test_a_long_section_is_cut_evenly_between_paragraphs() -> None:
     assert all(c.text.endswith("text.") for c in chunks)
 
 
+@pytest.mark.parametrize("path", ["a.md", "a.html", "a.txt", "a.rst"])
+def test_a_long_paragraph_is_cut_evenly_between_sentences(path: str) -> None:
+    sentence = "The owner's key isn't *lost*, as `find` shows, and it's in\nthe list. "
+    chunks = texts(sentence * 20, path=path)
+    assert [piece.count("isn't") for piece in chunks] == [10, 10]
+    assert all(piece.startswith("The") and piece.endswith("list.") for piece in chunks)
+
+
 @pytest.mark.parametrize("strategy", ["headings", "recursive", "sentences", "page", "code"])
 def test_blocks_that_fit_are_never_cut(strategy: Strategy) -> None:
     fence = "```py\n" + "\n\n".join(f"line_{n} = {n}" for n in range(20)) + "\n```"
@@ -129,9 +137,10 @@ def test_a_block_that_does_not_fit_is_cut_between_lines() -> None:
     assert [line for piece in chunks for line in piece.split("\n")] == ["```", *lines, "```"]
 
 
-def test_a_heading_above_a_full_block_is_not_a_chunk_of_its_own() -> None:
+@pytest.mark.parametrize("strategy", ["headings", "sentences", "parent"])
+def test_a_heading_above_a_full_block_is_not_a_chunk_of_its_own(strategy: Strategy) -> None:
     fence = "```\n" + "x" * 190 + "\n```"
-    chunks = split(f"# Heading words\n\n{fence}\n", max_chars=200)
+    chunks = split(f"# Heading words\n\n{fence}\n", strategy, max_chars=200)
     assert [(c.text, c.heading_path) for c in chunks] == [(fence, ("Heading words",))]
 
 
@@ -156,6 +165,13 @@ def test_plain_text_and_data_keep_the_indent_of_a_first_line(name: str) -> None:
     chunks = chunk(make_document(content, name), chunking("headings", 300))
     assert len(chunks) > 5
     assert all(each.text.startswith(("    key", "      words", "top:")) for each in chunks)
+
+
+def test_recursive_strategy_keeps_headings_with_their_text() -> None:
+    paragraph = "word " * 20 + "\n\n"
+    chunks = texts(f"# A\n\n{paragraph * 3}# B\n\n{paragraph * 4}", "recursive", 400)
+    assert [piece.count("word") for piece in chunks] == [60, 40, 40]
+    assert [piece[:3] for piece in chunks] == ["# A", "# B", "wor"]
 
 
 def test_strategy_none_keeps_the_document_whole() -> None:

@@ -129,7 +129,7 @@ def test_libraries_of_readers_are_found() -> None:
     assert {
         *("charset-normalizer", "docutils", "numpy", "pystemmer"),
         *("markdown-it-py", "olefile", "pypdfium2", "python-calamine"),
-        *("pyyaml", "selectolax", "semantic-text-splitter", "tree-sitter"),
+        *("pyyaml", "selectolax", "tree-sitter"),
         *("tree-sitter-bash", "tree-sitter-typescript"),
     } <= found
 
