@@ -110,7 +110,13 @@ class PageReader:
         bounds = np.append(np.flatnonzero(is_new), len(written))
         joined = [written[head:after] for head, after in pairwise(bounds.tolist())]
         firsts, lasts = firsts[bounds[:-1]], lasts[bounds[1:] - 1]
-        lines = self._lines(joined, apart, begins[firsts], ends[lasts])
+        # The number of an item, or an initial, may be larger than the rest of its line.
+        typical = [
+            next((word for word in spans[first:last] if word[1] - word[0] > 2), spans[last])
+            for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
+        ]
+        types = self._characters.types([(start + stop) // 2 for start, stop in typical])
+        lines = self._lines(joined, apart, types, begins[firsts], ends[lasts])
         words = self._words(spans, begins, ends, firsts)
         fill_in(lines, words, self._filled, self.top, self.height)
         write_links(lines, words, self.links, self.top)
@@ -198,16 +204,21 @@ class PageReader:
         return drawn.to_numpy()[:, :, :3]
 
     def _lines(
-        self, joined: Sequence[Sequence[range]], apart: Collection[int], begins: Boxes, ends: Boxes
+        self,
+        joined: Sequence[Sequence[range]],
+        apart: Collection[int],
+        types: Iterable[tuple[float, float]],
+        begins: Boxes,
+        ends: Boxes,
     ) -> list[Line]:
         """Return lines, given the ranges of each and the boxes of their first and last characters.
 
-        A space is set before ranges that start at one of the positions in `apart`.
+        A space is set before ranges that start at one of the positions in `apart`. `types` has the
+        size and angle of each line.
         """
         # PDFium joins hyphenated words, so one line of its text may span two lines of the page.
         sides = np.stack([begins[:, 1], ends[:, 3]])
         tops, bottoms = np.clip((self.top - sides) / self.height, 0.0, 1.0).tolist()
-        types = self._characters.types([stretches[0].start for stretches in joined])
         # Sizes are rounded to half points, so that sizes that were meant to be equal are equal.
         return [
             Line(text, round(2 * size) / 2, top, bottom, (), round(angle) % 360)

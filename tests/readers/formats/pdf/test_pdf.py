@@ -118,6 +118,14 @@ def test_common_larger_type_is_not_a_heading(sandbox: Sandbox) -> None:
     assert [heading.text for heading in reading.headings] == ["Invoice"]
 
 
+def test_a_larger_number_or_initial_does_not_make_a_heading(sandbox: Sandbox) -> None:
+    drawn = "BT /F 10 Tf 72 700 Td (The rent is due monthly and is paid to the bank.) Tj ET "
+    for place, (first, rest) in enumerate((("1", "first of all"), ("O", "nce upon a time"))):
+        height = 600 - 40 * place
+        drawn += f"BT /F 14 Tf 72 {height} Td ({first}) Tj /F 10 Tf 14 0 Td ({rest}) Tj ET "
+    assert not read_file(page_of(drawn), sandbox).reading.headings
+
+
 def test_hyphenated_words_are_joined(sandbox: Sandbox) -> None:
     lines = body(600, "A well-known docu-", "ment of a well-", "known author.")
     text = read_file(pdf([lines]), sandbox).reading.text.replace("\n", " ")
