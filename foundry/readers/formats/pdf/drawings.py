@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from foundry.readers.formats.pdf.pdfium import Address, address_of, function, read_floats
-from foundry.readers.formats.pdf.tables import MAX_RULES, NO_RULES, Rules
+from foundry.readers.formats.pdf.rules import NO_RULES, Rules
+from foundry.readers.formats.pdf.tables import MAX_RULES
 
 MAX_OBJECTS = 10_000
 MAX_SEGMENTS = 400_000

@@ -21,7 +21,8 @@ from foundry.readers.formats.pdf.lines import Line, order, put_in_tables, split_
 from foundry.readers.formats.pdf.links import find_links, write_links
 from foundry.readers.formats.pdf.raised import SMALLER, find_raised, write_raised
 from foundry.readers.formats.pdf.rows import Word, find_rows
-from foundry.readers.formats.pdf.tables import MAX_WORDS, MIN_WORDS, NO_RULES, find_tables
+from foundry.readers.formats.pdf.rules import NO_RULES
+from foundry.readers.formats.pdf.tables import MAX_WORDS, MIN_WORDS, find_tables
 from foundry.readers.formats.pdf.undrawn import leave_out_undrawn
 from foundry.readers.formats.pdf.unseen import are_unseen
 from foundry.readers.formats.pdf.upright import quarters_of, turn

@@ -5,8 +5,8 @@ white space between them. Cells are placed by position, so empty cells stay empt
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from statistics import fmean, median
@@ -15,15 +15,13 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import NDArray
 
+from foundry.readers.formats.office.merging import Merged, unmerge
 from foundry.readers.formats.pdf.rows import Row, Word, find_rows
+from foundry.readers.formats.pdf.rules import MIN_RULES, NEAR, NO_RULES, Rules, touching
 
 MIN_WORDS, MAX_WORDS = 4, 8_000
 MAX_RULES = 4_000
 MAX_COLUMNS = 60
-MIN_RULES = 3
-"""Minimum number of lines of a grid, in each direction."""
-NEAR = 3.0
-"""Lines at most this many points apart are merged, or count as touching."""
 ROW_GAP = 2.2
 """Maximum gap between two rows, in row heights."""
 LINE_GAP = 0.8
@@ -39,12 +37,6 @@ _LETTER = re.compile(r"[^\W\d_]")
 _SAID = re.compile(r"\w\w|^\d$")
 _OF_NUMBERS = "\u2212\u00b1\u2264\u2265\u00d7"
 _NAME = re.compile(r"[^\W\d_]{3}|[\u0e00-\uffff]")
-
-
-Rules = NDArray[np.float64]
-"""Horizontal and vertical lines, a row for each: left, right, top, bottom."""
-
-NO_RULES: Rules = np.zeros((0, 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +62,7 @@ def find_tables(
         return []
     found: list[_Found] = []
     taken: set[int] = set()
-    groups = list(_touching(rules[:MAX_RULES]))
+    groups = list(touching(rules[:MAX_RULES]))
     middles = np.array([((w.left + w.right) / 2, w.middle) for w in words] if groups else [])
     for group in groups:
         table = _read_grid(*group, words, middles)
@@ -91,38 +83,6 @@ def find_tables(
         lines = frozenset(word.line for word in inside) - shared
         tables.append(Table(tuple(map(tuple, cells)), lines))
     return tables
-
-
-def _touching(rules: Rules) -> Iterator[tuple[Rules, Rules]]:
-    """Yield the vertical and horizontal rules of groups that touch, directly or through others."""
-    left, right, top, bottom = rules.T
-    is_vertical = bottom - top > right - left
-    upright, level = np.flatnonzero(is_vertical), np.flatnonzero(~is_vertical)
-    if min(len(upright), len(level)) < MIN_RULES:
-        return
-    x, level_top = left[upright], top[level, None]
-    touches = (left[level, None] - NEAR < x) & (x <= right[level, None] + NEAR)
-    touches &= (top[upright] - NEAR <= level_top) & (level_top <= bottom[upright] + NEAR)
-    rows, columns = touches.any(axis=1), touches.any(axis=0)
-    level, upright, touches = level[rows], upright[columns], touches[rows][:, columns]
-    if min(touches.shape) < MIN_RULES:
-        return
-    # Each group: its vertical rules as bits of a number, and the numbers of its horizontal ones.
-    groups: list[tuple[int, list[int]]] = []
-    for number, row in enumerate(np.packbits(touches, axis=1)):
-        touched = bits = int.from_bytes(row.tobytes())
-        members, apart = [number], []
-        for group in groups:
-            if group[0] & touched:
-                bits |= group[0]
-                members += group[1]
-            else:
-                apart.append(group)
-        groups = [*apart, (bits, members)]
-    found = ((upright[touches[members].any(axis=0)], level[members]) for _, members in groups)
-    for one, other in sorted(found, key=lambda group: min(each.min() for each in group)):
-        if min(len(one), len(other)) >= MIN_RULES:
-            yield rules[one], rules[other]
 
 
 def _read_grid(
@@ -163,7 +123,30 @@ def _read_grid(
     is_prose = len(inside) > 30 * len(cells) or _is_formula([c for row in written for c in row])
     if is_prose or sum(1 for row in written if sum(map(bool, row)) > 1) < 2:
         return None
-    return written, inside
+    numbers = sorted({row for row, _ in cells})
+    ends = [[*starts[1:], len(xs) - 1] for starts in begun]
+    merged: list[Merged] = []
+    for row, column in cells:
+        end = ends[row][begun[row].index(column)]
+        across = range(columns.index(column), bisect_left(columns, end))
+        down = _rows_of(row, (xs[column], xs[end]), ys, level)
+        if all((other, column) not in cells for other in down if other != row):
+            lines = [place for place, number in enumerate(numbers) if number in down]
+            if len(lines) > 1 or 1 < len(across) < len(columns):
+                first = lines[0]
+                written[first][across[0]] = written[numbers.index(row)][across[0]]
+                merged.append((range(first, lines[-1] + 1), across))
+    return unmerge(written, merged), inside
+
+
+def _rows_of(row: int, sides: tuple[float, float], ys: Sequence[float], level: Rules) -> range:
+    """Return the rows that a cell covers: no rule separates them between the cell's sides."""
+    middle = (sides[0] + sides[1]) / 2
+    crossed = level[(level[:, 0] <= middle) & (middle <= level[:, 1])][:, 2].tolist()
+    is_ruled = [any(abs(y - other) <= NEAR for other in crossed) for y in ys]
+    first = max((place for place in range(row + 1) if is_ruled[place]), default=0)
+    last = next((place for place in range(row + 1, len(ys)) if is_ruled[place]), len(ys) - 1)
+    return range(first, last)
 
 
 def _unite(places: Sequence[float]) -> list[float]:

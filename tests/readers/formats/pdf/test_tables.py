@@ -10,7 +10,8 @@ from document_files import pdf, stream
 from foundry.documents import Document, RawDocument
 from foundry.readers import read
 from foundry.readers.formats.pdf.rows import Word
-from foundry.readers.formats.pdf.tables import NO_RULES, Rules, find_tables
+from foundry.readers.formats.pdf.rules import NO_RULES, Rules
+from foundry.readers.formats.pdf.tables import find_tables
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 
@@ -57,6 +58,23 @@ def test_ruled_tables_follow_their_grid(sandbox: Sandbox) -> None:
     assert read_text(drawn(cells, rules), "a.pdf", sandbox) == (
         "| Part | What it does |\n| --- | --- |\n"
         "| Pump | Moves the water that comes from above. |\n| Valve | Stops it. |"
+    )
+
+
+def test_merged_cells_of_a_grid_are_filled(sandbox: Sandbox) -> None:
+    # The names of regions stand at the bottom of their cells, over two rows each.
+    rules = "".join(f"{x} 600 m {x} 700 l S " for x in (70, 170, 330))
+    rules += "250 600 m 250 680 l S "
+    rules += "".join(f"70 {y} m 330 {y} l S " for y in (700, 660, 620, 600))
+    rules += "".join(f"170 {y} m 330 {y} l S " for y in (680, 640))
+    cells = [
+        *((175, 685, "Sales"), (75, 665, "Region"), (175, 665, "Net"), (255, 665, "Gross")),
+        *((175, 645, "1"), (255, 645, "2"), (75, 625, "North"), (175, 625, "3"), (255, 625, "4")),
+        *((75, 605, "South"), (175, 605, "5"), (255, 605, "6")),
+    ]
+    assert read_text(drawn(cells, rules), "a.pdf", sandbox) == (
+        "| Region | Sales Net | Sales Gross |\n| --- | --- | --- |\n"
+        "| North | 1 | 2 |\n| North | 3 | 4 |\n| South | 5 | 6 |"
     )
 
 
