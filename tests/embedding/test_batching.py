@@ -1,11 +1,9 @@
 """The layer through which all models embed, tested with a service on loopback."""
 
 import logging
-import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -16,6 +14,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sharing
+import warm_python
 from embedding_services import (
     TOO_LONG,
     FakeService,
@@ -504,8 +504,8 @@ except KeyboardInterrupt:
 
 
 def run_child(service: FakeService, folder: Path, count: int) -> "subprocess.Popen[bytes]":
-    command = [sys.executable, "-c", CHILD, service.base_url, str(folder), str(count)]
-    return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(Path.cwd())})
+    begin = warm_python.command(*sharing.COMMANDS)
+    return subprocess.Popen([*begin, CHILD, service.base_url, str(folder), str(count)])
 
 
 def test_replies_are_committed_before_many_more_are_paid_for(

@@ -4,11 +4,12 @@ import random
 import sqlite3
 import stat
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+import sharing
+import warm_python
 from faults import EVERY_FAULT
 
 from foundry.embedding.vector_cache import VectorCache
@@ -141,9 +142,8 @@ for number in range(100_000):
 def test_stored_vectors_survive_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "cache.sqlite"
     for _ in range(2):
-        command = [sys.executable, "-c", CHILD, str(path)]
-        environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
-        with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as child:
+        command = [*warm_python.command(*sharing.COMMANDS), CHILD, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
             assert child.stdout is not None
             for _ in range(50):
                 line = child.stdout.readline()
