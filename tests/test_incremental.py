@@ -22,6 +22,7 @@ from faults import EVERY_FAULT
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from processes import snapshot, start
+from sharing import begin_foundry
 from waiting import wait_until
 
 from foundry.building.documents import workers as pool
@@ -371,7 +372,8 @@ def test_an_interrupted_build_is_continued(project: Project) -> None:
     # keeps the build running until it is interrupted.
     write(project, "many/short.rst", slow_rst(3_000))
     slow = write(project, "many/slow.rst", slow_rst(60_000))
-    process = start("build", project.root, "--jobs", "1", "--quiet")
+    options = ("--jobs", "1", "--quiet")
+    process = start("build", project.root, *options, begin=begin_foundry())
     cache = project.root / ".foundry" / CACHE_NAME
     prepared = 0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import MakeProject, Project
 from processes import start
+from sharing import begin_foundry
 from systems import needs_root
 
 from foundry.state.user_cache import SECRET_BYTES, SECRET_NAME
@@ -146,7 +147,8 @@ def test_simultaneous_builds_share_one_secret_and_one_state(
     cache: Path, make_project: MakeProject
 ) -> None:
     project = make_project(FILES)
-    begun = [start("build", project.root, "--quiet") for _ in range(3)]
+    begin = begin_foundry()
+    begun = [start("build", project.root, "--quiet", begin=begin) for _ in range(3)]
     said = [process.communicate(timeout=120)[1] for process in begun]
     assert [process.returncode for process in begun].count(0) >= 1
     assert all("is working on this project" in each or not each for each in said), said
