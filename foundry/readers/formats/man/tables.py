@@ -19,7 +19,14 @@ def read_rows(content: list[str], strings: dict[str, str]) -> list[list[str]]:
     begin = next(formats, 0)
     leave_out(Omission.ATTRIBUTE, "\n".join(content[:begin]))
     rows: list[list[str]] = []
-    for line in _join_cells(content[begin:]):
+    lines = iter(_join_cells(content[begin:]))
+    for line in lines:
+        if line.startswith(".T&"):
+            # Other formats, for the rows that follow.
+            leave_out(Omission.ATTRIBUTE, line)
+            while not line.rstrip().endswith(".") and (line := next(lines, ".")):
+                leave_out(Omission.ATTRIBUTE, line)
+            continue
         if line.startswith(".") or line.strip() in {"_", "=", ""}:
             request = REQUEST.match(line)
             leave_out(Omission.COMMENT, line)
