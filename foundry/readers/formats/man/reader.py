@@ -197,7 +197,13 @@ class _Writer(Flow):
         self._end_code()
         self.flush()
         self._awaits_term = False
-        title = title or unescape(self.take() or "", self._strings)
+        if not title:
+            # The title is the next line, which may have a font.
+            line = self.take() or ""
+            request = REQUEST.match(line)
+            joint = "" if request and request[1] in ALTERNATING else " "
+            words = joint.join(arguments(request[2])) if request else line
+            title = unescape(words, self._strings)
         self._is_synopsis = title.upper() == "SYNOPSIS"
         self.composer.heading(level, title)
 
