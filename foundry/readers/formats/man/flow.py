@@ -11,7 +11,10 @@ MAX_CALLS, MAX_CALLED_LINES = 5, 100_000
 # In macros, a second backslash defers the replacement of arguments to the call.
 _GIVEN = re.compile(r"\\{1,2}\$([1-9*@])")
 _CONTINUED = re.compile(r"(?<!\\)\\\Z")
-_CONDITION = re.compile(r"(?:if|ie)[ \t]+(!?[ntoe]|\S+)[ \t]*(.*)")
+_CONDITION = re.compile(r"(?:if|ie)[ \t]+(!?[ntoe](?!\w)|!?'[^']*'[^']*'|\S+)[ \t]*(.*)")
+_EQUAL = re.compile(r"(!?)'([^']*)'([^']*)'")
+_NUMBER = re.compile(r"(\d{1,9})(?:([-+<>=])(\d{1,9}))?")
+_COUNTED = re.compile(r"\\{1,2}n(?:\(\.\$|\[\.\$\])")
 
 
 class Flow(ABC):
@@ -57,7 +60,8 @@ class Flow(ABC):
         if self._depth < MAX_CALLS and self._called < MAX_CALLED_LINES:
             self._depth += 1
             for line in body:
-                self.read_line(_GIVEN.sub(fill_in, line))
+                counted = _COUNTED.sub(str(len(given)), line)
+                self.read_line(_GIVEN.sub(fill_in, counted))
             self._depth -= 1
 
     def definition(self, ending: str) -> list[str]:
@@ -76,9 +80,10 @@ class Flow(ABC):
             found = _CONDITION.match(f"{name} {rest}")
             tested, body = (found[1], found[2]) if found else ("", "")
             leave_out(Omission.MACRO, tested)
-            holds = tested in {"n", "!t", "o"}
+            holds = _holds(tested)
             self._was_true = holds
-        lines = [body.removeprefix("\\{").removeprefix("\\")]
+        first = body.removeprefix("\\{")
+        lines = ["" if first == "\\" else first]
         if body.startswith("\\{"):
             depth = 1 - body.count("\\}")
             while depth > 0 and (line := self.take()) is not None:
@@ -89,3 +94,14 @@ class Flow(ABC):
                 self.read_line(line)
         else:
             leave_out(Omission.MACRO, "\n".join(lines))
+
+
+def _holds(tested: str) -> bool:
+    """Return whether a condition holds on a terminal; registers are unknown."""
+    if found := _EQUAL.fullmatch(tested):
+        return (found[2] == found[3]) is not bool(found[1])
+    if found := _NUMBER.fullmatch(tested):
+        left, right = int(found[1]), int(found[3] or 0)
+        comparison = {"<": left < right, ">": left > right, "=": left == right, "+": True}
+        return comparison.get(found[2], left > right)
+    return tested in {"n", "!t", "o"}
