@@ -278,3 +278,35 @@ def test_printed_macro_arguments_are_not_reported_as_left_out() -> None:
     assert "See quince." in document.reading.text
     told = " ".join(each.text for each in document.reading.left_out)
     assert "medlar" in told and "quince" not in told
+
+
+@pytest.mark.parametrize(
+    ("source", "shown"),
+    [
+        # bash: the font of the next line, which has a font of its own
+        ("see\n.SM\n.B INVOCATION\nbelow", "see INVOCATION below"),
+        (".SS\n.B Pears\nRipe.", "### Pears\n\nRipe."),
+        # DocBook: a bullet in the branch for terminals
+        (
+            ".ie n \\{\\\n\\h'-04'\\(bu\\h'+03'\\c\n.\\}\n.el \\{\\\n.sp -1\n.\\}\nPears",
+            "\u2022 Pears",
+        ),
+        # PostgreSQL: a trap
+        ("Pears\n.it 1 an-trap\n.nr an-no-space-flag 1\nripen", "Pears ripen"),
+        # strace: comparisons, and macros that depend on the number of arguments
+        (".if 'a'a' Pears\n.if ''a' Plums\n.if !'a'b' ripen", "Pears ripen"),
+        (
+            '.de OM\n.  ie \\\\n(.$-1 \\\n.    RI "[\\\\$1" "\\ \\\\$2" ]\n.  el \\\n'
+            ".    RB [ \\\\$1 ]\n..\n.OM \\-e expr\n.OM \\-q",
+            "[-e expr] [-q]",
+        ),
+        # systemd: other formats for the rows that follow
+        (
+            ".TS\ntab(:);\nlB lB.\nFruit:Kg\n.T&\nl l\nl l.\nPlum:1\n.TE",
+            "| Fruit | Kg |\n| --- | --- |\n| Plum | 1 |",
+        ),
+    ],
+)
+def test_requests_of_generated_pages(source: str, shown: str) -> None:
+    text = read_page(f".TH PICK 1\n.SH NAME\n{source}\n").reading.text
+    assert text == f"# pick(1)\n\n## NAME\n\n{shown}"

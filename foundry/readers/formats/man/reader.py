@@ -21,7 +21,7 @@ _IS_PAGE = re.compile(r"(?m)^[.'][ \t]*(?:TH|Dd|SH|Sh)\b")
 _PARAGRAPHS = {"PP", "P", "LP", "HP", "Pp", "sp", "RS", "RE"}
 _SILENT = frozenset(
     "ad hy nh ne nr in ti ta ft PD DT UC AT EQ EN Os fam ll pl ps vs na ce rs ns mk rt tr lf"
-    " cc hw YS Bk Ek Bf Ef Sm ev cs ss pc pn bp hc so mso nx tm rm rn rr als"
+    " cc hw it YS Bk Ek Bf Ef Sm ev cs ss pc pn bp hc so mso nx tm rm rn rr als"
     " INDENT UNINDENT PDFPIC".split()
 )
 _FILLED = (["-filled"], ["-ragged"], ["-centered"])
@@ -88,7 +88,9 @@ class _Writer(Flow):
         elif name in {"SH", "SS", "Sh", "Ss"}:
             self._heading(2 if name[1] in "Hh" else 3, " ".join(given))
         elif name in FONTS:
-            self._text(" ".join(given) or unescape(self.take() or "", self._strings))
+            # Without arguments, the font is that of the next line, which may be a request.
+            if given:
+                self._text(" ".join(given))
         elif name in ALTERNATING:
             self._text("".join(given))
         elif name in _PARAGRAPHS:
@@ -286,9 +288,12 @@ def read(text: str) -> Reading:
 
 
 # Many packages add their name to the number of the section: `ls.1p`, `openssl.1ssl`.
-_SUFFIXES = ("", *"p pm perl posix ssl x tcl am type const head bsd ncurses readline".split())
+_SUFFIXES = (
+    "",
+    *"p pm perl posix ssl x t tcl am type const edit head bsd ncurses readline".split(),
+)
 _SECTIONS = [
     *(f".{number}{suffix}" for number in range(1, 10) for suffix in _SUFFIXES),
     *(".n", ".man", ".mdoc"),
 ]
-READER = Reader("man/7", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
+READER = Reader("man/8", dict.fromkeys(_SECTIONS, "text/troff"), read, texts=roff_texts)
