@@ -151,6 +151,7 @@ def test_a_server_applies_operators(server: ModuleType, mode: str, tmp_path: Pat
         "excluded": ["oily"],
         "phrases": ["the seal"],
         "filters": {"team": ["core"]},
+        "query": "oil the seal",
     }
     assert server.search_hybrid("oil +D41", mode=mode).hits == ()
 

@@ -220,7 +220,7 @@ def test_an_excluded_phrase_does_not_reveal_hidden_chunks(words: str, view: Inde
     _, operators = read_operators(view, f'pump -"{words}"', journal)
     allowed = view.part(FilterColumns.open).select(None)
     apply_operators(allowed, operators, view, journal, phrase_chunks=1)
-    assert journal.stages["operators"] == {"excluded": [words]}
+    assert journal.stages["operators"] == {"excluded": [words], "query": "pump"}
 
 
 def test_unread_chunks_of_a_phrase_are_counted_among_visible_ones(index: OpenedIndex) -> None:
@@ -229,7 +229,8 @@ def test_unread_chunks_of_a_phrase_are_counted_among_visible_ones(index: OpenedI
         _, operators = read_operators(view, '"pump" seal', journal)
         allowed = view.part(FilterColumns.open).select(None)
         apply_operators(allowed, operators, view, journal, phrase_chunks=1)
-        assert journal.stages["operators"] == {"phrases": ["pump"], "unread": unread}
+        told = {"phrases": ["pump"], "query": "pump seal", "unread": unread}
+        assert journal.stages["operators"] == told
 
 
 def test_a_passage_ends_with_its_document_even_if_the_next_one_is_hidden(
