@@ -14,10 +14,16 @@ _END = re.compile(
     r"|[ \t]*\n(?=[ \t]*(?:[-*+\u2022]|[0-9]{1,3}[.)])[ \t])"
 )
 _NO_END = re.compile(
-    r"(?:^|[\s(\[])(?:[A-Za-z]|e\.g|i\.e|a\.m|p\.m|cf|ca|etc|vs|no|nos|fig|figs|eq|sec|art|approx|dr"
-    r"|mr|mrs|ms|prof|st|p|pp|vol|ch|ed|eds|inc|ltd|co|al|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct"
-    r"|nov|dec)\.$|(?:^|\n)[ \t>]*[0-9]{1,3}\.$",
+    r"(?:^|[\s(\[])(?:[A-Za-z]|e\.g|i\.e|a\.m|p\.m|cf|ca|etc|vs|no|nos|fig|figs|eq|sec|art|approx"
+    r"|dr|mr|mrs|ms|prof|st|p|pp|vol|ch|ed|eds|inc|ltd|co|al|jan|feb|mar|apr|jun|jul|aug|sep|sept"
+    r"|oct|nov|dec|abs|nr|buchst|ziff|bzw|ggf|usw|vgl|evtl|inkl|zzgl|bspw|sog|gem|abb|rn|bd"
+    r"|d\.h|z\.b|u\.a|sr|sra|p\u00e1g|n\u00fam)\.$|(?:^|\n)[ \t>]*[0-9]{1,3}\.$"
+    # German ordinals: `des 18. Lebensjahres`
+    r"|\b(?:de[rsmn]|die|das|zu[mr]|beim|im|ab|bis|seit|(?<!\bi )am)\s[0-9]{1,3}\.$",
     re.IGNORECASE,
+)
+_MONTH = re.compile(
+    r"(?:Januar|Februar|M\u00e4rz|April|Mai|Juni|Juli|August|(?:Septem|Okto|Novem|Dezem)ber)\b"
 )
 # Dots that stand for omitted words, or in a command for more arguments: `CREATE TYPE ... AS`,
 # `[<path>...] [--all]`
@@ -62,9 +68,11 @@ def _goes_on(text: str, start: int, match: re.Match[str]) -> bool:
         return True
     if _OMITTED.search(text, max(start, match.start() - 3), match.end()):
         return True
-    before = max(start, match.start() - 8)  # The longest abbreviation, and the character before it
-    is_abbreviation = _NO_END.search(text, before, match.start()) is not None
-    return is_abbreviation or text[match.end() : match.end() + 1].islower()
+    before = max(start, match.start() - 10)  # The longest abbreviation, with the character before
+    if _NO_END.search(text, before, match.start()) or text[match.end() : match.end() + 1].islower():
+        return True
+    is_number = text[match.start() - 2 : match.start() - 1].isdigit()
+    return is_number and _MONTH.match(text, match.end()) is not None
 
 
 def keep_plain(text: str) -> str:

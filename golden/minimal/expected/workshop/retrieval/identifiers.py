@@ -32,6 +32,7 @@ _QUANTITY = re.compile(
     r"\d+(?:\.\d{1,2}|(?:[:/-]\d+)+)?(?:\.?-?[a-z]+|-[A-Z][a-z]+)*|[^\W\d_](?:\.[^\W\d_])+"
 )
 _PATH = re.compile(r"(?i)(?<![\w/.:-])((?:[a-z]\w{2,}/)+)\w{3,}(?![\w/:-]|\.\w)")
+_QUALIFIED = re.compile(r"(?:[^\W\d]\w*(?:\.|::))+([^\W\d]\w*)")
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PIECE = re.compile(r"[^\W\d_]+|\d+")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -85,7 +86,13 @@ def note_unknown_identifiers(
     """
     found = [*_identifiers(query, [token for token in tokens if token.terms], patterns)]
     each = max(1, READ_CHUNKS // max(1, len(found))) if len(query) <= MAX_PATTERN_INPUT else 0
-    unknown = (one.text for one in found if not _is_known(index, one, each, journal))
+    unknown = (
+        one.text
+        for one in found
+        if not any(
+            _is_known(index, name, each, journal) for name in (one, *_unqualified(index, one))
+        )
+    )
     journal.unknown_identifiers = tuple(dict.fromkeys(unknown))
 
 
@@ -138,6 +145,15 @@ def _identifiers(query: str, tokens: Sequence[Token], patterns: Patterns) -> Ite
                 terms += tuple(term for member in before for term in member.terms)
         yield _Identifier(text, terms, is_told)
     yield from (_Identifier(path[0], (), False) for path in _PATH.finditer(query))
+
+
+def _unqualified(index: Index, identifier: _Identifier) -> Iterator[_Identifier]:
+    """Yield the last part of a qualified name, such as `http.SSLError`, if it is an identifier.
+
+    Documents usually describe a name without its packages.
+    """
+    if name := _QUALIFIED.fullmatch(identifier.text):
+        yield from _identifiers(name[1], index.tokenizer.tokenize(name[1]), ())
 
 
 def _companions(tokens: Sequence[Token]) -> list[Token]:

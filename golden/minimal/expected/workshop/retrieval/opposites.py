@@ -12,13 +12,13 @@ Side = frozenset[str]
 MAX_DOUBLED = 6  # Maximum length of a verb whose last letter is doubled: omit, omitted.
 
 # Negations in common languages; single characters for scripts without spaces.
-_DENYING = frozenset(
+DENYING = frozenset(
     "not no never none nobody nothing neither nor cannot without unless except"
     " nicht kein keine keinen keinem keiner keines nie niemals ohne"
     " pas jamais sans aucun aucune ni nunca sin ningún ninguna ningún"
     " non mai senza nessun nessuna não nem sem nunca niet geen nooit zonder".split()
 )
-_DENYING_SIGNS = re.compile(r"[不没沒未無无勿禁]|ない|ません")
+DENYING_SIGNS = re.compile(r"[不没沒未無无勿禁]|ない|ません")
 _WORDS = """
 more/less,fewer most/least,fewest longer/shorter long/short longest/shortest higher/lower high/low
 faster,quicker/slower fast,quick/slow fastest,quickest/slowest quickly,rapidly/slowly
@@ -194,19 +194,14 @@ def _denied(word: str) -> set[str]:
     return {prefix + word for prefix in _PREFIXES} if len(word) > 3 else set()
 
 
-def count_denials(text: str) -> int:
-    """Return the number of negations in a text."""
-    return _count_denials(words_of(text), text)
-
-
 def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case, keeping contractions."""
     return [word.replace("\u2019", "'") for word in _WORD.findall(text.lower())]
 
 
 def _count_denials(words: list[str], text: str) -> int:
-    denials = sum(word in _DENYING or word.endswith("n't") for word in words)
-    return denials + len(_DENYING_SIGNS.findall(text))
+    denials = sum(word in DENYING or word.endswith("n't") for word in words)
+    return denials + len(DENYING_SIGNS.findall(text))
 
 
 def _sides(words: list[str]) -> list[str]:

@@ -83,6 +83,23 @@ def test_all_steps_below_a_colon_are_shown(rest: str) -> None:
     assert quoted(whole, "To clean") == [f"To clean it: [1]\n\n{rest}"]
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (
+            "It may skip many.\n\nYou can skip a range. For example:\n\n```\nskip 1..2\n```",
+            "You can skip a range. For example: [1]\n\n```\nskip 1..2\n```",
+        ),
+        (
+            "You can use:\n\n```\nwith pump:\n```\n\nto close it when it is left.",
+            "You can use: [1]\n\n```\nwith pump:\n```\n\nto close it when it is left.",
+        ),
+    ],
+)
+def test_what_is_said_only_with_the_sentence_before(text: str, said: str) -> None:
+    assert quoted(text, "For example", "to close") == [said]
+
+
 def test_what_follows_two_colons_is_shown_or_marked_as_omitted() -> None:
     assert quoted("Run this:\n\n> If you use it:", "Run this") == [
         "Run this: [1]\n\nIf you use it:\n\n\u2026"

@@ -7,7 +7,9 @@ from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 from ...index.tokens import ENGLISH_STOP_WORDS
-from ...retrieval.opposites import count_denials, opposites_of, words_of
+from ...retrieval.opposites import DENYING, DENYING_SIGNS, opposites_of, words_of
+
+DENIED_WORDS = 4  # A denied word stands less than so many words from its denial.
 
 _MONTHS = (
     "january february march april may june july august september october november december".split()
@@ -113,6 +115,7 @@ _ANY_EXTREME = re.compile(
 # Also `HEAD^2`
 _OPTION = re.compile(r"(?<![^\s`\"'(])(?:--?[A-Za-z][\w-]*|[A-Za-z]\w*[\^~]\d*)")
 _MESSAGE = re.compile(r"\w[\"')\]]*:\s")
+_CLAUSE_END = re.compile(r"[.,;:!?\n]+")
 _CITATION = re.compile(r"\[\d{1,3}\]|^[ \t]*\d{1,3}[.)]", re.MULTILINE)
 
 
@@ -157,7 +160,8 @@ def _requirements(question: str) -> Iterator[Requirement]:
     for option in _OPTION.findall(question):
         yield Requirement(f'"{option}"', partial(_contains, option), may_be_above=True)
     if _asks_for_denial(question):
-        yield Requirement('"not"', _denies)
+        asked_words = (word for word in words_of(question) if word not in ENGLISH_STOP_WORDS)
+        yield Requirement('"not"', partial(_denies, _stems(asked_words)))
     if extreme := _EXTREME.search(question):
         yield Requirement(f'which is "{extreme[0].lower()}"', _ANY_EXTREME.search)
     if asked := _HOW_MANY.search(question):
@@ -187,8 +191,17 @@ def _contains(option: str, said: str) -> bool:
     return option in said
 
 
-def _denies(said: str) -> bool:
-    return count_denials(said) > 0 or _DENIES_SOMEHOW.search(said) is not None
+def _denies(stems: tuple[str, ...], said: str) -> bool:
+    """Return whether a text denies something near one of these stems, or ends with a denial."""
+    if _DENIES_SOMEHOW.search(said) or DENYING_SIGNS.search(said):
+        return True
+    for words in map(words_of, _CLAUSE_END.split(said)):
+        for place, word in enumerate(words, start=1):
+            if word in DENYING or word.endswith("n't"):
+                near = words[max(0, place - DENIED_WORDS) : place + DENIED_WORDS - 1]
+                if place == len(words) or any(each.startswith(stems) for each in near):
+                    return True
+    return False
 
 
 def _asks_for_denial(question: str) -> bool:
@@ -200,9 +213,14 @@ def _counts(things: str, said: str) -> bool:
     """Return whether a text has a number near one of the counted words."""
     named = dropwhile(ENGLISH_STOP_WORDS.__contains__, things.lower().split())
     words = takewhile(lambda word: word not in ENGLISH_STOP_WORDS, named)
-    stems = "|".join(re.escape(word.removesuffix("s")[:4]) for word in words if len(word) > 2)
+    stems = "|".join(map(re.escape, _stems(words)))
     before = rf"\b{_COUNT}\b(?:\W+\w+){{0,3}}?\W+(?:{stems})"
     after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,6}}?\W+{_COUNT}\b{_UNIT}"
     # "More than `max_size` times" names the number by a setting.
     setting = rf"\b(?:than|least|most|up to) \S*[\w`][._`]\S* (?:{stems})"
     return any(re.search(pattern, said, re.IGNORECASE) for pattern in (before, after, setting))
+
+
+def _stems(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the first letters of words."""
+    return tuple(word.removesuffix("s")[:4] for word in words if len(word) > 2)

@@ -48,7 +48,8 @@ _STEP = re.compile(r"(?:\w+ )?\d{1,2}[.:)]\s|[\u2460-\u2473]")
 # Sentences that say nothing without the one before them, or without the code above them
 _REFERS_BACK = re.compile(
     r"(?:this|that|these|those|doing so)\b|[^.,]{0,40}\babove\b"
-    r"|the (?:previous|preceding) (?:code|command|example|line|query|statement|step)\b",
+    r"|the (?:previous|preceding) (?:code|command|example|line|query|statement|step)\b"
+    r"|(?:(?:for|por|par|zum) )?(?:example|instance|ejemplo|exemple|beispiel):",
     re.IGNORECASE,
 )
 
@@ -219,8 +220,9 @@ class _Reader:
                     item.details.append(unit)
                 else:
                     is_apart = last is None or (last.above, last.tab) != (self.above, self.tab)
-                    refers = not is_apart and _REFERS_BACK.match(part)
-                    unit = Unit(part, before=last if refers else None)
+                    # A sentence may go on below its code.
+                    refers = _REFERS_BACK.match(part) or (last and last.code and part[0].islower())
+                    unit = Unit(part, before=last if refers and not is_apart else None)
                 last = self._add(unit)
                 made.append(last)
         return made
