@@ -150,7 +150,7 @@ def suggest_site(written: str) -> dict[str, object]:
         raise FoundryError(str(error), hint="write it like https://example.com/docs/") from None
     folder = url.path.rpartition("/")[0]
     is_sitemap = bool(re.search(r"sitemap[^/]*\.(?:xml|txt)(?:\.gz)?$", url.path))
-    # Any other XML is likely to be a sitemap too, whose pages may be anywhere.
+    # Any other XML file is probably a sitemap too, and its pages may be in any folder.
     is_listing = is_sitemap or bool(re.search(r"\.xml(?:\.gz)?$", url.path))
     return {
         "type": "sitemap" if is_sitemap else "site",

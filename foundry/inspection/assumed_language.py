@@ -16,9 +16,9 @@ CHUNKS_READ = 40
 
 
 def check_assumed_language(config: Config, index: Path, warn: Callable[[str, str], object]) -> None:
-    """Warn if most of an index's text is in another language than the one assumed.
+    """Warn if most of an index's text seems to be in a language other than the assumed one.
 
-    Some chunks from all over the index are read.
+    Only CHUNKS_READ chunks are read, evenly spread over the index.
     """
     if "language" in config.project.model_fields_set:
         return

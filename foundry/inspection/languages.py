@@ -11,7 +11,7 @@ FEWEST_WORDS = 20
 """Shorter texts are not classified."""
 
 MANY_TEXTS = 4
-"""Among more texts than this, a language that only one of them has is likely to be a mistake."""
+"""If only one of more texts than this seems to be in a language, that is probably a mistake."""
 
 LEAST_SHARE = 0.05
 """Minimum share of a language's common words in a text; prose has two to eight times as many."""

@@ -145,9 +145,9 @@ def follow_python(
     *,
     variables: Mapping[str, str],
 ) -> "subprocess.CompletedProcess[str]":
-    """Run code like `run_python`, but without a time limit; `told` gets each line at once.
+    """Run code like `run_python`, but without a time limit, passing on its output while it runs.
 
-    The result's `stdout` is the last line, which `told` does not get.
+    `told` gets each line except the last, which becomes the result's `stdout`.
     """
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as said:
         command = [*_interpret(package.parent, code), *arguments]

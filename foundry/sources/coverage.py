@@ -21,7 +21,7 @@ NOT_EXPECTED = frozenset(
         Reason.SITEMAP,
     }
 )
-"""Reasons of the site's owner or the configuration, or for urls of no page: not in the coverage."""
+"""Reasons that do not count: rules of the site, duplicates, `max_pages`, and sitemaps."""
 
 MAX_LISTED = 1_000
 """How many urls are listed for each reason; the rest are only counted."""

@@ -108,7 +108,7 @@ def _lines(entry: Entry) -> Iterator[str]:
 
 
 def _show(name: str, value: str, parameters: str) -> tuple[str, bool]:
-    """Return the text shown for a value, "" for none, and whether it has other words."""
+    """Return the text shown for a value, "" for none, and whether its words differ from it."""
     shown = _unescape(value)
     if times := [*filter(None, map(_TIME.match, shown.split(",")))]:
         written = ", ".join(_moment(time, is_end=name == "DTEND") for time in times)

@@ -148,7 +148,7 @@ def _unescape_codes(text: str) -> str:
 
 
 def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
-    """Yield keys of collections, and keys that would otherwise seem to be in the collection before.
+    """Yield keys of collections, and keys that would otherwise seem to be in the previous one.
 
     Keys inside a yielded heading are skipped.
     """

@@ -103,7 +103,7 @@ class Collector:
 
     def _fetch_listed(self, pool: ThreadPoolExecutor, sitemap: Url) -> bool:
         """Fetch the pages that a sitemap lists; return whether all of it could be read."""
-        # A site that begins with a sitemap has counted it as a page that was refused.
+        # If the source is a site, its sitemap has already been counted as a refused page.
         self._coverage, self._begun = Coverage(self._source.name), 0
         walk = SitemapWalk(self._fetcher, self._scope, self._coverage)
         try:

@@ -117,7 +117,7 @@ class SitemapWalk:
 
 
 def is_sitemap(content: bytes) -> bool:
-    """Return whether a content is XML, perhaps gzipped, with the root element of a sitemap."""
+    """Return whether content is XML, perhaps gzipped, with the root element of a sitemap."""
     start = content[:_START_BYTES]
     try:
         if start.startswith(MEMBER_START):

@@ -57,7 +57,7 @@ class Algorithms(Definitions, ABC):
 
     def algorithm(self, name: str) -> bool:
         """Write a command of pseudocode; return False for other commands."""
-        # Algorithmic has capitals; algorithm2e marks variants of a block by a letter.
+        # Algorithmic's commands are in capitals; algorithm2e puts a letter before some of them.
         key = name.lower()
         key = key[1:] if key[:1] in "ul" and key[1:] in _HEADS else key
         if key in _HEADS:

@@ -92,7 +92,7 @@ def _attached(part: MIMEPart) -> Iterator[MIMEPart]:
 
 
 def _choose(children: list[MIMEPart]) -> MIMEPart | None:
-    """Return the plain text, or the last of the other parts if it is missing or incomplete."""
+    """Return the plain text; if it is missing or incomplete, the last of the other parts."""
     plain = next((each for each in children if each.get_content_type() == "text/plain"), None)
     others = [each for each in children if each.get_content_type() != "text/calendar"]
     rich = [each for each in others if each is not plain]

@@ -37,8 +37,8 @@ _SURROUNDING = re.compile(
     r"|toc|table-of-contents|mw-editsection|printfooter|skip-?link|skip-to-content)(?:$|[\s_-])",
     re.IGNORECASE,
 )
-# DocBook's style sheets put the titles of other pages there, and GitBook the results of a search;
-# Doxygen's tooltips are shown beside names in code.
+# Elements in which DocBook's style sheets put the titles of other pages, and GitBook the results of
+# a search; and Doxygen's tooltips, which are shown beside names in code.
 _NAVIGATION_LINE = re.compile(r"(?:^|\s)(?:nav(?:header|footer)|search-results|ttc)(?:$|\s)")
 _SOURCE_LINK = re.compile(
     r"(?:^|\s)(?:src(?:link)?|viewcode-link|source-?link|documentation-source|icon-action)(?:$|\s)",

@@ -53,7 +53,7 @@ def find_damaged_streams(content: bytes) -> Iterator[str]:
 
 
 def may_have_layers(content: bytes) -> bool:
-    """Return whether a file declares layers, as far as its objects can be looked into."""
+    """Return whether a file declares layers, or may do so in objects that are not examined."""
     if b"/OCProperties" in content:
         return True
     if b"/ObjStm" not in content:

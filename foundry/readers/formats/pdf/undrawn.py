@@ -1,7 +1,7 @@
 """Leaves out texts without which a PDF page looks the same: on layers that are off, or in white.
 
-PDFium knows which layers are off, but only tells it by drawing. The page is drawn without the texts
-of each layer, and without those in white.
+PDFium knows which layers are off, but this can only be seen in what it draws. So the page is drawn
+without the texts of each layer, and without those in white.
 """
 
 import ctypes
@@ -32,9 +32,9 @@ Pixels = NDArray[np.uint8]
 def leave_out_undrawn(page: Any, number: int, *, with_layers: bool) -> bool:
     """Deactivate the texts that the page does not show, and record them as left out.
 
-    Returns whether there are any: the page's text must be read again then. Layers are looked for
-    only `with_layers`. Nothing is left out if no text would remain: a recognised text may stand
-    below the picture of its page. Text that is drawn without ink is not looked at.
+    Returns whether there are any; if so, the page's text must be read again. Texts on layers are
+    left out only `with_layers`. Nothing is left out if no text would remain, because recognised
+    text may be behind the picture of its page. Text without ink is not left out.
     """
     layers, white = _suspects(page, with_layers=with_layers)
     if not layers and not white:
@@ -79,7 +79,7 @@ def _suspects(page: Any, *, with_layers: bool) -> tuple[list[Group], Group]:
 
 
 def _unchanged(page: Any, texts: Group, whole: Pixels) -> Group:
-    """Return the texts around which nothing changes if none of them is drawn."""
+    """Return the texts at whose places the `whole` page stays the same without the `texts`."""
     differs = whole != _draw(page, texts)
     left, _, _, top = page.get_bbox()
     scale = _scale(page)
@@ -119,14 +119,14 @@ def _has_ink(text: Address) -> bool:
 
 def _are_white(texts: Group) -> list[bool]:
     """Return whether each text is filled with opaque white."""
-    # Channels are whole numbers of the size of these floats.
+    # PDFium writes the channels as integers, which have the same size as floats.
     channels = read_floats("FPDFPageObj_GetFillColor", 4, 4, texts).view(np.uint32)
     is_white: list[bool] = ((channels[:, :3] >= WHITE).all(axis=1) & (channels[:, 3] > 0)).tolist()
     return is_white
 
 
 def _layer(drawn: Address) -> object:
-    """Return the name of the layer that an object is on, or its mark; None without a layer."""
+    """Return a key for the layer that an object is on; None without a layer."""
     from pypdfium2 import raw
 
     pointer = ctypes.cast(drawn, raw.FPDF_PAGEOBJECT)

@@ -1,4 +1,4 @@
-"""Text of MediaWiki templates, which are not expanded: what their arguments say."""
+"""Text in the arguments of MediaWiki templates, which are not expanded."""
 
 import re
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _RANGES = [["-"], ["\u2013"], ["to"], ["and"], ["or"], ["by"], ["x"], ["+/-"]]
 
 
 def template(written: str, arguments: Sequence[tuple[str, str]]) -> str:
-    """Return the text of a template's or function's arguments; numbers name the unnamed ones."""
+    """Return the text of a template's or function's arguments; unnamed ones have numbers."""
     values = [(key, " ".join(value.split())) for key, value in arguments]
     name = written.casefold()
     if function := _FUNCTION.match(written):
