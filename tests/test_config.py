@@ -104,7 +104,7 @@ PROBLEMS = {
     "stages without vectors": (
         CONFIG + '[embedding]\nprovider = "none"\n[search.expansion]\n[search.adaptive_weights]\n',
         [
-            "search.adaptive_weights: needs vectors, and embedding.provider is 'none'",
+            "search.adaptive_weights: needs vectors, but embedding.provider is 'none'",
             "search.expansion: needs vectors",
         ],
     ),

@@ -168,7 +168,7 @@ def test_a_query_beyond_its_budget_is_reported_by_every_interface(
 
 
 MANY = [f"p{number}/" for number in range(257)]
-REFUSAL = "'path' must have at most 256 values, and has 257"
+REFUSAL = "'path' must have at most 256 values, but has 257"
 
 
 def refused(request: urllib.request.Request | str) -> tuple[int, str, str]:

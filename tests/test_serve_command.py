@@ -246,7 +246,7 @@ def test_changes_are_served_and_no_request_fails(make_project: MakeProject) -> N
 
         # A change of foundry.toml that affects the server restarts it.
         edit(project.root / "foundry.toml", CONFIG.replace('"notes"', '"notes"\ntitle = "Wren"'))
-        serve.wait_for("foundry.toml has changed: a new server answers")
+        serve.wait_for("foundry.toml has changed: a new server has started")
         assert serve.wait_for_address() == address
         assert title_of(address) == "Wren"
         assert found_paths(address, "pumps") == ["b.md"]

@@ -466,7 +466,7 @@ def test_folder_named_empty_does_not_hide_damage(built: Project, tmp_path: Path)
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"format": 1}, "index format 1, this server reads format 5"),
+        ({"format": 1}, "index format 1, but this server reads format 5"),
         ({"format": None}, "index format None"),
         ({"tokenizer_version": 99}, "built with tokenizer 99"),
         ({"dense": None}, "has no vectors"),

@@ -91,7 +91,9 @@ def _show_left_out(result: BuildResult, adopted: bool) -> None:
 
 def _show_address(listening: Listening) -> None:
     if listening.again:
-        click.echo(f"{time.strftime('%H:%M:%S')} foundry.toml has changed: a new server answers")
+        click.echo(
+            f"{time.strftime('%H:%M:%S')} foundry.toml has changed: a new server has started"
+        )
     click.echo(f"listening on {listening.address}; Ctrl-C ends it")
 
 

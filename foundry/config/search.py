@@ -163,7 +163,7 @@ def find_problems(
 def _find_fusion_problems(search: SearchSection, *, has_vectors: bool) -> list[str]:
     if not has_vectors:
         return [
-            f"search.{key}: needs vectors, and embedding.provider is 'none'; remove it"
+            f"search.{key}: needs vectors, but embedding.provider is 'none'; remove it"
             for key in ("fusion", "semantic_weight", "keyword_weight", "k")
             if key in search.model_fields_set
         ]

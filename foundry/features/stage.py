@@ -80,7 +80,7 @@ class Stage(Feature, Table):
         """Yield conflicts between keys that are valid by themselves, with key paths."""
         if self.needs_vectors and not surroundings.has_vectors:
             yield (
-                f"search.{self.name}: needs vectors, and embedding.provider is 'none';"
+                f"search.{self.name}: needs vectors, but embedding.provider is 'none';"
                 " remove the table"
             )
 

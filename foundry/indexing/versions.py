@@ -71,7 +71,7 @@ def built_index(config: Config) -> BuiltIndex:
         )
     if (built_with := manifest.tokenizer_version) != TOKENIZER_VERSION:
         raise IndexUnusableError(
-            f"{index}: built with tokenizer {built_with}, this Foundry has {TOKENIZER_VERSION}",
+            f"{index}: built with tokenizer {built_with}, but this Foundry has {TOKENIZER_VERSION}",
             hint=f"build it again: {config.build_command}",
         )
     built = BuiltIndex(index, manifest)

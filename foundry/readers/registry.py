@@ -100,7 +100,10 @@ def every_reader() -> Iterator[Reader | FileReader]:
 
 
 def find_by_kind(raw: RawDocument) -> tuple[FileReader, str] | None:
-    """Return the reader for bytes of a known kind, whatever the file's name; None for others."""
+    """Return the reader and media type for a known kind of bytes, whatever the file's name.
+
+    Returns None for others.
+    """
     found = _BY_KIND.get(document_kind(raw.content) or "")
     if found and raw.ocr:
         return found[0].with_ocr or found[0], found[1]

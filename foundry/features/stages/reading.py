@@ -79,7 +79,7 @@ class Synonyms(Stage):
 
     name = "synonyms"
     tells_of_corpus = True
-    summary = "searches for synonyms too: from a file, and acronyms in the documents"
+    summary = "also searches for synonyms, from a file and from acronyms in the documents"
     description = (
         "also searches, in both lanes, for synonyms of the query's words. They come from `file`,"
         " which has one group per line (`FK, forward kinematics`; one way: `k8s => kubernetes`)."

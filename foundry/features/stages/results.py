@@ -50,7 +50,7 @@ class MinimumScore(Stage):
             yield "search.minimum_score: does nothing; set semantic, keyword or score"
         if self.semantic is not None and not surroundings.has_vectors:
             yield (
-                "search.minimum_score.semantic: needs vectors, and embedding.provider is 'none';"
+                "search.minimum_score.semantic: needs vectors, but embedding.provider is 'none';"
                 " remove it"
             )
 

@@ -87,7 +87,7 @@ class CodeTracker:
         self._is_after_blank = is_blank
 
     def _spans(self, line: str, *, is_whole: bool) -> tuple[Spans, int]:
-        """Continue reading the spans of a line; spans already returned do not change."""
+        """Return the spans of a line so far, and the place up to which the line has been read."""
         while begun := _ESCAPE_OR_TICKS.search(line, self._place):
             limit = min(begun.start() + MAX_SPAN, MAX_LINE)
             if begun[0].startswith("\\"):

@@ -147,7 +147,7 @@ class Transformer:
         except (OSError, ValueError, TypeError) as error:
             raise IndexUnusableError(f"{directory}: unreadable: {error}") from None
         if shape.format != FORMAT_VERSION:
-            versions = f"format {shape.format}, this server reads format {FORMAT_VERSION}"
+            versions = f"format {shape.format}, but this server reads format {FORMAT_VERSION}"
             said = f"{directory}: transformer {versions}"
             raise IndexUnusableError(said, hint=OTHER_VERSION_HINT)
         shapes = weight_shapes(shape)
