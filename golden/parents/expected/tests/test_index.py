@@ -81,7 +81,7 @@ def test_link_out_of_the_index_is_noticed(name: str, copied: Path, tmp_path: Pat
 @pytest.mark.parametrize("name", ["", "v", "vx", "7", "../v1"])
 def test_pointer_to_no_version_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "CURRENT").write_text(name)
-    with pytest.raises(IndexUnusableError, match="names no version"):
+    with pytest.raises(IndexUnusableError, match="does not name a version"):
         load(tmp_path)
 
 

@@ -249,5 +249,7 @@ def test_current_names_the_version_to_read(tmp_path: Path) -> None:
     assert resolve_version(tmp_path) == tmp_path / "v12"
     for name in ("v", "12", "v1/../v2", "v1 v2", "\u00e9"):
         (tmp_path / "CURRENT").write_text(name, "utf-8")
-        with pytest.raises(IndexUnusableError, match=r"CURRENT: (names no version|unreadable)"):
+        with pytest.raises(
+            IndexUnusableError, match=r"CURRENT: (does not name a version|unreadable)"
+        ):
             resolve_version(tmp_path)

@@ -120,7 +120,7 @@ def test_nothing_is_filtered(columns: FilterColumns, filters: dict[str, Any] | N
         ({"tags": ["a", 3]}, "tags", "'tags' must be a string or a list of strings"),
         ({"tags": {"a": 1}}, "tags", "'tags' must be a string or a list of strings"),
         ({"tags": [None]}, "tags", "'tags' must be a string or a list of strings"),
-        ({"path": ["a"] * 257}, "path", "at most 256 values, and has 257"),
+        ({"path": ["a"] * 257}, "path", "at most 256 values, but has 257"),
         ({"path": [*range(257)]}, "path", "must be a string or a list of strings"),
     ],
 )

@@ -117,7 +117,9 @@ class Manifest:
             written = read_file(path)
             content = json.loads(written)
             if content["format"] != FORMAT_VERSION:
-                versions = f"format {content['format']}, this server reads format {FORMAT_VERSION}"
+                versions = (
+                    f"format {content['format']}, but this server reads format {FORMAT_VERSION}"
+                )
                 raise IndexUnusableError(f"{path}: index {versions}", hint=OTHER_VERSION_HINT)
             # The other fields are trusted, since the hash shows that the builder wrote them.
             digest = str(content.pop("sha256", "")).encode()
@@ -158,7 +160,7 @@ class IndexFiles:
         layout = IndexLayout(resolve_version(directory))
         manifest = Manifest.read(layout.manifest)
         if (found := manifest.tokenizer_version) != TOKENIZER_VERSION:
-            versions = f"built with tokenizer {found}, and this server has {TOKENIZER_VERSION}"
+            versions = f"built with tokenizer {found}, but this server has {TOKENIZER_VERSION}"
             raise IndexUnusableError(f"{layout.root}: {versions}", hint=OTHER_VERSION_HINT)
         files = cls(layout, manifest, elsewhere)
         if findings := [*files._find_damage(HASHED_AT_ONCE_BYTES)]:
@@ -197,7 +199,7 @@ class IndexFiles:
 def require_vectors(files: IndexFiles) -> dict[str, Any]:
     """Return the manifest's section on vectors. Raises IndexUnusableError if there are none."""
     if files.manifest.dense is None:
-        message = f"{files.layout.root}: has no vectors, and this server needs them"
+        message = f"{files.layout.root}: has no vectors, but this server needs them"
         hint = "set embedding.provider and build again, or export again for this index"
         raise IndexUnusableError(message, hint=hint)
     return files.manifest.dense
@@ -213,7 +215,7 @@ def resolve_version(directory: Path) -> Path:
     except (OSError, UnicodeDecodeError) as error:
         raise IndexUnusableError(f"{current}: unreadable: {error}") from None
     if not (name.startswith("v") and name[1:].isdigit()):
-        raise IndexUnusableError(f"{current}: names no version: {name!r}")
+        raise IndexUnusableError(f"{current}: does not name a version: {name!r}")
     return directory / name
 
 

@@ -165,7 +165,7 @@ class PieceEncoder:
         except (OSError, ValueError, TypeError) as error:
             raise IndexUnusableError(f"{directory}: unreadable: {error}") from None
         if description.format != FORMAT_VERSION:
-            versions = f"format {description.format}, this server reads format {FORMAT_VERSION}"
+            versions = f"format {description.format}, but this server reads format {FORMAT_VERSION}"
             raise IndexUnusableError(f"{directory}: encoder {versions}", hint=OTHER_VERSION_HINT)
         table = open_array(layout.table, np.int8, (len(pieces.numbers), description.dimensions))
         weights = open_array(layout.weights, np.int32, (len(pieces.numbers),))

@@ -41,7 +41,7 @@ def parse_filters(filters: Filters | None) -> dict[str, tuple[str, ...]]:
             raise _refusal(name, f"{name!r} must be a string or a list of strings")
         if len(values) > MAX_FILTER_VALUES:
             most = f"must have at most {MAX_FILTER_VALUES} values"
-            raise _refusal(name, f"{name!r} {most}, and has {len(values)}")
+            raise _refusal(name, f"{name!r} {most}, but has {len(values)}")
         parsed[name] = tuple(dict.fromkeys(values))
     return parsed
 

@@ -112,7 +112,7 @@ _ANY_EXTREME = re.compile(
     r"|(?:more|less|fewer|\w{3,}er) than (?:any|all|every))\b",
     re.IGNORECASE,
 )
-# Also `HEAD^2`
+# Command-line options, and names such as `HEAD^2`.
 _OPTION = re.compile(r"(?<![^\s`\"'(])(?:--?[A-Za-z][\w-]*|[A-Za-z]\w*[\^~]\d*)")
 _MESSAGE = re.compile(r"\w[\"')\]]*:\s")
 _CLAUSE_END = re.compile(r"[.,;:!?\n]+")
