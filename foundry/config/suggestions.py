@@ -1,6 +1,7 @@
 """Suggests the settings of a source named on the command line."""
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,6 +11,11 @@ from foundry.config.web_sources import check_base_url, is_local, suggest_site
 from foundry.errors import FoundryError
 from foundry.urls import parse_url
 
+_FORGE = re.compile(
+    r"https://(?:www\.)?(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)/[^/?#]+/[^/?#]+/?"
+)
+"""The page of a repository, which git can fetch from the same address."""
+
 
 def suggest(written: str, project: Path) -> dict[str, object]:
     """Return the `[[sources]]` settings for a folder, table, repository or website.
@@ -17,7 +23,7 @@ def suggest(written: str, project: Path) -> dict[str, object]:
     Raises FoundryError if it does not exist, is a single file but no table, or has an invalid url.
     """
     if names_repository(written):
-        return {"type": "git", "repository": written}
+        return {"type": "git", "repository": written.rstrip("/")}
     if "://" in written:
         return suggest_site(written)
     source = Path(written)
@@ -51,7 +57,8 @@ def private_hosts_of(written: str) -> tuple[str, ...]:
 
 def names_repository(written: str) -> bool:
     """Return whether a source looks like a git repository rather than a web page."""
-    return is_repository_url(written) and (written.endswith(".git") or "://" not in written)
+    looks_so = written.endswith(".git") or "://" not in written or _FORGE.fullmatch(written)
+    return bool(looks_so) and is_repository_url(written)
 
 
 def with_base_url(settings: Mapping[str, object], base_url: str) -> dict[str, object]:

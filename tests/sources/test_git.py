@@ -456,6 +456,27 @@ def test_init_takes_the_url_of_a_repository(tmp_path: Path) -> None:
     assert source.name == "handbook"
 
 
+@pytest.mark.parametrize(
+    ("written", "kind"),
+    [
+        ("https://github.com/a/handbook", "git"),
+        ("https://gitlab.com/a/handbook/", "git"),
+        ("https://github.com/a", "site"),
+        ("https://github.com/a/handbook/wiki", "site"),
+        ("https://example.com/a/handbook", "site"),
+    ],
+)
+def test_the_page_of_a_repository_on_a_forge_is_a_repository(
+    written: str, kind: str, tmp_path: Path
+) -> None:
+    done = CliRunner().invoke(main, ["init", str(tmp_path / "p"), "--source", written])
+    assert done.exit_code == 0, done.output
+    (source,) = load_config(tmp_path / "p").sources
+    assert source.type == kind
+    if isinstance(source, GitSource):
+        assert (source.repository, source.name) == (written.rstrip("/"), "handbook")
+
+
 COMMAND_KEYS = {
     "core.sshCommand": "ssh://git@127.0.0.1:1/x",
     "remote.origin.uploadpack": None,
