@@ -216,7 +216,15 @@ def test_a_table_is_configured_by_its_columns(tmp_path: Path) -> None:
     built = CliRunner().invoke(main, ["build", str(tmp_path / "p"), "--json", "--quiet"])
     assert '"documents": 1' in built.stdout
 
-    table.write_text("x,y\n1,2\n")
+    assert "id: column key, title: column name, text: column body" in said
+    assert "not kept: team; to keep a column, name it in metadata" in said
+
+    table.write_text("price,sku,description\n1.5,PX-1,a valve\n2.5,PX-2,a seal\n")
+    assert "id: column sku, text: column description" in init(tmp_path / "sku", table).stdout
+    assert read(tmp_path / "sku")["source"]["id"] == "sku"
+    assert CliRunner().invoke(main, ["build", str(tmp_path / "sku"), "--quiet"]).exit_code == 0
+
+    table.write_text("x,y\n1,2\n1,2\n")
     said = init(tmp_path / "q", table).stdout
     assert "no column looks like the id" in said
     assert "no column looks like the text" in said

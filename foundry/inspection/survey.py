@@ -1,6 +1,6 @@
 """The findings of surveying a source, and their description."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from foundry.documents.reasons import Reason
@@ -35,7 +35,8 @@ class Survey:
 
     `settings` is what foundry.toml will contain about it, `skipped` counts files by reason. `read`
     is how many documents were read; `language` is the most frequent language among them, recognised
-    in `language_votes` of them. `keys` are the front matter keys, the most frequent first;
+    in `language_votes` of them. `chosen` are the columns of a table that are read, by the key that
+    names them. `keys` are the front matter keys, the most frequent first;
     `metadata` are the keys, or the columns of a table, that are only kept if foundry.toml names
     them. `versions` are folders of versions, newest first. `allow_private` has the host of a url,
     if it seems to be private.
@@ -46,6 +47,7 @@ class Survey:
     formats: Sequence[Format] = ()
     skipped: Mapping[str, int] = field(default_factory=dict)
     columns: Sequence[str] = ()
+    chosen: Mapping[str, str] = field(default_factory=dict)
     read: int = 0
     language: str | None = None
     language_votes: int = 0
@@ -68,9 +70,7 @@ class Survey:
             lines.append(f"language: {self.language} ({self.language_votes} of {self.read} read)")
         elif self.read:
             lines.append("language: not recognised, english is assumed")
-        for key in ("id", "text"):
-            if self.columns and not {key, f"_{key}", self.settings.get(key)} & {*self.columns}:
-                lines.append(f"no column looks like the {key}: name it in foundry.toml")
+        lines += self._column_lines()
         if self.with_front_matter:
             keys = f": {', '.join(self.keys)}" if self.keys else ""
             lines.append(f"front matter in {self.with_front_matter} of {self.read} read{keys}")
@@ -88,6 +88,20 @@ class Survey:
         files = sum(each.files for each in self.formats)
         readable = sum(each.files for each in self.formats if each.is_readable)
         return f"{self.written}: {count_of(files, 'file')}, of which {readable:,} can be read"
+
+    def _column_lines(self) -> Iterator[str]:
+        """Yield which columns are read as what, and which are not kept."""
+        if self.chosen:
+            yield ", ".join(f"{key}: column {name}" for key, name in self.chosen.items())
+        for key in ("id", "text"):
+            if self.columns and key not in self.chosen:
+                yield f"no column looks like the {key}: name it in foundry.toml"
+        if self.columns and self.metadata:
+            names = ", ".join(self.metadata)
+            yield (
+                f"not kept: {names}; to keep a column, name it in metadata,"
+                " and to filter by it also in [search] filterable"
+            )
 
     def _format_lines(self) -> list[str]:
         lines = []

@@ -5,11 +5,13 @@ seconds. A website is not contacted.
 """
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from foundry.config.sources import FolderSource, resolve
 from foundry.config.suggestions import private_hosts_of, suggest
@@ -53,6 +55,9 @@ _TEXT_MAY_BE = ("text", "body", "content", "passage", "description", "abstract",
 _TITLE_MAY_BE = ("title", "name", "subject", "headline", "question")
 _URL_MAY_BE = ("url", "link", "href", "permalink")
 _ID_MAY_BE = ("id", "_id", "key", "uuid", "slug", "number")
+_SHORT_VALUE = re.compile(r"[^\s.,]{1,64}")
+"""No prose, and no decimal number."""
+
 _NO_PROSE = ("code", "json", "yaml", "toml", "xml", "sheets", "notebook")
 
 
@@ -188,6 +193,8 @@ def _survey_table(written: str, settings: Mapping[str, object], path: Path) -> S
         )
         if (column := next((name for name in candidates if name in columns), None))
     }
+    if "id" not in chosen and (own := _find_own_values(columns, rows)):
+        chosen = {"id": own, **chosen}
     texts = [str(row.get(chosen.get("text", ""), "")) for row in rows]
     language, votes = vote(texts)
     # A column `_id` is detected by default.
@@ -197,8 +204,18 @@ def _survey_table(written: str, settings: Mapping[str, object], path: Path) -> S
         {**settings, **named},
         written,
         columns=columns,
+        chosen=chosen,
         read=len(rows),
         language=language,
         language_votes=votes,
         metadata=[name for name in columns if name not in {*chosen.values(), "modified", "tags"}],
     )
+
+
+def _find_own_values(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the first column with a different short value in each row, such as a part number."""
+    for name in columns:
+        values = {str(row.get(name)) for row in rows}
+        if len(values) == len(rows) > 1 and all(map(_SHORT_VALUE.fullmatch, values)):
+            return name
+    return None
