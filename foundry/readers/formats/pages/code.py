@@ -8,7 +8,7 @@ from selectolax.lexbor import LexborNode
 from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
 from foundry.readers.formats.pages.blocks import Block, fenced
-from foundry.readers.formats.pages.tree import Attributes, children
+from foundry.readers.formats.pages.tree import Attributes, children, tell
 from foundry.readers.notes import leave_out
 
 TERMINAL_TAG = re.compile(r"</?(?:font|span|[ubi])\b[^<>\n]{0,300}>")
@@ -22,6 +22,8 @@ _LANGUAGE = re.compile(
 _CODE_LINE = re.compile(
     r"(?:^|\s)(?:line|code-line|highlight-line|view-line|token-line|cl|CodeMirror-line|ec-line)(?:$|\s)"
 )
+
+_LINE_TARGET = re.compile(r"#(?:[Ll]|line-?)?([1-9]\d{0,8})")
 
 
 def code_block(node: LexborNode, is_left_out: IsLeftOut) -> list[Block]:
@@ -85,6 +87,13 @@ def _add_code(node: LexborNode, parts: list[str], is_left_out: IsLeftOut) -> Non
         attributes = child.attributes
         if is_left_out(child, attributes):
             continue
+        if tag == "a" and _is_line_link(child, attributes):
+            tell(Omission.NAVIGATION, child)
+            continue
+        if tag == "code" and child.prev is not None and child.prev.tag == "code":
+            # The documentation of Node has a program in two forms.
+            _break(parts)
+            parts.append("\n")
         is_line = tag in {"div", "li", "p", "tr"} or bool(
             _CODE_LINE.search(attributes.get("class") or "") or "data-line" in attributes
         )
@@ -98,6 +107,13 @@ def _add_code(node: LexborNode, parts: list[str], is_left_out: IsLeftOut) -> Non
         _add_code(child, parts, is_left_out)
         if is_line and tag != "pre" and _ends_line(child, parts[length:]):
             parts.append("\n")
+
+
+def _is_line_link(node: LexborNode, attributes: Attributes) -> bool:
+    """Return whether an element of code is the number of its line, as a link to that line."""
+    number = node.text().strip()
+    target = _LINE_TARGET.fullmatch(attributes.get("href") or "")
+    return number.isdecimal() and target is not None and target[1] == number
 
 
 def _break(parts: list[str]) -> None:

@@ -661,3 +661,11 @@ def test_code_in_text_fields_is_read() -> None:
         f"Example\n\n```\n{code}\n```"
     )
     assert text_of("<p>Comment:</p><textarea>Your words</textarea>") == "Comment:"
+
+
+def test_line_numbers_of_rustdoc_are_left_out() -> None:
+    shown = text_of(
+        "<pre class=rust><code><a href=#1 id=1 data-nosnippet>1</a><span>fn pick() {\n"
+        "</span><a href=#2 id=2 data-nosnippet>2</a>    1 }</code></pre>"
+    )
+    assert shown == "```\nfn pick() {\n    1 }\n```"
