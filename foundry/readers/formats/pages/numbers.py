@@ -54,6 +54,9 @@ def raised(text: str, before: str) -> str:
     return f"^{text}" if _PLAIN.fullmatch(text) else f"^({text})"
 
 
+_WORDS = re.compile(r"[^\W\d_]{2,} [^\W\d_]{2,}")
+
+
 def lowered(text: str, before: str) -> str:
     """Return subscript text in the form that fits the text before it."""
     text = text.strip()
@@ -61,6 +64,8 @@ def lowered(text: str, before: str) -> str:
         return text
     if text.isdigit() and _ELEMENT.search(before):
         return text
+    if _WORDS.search(text):
+        return f" ({text})"
     return f"_{text}" if _PLAIN.fullmatch(text) else f"_({text})"
 
 

@@ -669,3 +669,12 @@ def test_line_numbers_of_rustdoc_are_left_out() -> None:
         "</span><a href=#2 id=2 data-nosnippet>2</a>    1 }</code></pre>"
     )
     assert shown == "```\nfn pick() {\n    1 }\n```"
+
+
+def test_programs_in_one_block_are_apart() -> None:
+    page = "<pre><code class='language-js'>a();</code><code class='language-js'>b();</code></pre>"
+    assert text_of(page) == "```js\na();\n\nb();\n```"
+
+
+def test_subscripts_of_several_words_are_in_brackets() -> None:
+    assert text_of("<p>Name<sub>except reserved words</sub></p>") == "Name (except reserved words)"
