@@ -111,7 +111,7 @@ def done(found: list[tuple[str, dict[str, Any]]]) -> tuple[str, dict[str, Any]]:
     return "".join(data["text"] for _, data in deltas), end
 
 
-def test_a_models_answer_is_passed_on_and_counted() -> None:
+def test_a_models_answer_is_streamed_with_its_usage() -> None:
     usage = {"prompt_tokens": 7, "completion_tokens": 2, "total_tokens": 9}
     model = PlayedModel(
         ModelChunk("Yearly"), ModelChunk(". [1"), ModelChunk("][7]"), ModelChunk("", "stop", usage)
@@ -158,7 +158,7 @@ def test_a_models_answer_is_passed_on_and_counted() -> None:
     )
 
 
-def test_a_sentence_that_no_passage_supports_is_told() -> None:
+def test_unsupported_sentences_are_reported() -> None:
     model = PlayedModel(
         ModelChunk("The valve is replaced yearly. [1] It was made in"),
         ModelChunk(" 1931. [1]"),
@@ -172,7 +172,7 @@ def test_a_sentence_that_no_passage_supports_is_told() -> None:
     assert end["notice"] == f"The documents may not answer this. {doubt}"
 
 
-def test_what_the_user_said_earlier_needs_no_support() -> None:
+def test_names_in_earlier_turns_need_no_support() -> None:
     named = [Turn("user", "Dr Quist asks when the valve is replaced."), Turn("assistant", "Why?")]
     said = ModelChunk("The valve is replaced yearly, says Quist. [1]"), ModelChunk("", "stop")
     ask = Turn("user", "When is the valve replaced yearly?")
@@ -181,14 +181,14 @@ def test_what_the_user_said_earlier_needs_no_support() -> None:
 
 
 @pytest.mark.parametrize(("wanted", "asked"), [(None, 64), (63, 63), (65, 64)])
-def test_a_caller_may_want_less_of_the_model_but_not_more(wanted: int | None, asked: int) -> None:
+def test_callers_can_lower_the_token_limit_only(wanted: int | None, asked: int) -> None:
     model = PlayedModel(ModelChunk("Yearly."), ModelChunk("", "length"))
     text, end = done(events(model, max_tokens=wanted, options={"temperature": 0.5}))
     assert (text, end["truncated"], end["usage"]) == ("Yearly.", True, None)
     assert model.asked == [(asked, {"temperature": 0.5})]
 
 
-def test_an_answer_that_breaks_off_says_so() -> None:
+def test_a_broken_off_answer_ends_with_an_error() -> None:
     found = events(PlayedModel(ModelChunk("Yea"), ModelError("took too long")))
     assert found[1:] == [
         ("delta", {"text": "Yea"}),
@@ -221,7 +221,7 @@ HEDGED = f"The documents may not answer this; the closest sentences are:\n\n{SEN
         ),
     ],
 )
-def test_where_the_model_fails_the_answer_is_extracted(
+def test_a_failed_model_is_replaced_by_extracts(
     model: PlayedModel | None,
     match: Match,
     unknown: tuple[str, ...],

@@ -67,7 +67,7 @@ SUPPORTED = [
 
 
 @pytest.mark.parametrize("answer", SUPPORTED)
-def test_what_a_passage_says_is_not_marked(answer: str) -> None:
+def test_supported_sentences_are_not_marked(answer: str) -> None:
     assert lacks(answer) == []
 
 
@@ -89,11 +89,11 @@ def test_what_a_passage_says_is_not_marked(answer: str) -> None:
         ("The safety valve is replaced by Mara Olsen. [2]", "name", ["Mara"]),
     ],
 )
-def test_what_no_passage_says_is_marked(answer: str, lack: str, missing: list[str]) -> None:
+def test_unsupported_sentences_are_marked(answer: str, lack: str, missing: list[str]) -> None:
     assert lacks(answer) == [(answer, lack, missing)]
 
 
-def test_a_sentence_is_marked_with_its_citations_and_no_other_is() -> None:
+def test_marked_sentences_include_their_citations() -> None:
     answer = (
         "Here is what I found:\n\n"
         "1. The pump runs on mineral oil. [2] Robots assemble all others abroad. [2][1]\n"
@@ -121,11 +121,11 @@ def test_a_sentence_is_marked_with_its_citations_and_no_other_is() -> None:
         "Do you want to know more about Rotterdam?",
     ],
 )
-def test_what_claims_nothing_is_not_marked(answer: str) -> None:
+def test_sentences_that_are_not_claims_are_not_marked(answer: str) -> None:
     assert lacks(answer) == []
 
 
-def test_the_user_brings_names_but_no_facts() -> None:
+def test_names_in_the_question_need_no_support_but_numbers_do() -> None:
     answer = "Ms Quist asked when the safety valve is replaced by Mara Olsen."
     assert [lack for _, lack, _ in lacks(answer)] == ["name"]
     assert lacks(answer, "Quist asks: when is the safety valve replaced?") == []
@@ -133,13 +133,13 @@ def test_the_user_brings_names_but_no_facts() -> None:
     assert lacks(changed, "Is the valve replaced every 24 months?")
 
 
-def test_of_another_language_only_numbers_are_compared() -> None:
+def test_only_numbers_are_compared_in_other_languages() -> None:
     assert lacks("Das Ventil wird von Frau Quist alle 18 Monate ausgetauscht. [1]") == []
     answer = "Das Ventil wird alle 24 Monate ausgetauscht. [1]"
     assert lacks(answer) == [(answer, "number", ["24"])]
 
 
-def test_of_documents_in_another_language_only_numbers_are_compared(
+def test_only_numbers_are_compared_for_other_documents(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(INDEX, "tokenizer", Tokenizer("german"))
@@ -150,7 +150,7 @@ def test_of_documents_in_another_language_only_numbers_are_compared(
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_sentence_as_a_passage_has_it_is_never_marked(seed: int) -> None:
+def test_literal_sentences_of_passages_are_never_marked(seed: int) -> None:
     chooser = random.Random(seed)
     letters = [
         "Not",
@@ -177,7 +177,7 @@ def test_a_sentence_as_a_passage_has_it_is_never_marked(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_marks_are_places_in_the_answer(seed: int) -> None:
+def test_marked_sentences_are_parts_of_the_answer(seed: int) -> None:
     chooser = random.Random(seed)
     parts = [
         *SUPPORTED,
@@ -228,6 +228,6 @@ def test_numbers_in_words_are_read_together(text: str, values: list[str]) -> Non
     assert list(numbers_of(text)) == values
 
 
-def test_a_long_answer_is_looked_at_up_to_a_limit() -> None:
+def test_only_the_first_claims_of_an_answer_are_checked() -> None:
     answer = "The robot wears gloves. " * (MAX_CLAIMS + 9)
     assert len(lacks(answer)) == MAX_CLAIMS

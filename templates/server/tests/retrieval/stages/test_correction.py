@@ -79,7 +79,7 @@ def index() -> Any:
         ("abolet's lidr", "aboleth's lidar"),
     ],
 )
-def test_what_is_corrected(index: Any, query: str, expected: str) -> None:
+def test_misspelt_words_are_corrected(index: Any, query: str, expected: str) -> None:
     journal = Journal()
     assert correct_query(index, query, (), journal) == expected
     assert journal.stages["correction"]["query"] == expected
@@ -99,20 +99,20 @@ def test_what_is_corrected(index: Any, query: str, expected: str) -> None:
         "x" * 25,
     ],
 )
-def test_what_is_left_alone(index: Any, query: str) -> None:
+def test_other_words_are_not_corrected(index: Any, query: str) -> None:
     journal = Journal()
     assert correct_query(index, query, (), journal) == query
     assert journal.stages == {}
 
 
-def test_what_matches_a_pattern_of_the_owner_is_left_alone(index: Any) -> None:
+def test_matches_of_identifier_patterns_are_not_corrected(index: Any) -> None:
     import re
 
     patterns = (re.compile("lid[a-z]"),)
     assert correct_query(index, "lidr abolet", patterns, Journal()) == "lidr aboleth"
 
 
-def test_the_original_can_be_asked_for(index: Any) -> None:
+def test_the_journal_has_the_original_query(index: Any) -> None:
     journal = Journal()
     correct_query(index, "abolet, abolet in a cistern", (), journal)
     assert journal.stages["correction"] == {
@@ -130,21 +130,21 @@ def test_the_original_can_be_asked_for(index: Any) -> None:
     assert quoted == '"abolet" x-"abolet".y abolet2 aboletabolet'
 
 
-def test_words_behind_the_beginning_are_not_read(index: Any) -> None:
+def test_only_the_beginning_of_a_query_is_corrected(index: Any) -> None:
     padding = " " * (MAX_QUERY_CHARACTERS - 4)
     assert correct_query(index, f"{padding}lidr", (), Journal()).strip() == "lidar"
     assert correct_query(index, f"{padding} lidr", (), Journal()).strip() == "lidr"
 
 
 @pytest.mark.parametrize("kind", ["phrases", "required"])
-def test_what_operators_demand_stays_as_typed(index: Any, kind: str) -> None:
+def test_words_of_operators_are_not_corrected(index: Any, kind: str) -> None:
     journal = Journal()
     journal.note("operators", **{kind: ["the Abolet"]})
     assert correct_query(index, "the abolet cistrn", (), journal) == "the abolet cistern"
 
 
 @pytest.mark.parametrize(("words", "units"), [(63, 9_001), (64, 9_002)])
-def test_what_it_costs_to_look_a_word_up(index: Any, words: int, units: int) -> None:
+def test_cost_of_looking_a_word_up(index: Any, words: int, units: int) -> None:
     index.words.forms = range(words)
     journal = Journal(units=units)
     assert correct_query(index, "lidr", (), journal) == "lidar"
@@ -155,7 +155,7 @@ def test_what_it_costs_to_look_a_word_up(index: Any, words: int, units: int) -> 
     assert journal.stages["budget"]["stopped"] == ["correction"]
 
 
-def test_words_far_behind_stay_as_they_were_typed(index: Any) -> None:
+def test_only_the_first_words_are_checked(index: Any) -> None:
     for before, last in ((63, "lidar"), (64, "lidr")):
         assert correct_query(index, "user " * before + "lidr", (), Journal()).endswith(last)
     # Words joined by dots count as one part; three-letter words are not looked up.
@@ -165,7 +165,7 @@ def test_words_far_behind_stay_as_they_were_typed(index: Any) -> None:
         assert correct_query(index, query, (), Journal()).endswith(last)
 
 
-def test_only_so_many_words_are_looked_up(index: Any) -> None:
+def test_the_number_of_lookups_is_limited(index: Any) -> None:
     several = " ".join(f"{letter * 4}" for letter in "bde")
     assert len(several.split()) + 1 == MAX_LOOKED_UP
     assert correct_query(index, f"{several} lidr", (), Journal()).endswith("lidar")

@@ -37,7 +37,7 @@ def merge(texts: Sequence[str], count: int = 10) -> tuple[list[Hit], Journal]:
     return list(shown), journal
 
 
-def test_near_duplicates_are_named_by_the_best_of_them() -> None:
+def test_the_best_hit_lists_its_near_duplicates() -> None:
     shown, journal = merge(
         [
             TEXT,
@@ -54,13 +54,13 @@ def test_near_duplicates_are_named_by_the_best_of_them() -> None:
 
 
 @pytest.mark.parametrize(("word", "other"), [("is handed", "is not handed"), ("in at", "out at")])
-def test_what_says_the_opposite_is_no_near_duplicate(word: str, other: str) -> None:
+def test_opposite_statements_are_not_near_duplicates(word: str, other: str) -> None:
     shown, journal = merge([TEXT, TEXT.replace(word, other), TEXT.replace("cleaned", "washed")])
     assert [hit.near_duplicates for hit in shown] == [("c2",), ()]
     assert journal.stages == {"near_duplicates": {"removed": 1}}
 
 
-def test_each_group_of_the_same_names_has_its_own_best() -> None:
+def test_texts_with_different_names_are_separate_groups() -> None:
     shown, _ = merge(
         [
             "Air moves through the mine.",
@@ -84,7 +84,7 @@ def test_texts_that_differ_in_a_number_or_a_code_are_no_duplicates() -> None:
     assert [hit.id for hit in shown] == ["c0", "c1"]
 
 
-def test_duplicates_below_the_depth_are_left_out_too() -> None:
+def test_near_duplicates_below_the_depth_are_left_out() -> None:
     shown, journal = merge([TEXT, "Air moves.", TEXT], count=1)
     assert [hit.id for hit in shown] == ["c0", "c1"]
     assert shown[0].near_duplicates == ()
@@ -113,7 +113,7 @@ def test_only_the_best_hits_are_compared() -> None:
     assert shown[-1].id == f"c{MAX_SEEN}"
 
 
-def test_resemblance_by_hand() -> None:
+def test_resemblance_is_the_share_of_common_word_pairs() -> None:
     # Six words form five pairs; with one word replaced, the texts share four of six pairs.
     words = "alpha bravo charlie delta echo foxtrot"
     first, second = (
@@ -125,7 +125,7 @@ def test_resemblance_by_hand() -> None:
     assert not first.resembles(second, 4 / 6 + 1e-9)
 
 
-def test_resemblance_is_reached_exactly() -> None:
+def test_resemblance_equal_to_the_threshold_counts() -> None:
     words = "alpha bravo charlie delta echo foxtrot"
     longer, shorter = (
         Shingles.of(text, tokenizer.tokenize) for text in (words, words.removesuffix(" foxtrot"))

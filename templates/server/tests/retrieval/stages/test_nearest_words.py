@@ -71,7 +71,7 @@ def test_sets_of_letters_are_bits() -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_nearest_is_as_near_as_by_definition(tmp_path: Path, seed: int) -> None:
+def test_the_nearest_word_has_the_smallest_distance(tmp_path: Path, seed: int) -> None:
     chooser = np.random.default_rng(seed)
 
     def random_word() -> str:
@@ -136,7 +136,7 @@ def test_how_far_the_nearest_may_be(tmp_path: Path, word: str, form: str | None)
     assert "x" * 25 not in write(tmp_path, words)
 
 
-def test_right_words_are_those_of_the_corpus_and_of_the_language(tmp_path: Path) -> None:
+def test_words_of_corpus_and_dictionary_are_right(tmp_path: Path) -> None:
     opened = write(tmp_path, {"lidar": 5}, right=["invoic", "r\u00e9sum\u00e9", "zebra"])
     for stem in ("invoic", "r\u00e9sum\u00e9", "zebra", "lidar"):
         assert opened.is_right(stem)

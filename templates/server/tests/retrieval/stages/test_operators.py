@@ -142,7 +142,7 @@ def word(text: str, *, is_excluded: bool = False) -> Item:
         ),
     ],
 )
-def test_what_is_an_operator(index: Any, query: str, expected: Operators) -> None:
+def test_operators_are_parsed(index: Any, query: str, expected: Operators) -> None:
     assert parse_operators(index, query, Journal()) == expected
 
 
@@ -157,7 +157,7 @@ def test_what_is_an_operator(index: Any, query: str, expected: Operators) -> Non
         *("cmake -std=c++17", "x=-seal", "f(-seal)", "seal-pump", "+49 30 1234"),
     ],
 )
-def test_what_is_plain_text(index: Any, query: str) -> None:
+def test_plain_text_has_no_operators(index: Any, query: str) -> None:
     assert parse_operators(index, query, Journal()) == Operators(query)
 
 
@@ -206,7 +206,7 @@ def found_by(index: Any, query: str, allowed: Any = None) -> list[int]:
         ("-the pump", [3, 4]),
     ],
 )
-def test_what_may_be_found(index: Any, query: str, expected: list[int]) -> None:
+def test_operators_restrict_the_chunks(index: Any, query: str, expected: list[int]) -> None:
     assert found_by(index, query) == expected
 
 
@@ -227,7 +227,7 @@ def test_callers_keep_their_own_filters(index: Any) -> None:
     assert set(index.read) <= {1, 2}
 
 
-def test_only_so_many_chunks_are_read_for_a_phrase(index: Any) -> None:
+def test_the_number_of_chunks_read_for_a_phrase_is_limited(index: Any) -> None:
     journal = Journal()
     _, operators = read_operators(index, '"seal of" pump', journal)
     assert journal.stages["operators"] == {"phrases": ["seal of"], "query": "seal of pump"}
@@ -272,9 +272,7 @@ def test_chunks_that_the_budget_does_not_cover_are_unread(
     ],
 )
 @pytest.mark.parametrize(("chunks", "marked"), [(19, 0), (20, 1), (39, 1), (40, 2)])
-def test_what_an_operator_costs(
-    index: Any, query: str, units: int, chunks: int, marked: int
-) -> None:
+def test_cost_of_an_operator(index: Any, query: str, units: int, chunks: int, marked: int) -> None:
     index.chunk_count = chunks
     journal = Journal(units=units + marked)
     parse_operators(index, query, journal)
@@ -285,7 +283,7 @@ def test_what_an_operator_costs(
     assert journal.stages["budget"]["stopped"] == ["operators"]
 
 
-def test_the_journal_says_what_was_asked_for(index: Any) -> None:
+def test_the_journal_lists_the_operators(index: Any) -> None:
     journal = Journal()
     read_operators(index, 'pump +seal -oily -"the end" team:core team:deep', journal)
     assert journal.stages["operators"] == {
@@ -326,7 +324,7 @@ def test_pattern_is_compiled_only_if_some_text_has_the_letters_in_order(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_comparing_letters_first_changes_no_answer(
+def test_comparing_letters_first_changes_no_result(
     index: Any, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     chooser = random.Random(seed)
@@ -350,7 +348,7 @@ def test_comparing_letters_first_changes_no_answer(
     assert found == [find(query) for query in queries]
 
 
-def test_query_that_leaves_nothing_in_its_beginning_is_plain(index: Any) -> None:
+def test_a_query_without_words_in_its_beginning_is_plain_text(index: Any) -> None:
     padding = "? " * (MAX_QUERY_CHARACTERS // 2)
     assert parse_operators(index, f"-oil {padding[:-7]}pump", Journal()).items
     query = f"-oil {padding}pump"
@@ -371,20 +369,22 @@ def test_query_that_leaves_nothing_in_its_beginning_is_plain(index: Any) -> None
         (" ".join(f"+w{n}x" for n in range(MAX_ITEMS + 1)), "Only the first 16 operators are"),
     ],
 )
-def test_operators_that_are_not_applied_are_told(index: Any, query: str, notice: str) -> None:
+def test_a_notice_explains_operators_that_are_not_applied(
+    index: Any, query: str, notice: str
+) -> None:
     journal = Journal(units=10**9)
     read_operators(index, query, journal)
     assert journal.stages["operators"]["notice"].startswith(notice)
 
 
-def test_what_is_no_operator_is_not_told(index: Any) -> None:
+def test_plain_queries_are_not_noted(index: Any) -> None:
     for query in ("std::vector", "colour:red pump", "10:30", "https://a.example/x", "pump"):
         journal = Journal()
         read_operators(index, query, journal)
         assert journal.stages == {}
 
 
-def test_words_that_are_no_terms_are_read_where_they_are_likely(index: Any) -> None:
+def test_phrases_of_stop_words_are_looked_for_in_likely_chunks(index: Any) -> None:
     journal = Journal()
     text, operators = read_operators(index, '"of the" seal', journal)
     assert text == "of the seal"

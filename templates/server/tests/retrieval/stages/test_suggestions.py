@@ -96,7 +96,7 @@ def write(tmp_path: Path, headings: Sequence[str]) -> Any:
         ("", []),
     ],
 )
-def test_what_is_suggested(index: Any, query: str, expected: list[str]) -> None:
+def test_words_and_headings_are_suggested(index: Any, query: str, expected: list[str]) -> None:
     found = suggest(index, query)
     assert [suggestion.text for suggestion in found] == expected
     assert all((one.kind == "heading") == (one.text in HEADINGS) for one in found)

@@ -42,7 +42,7 @@ def test_the_newest_version_of_a_page_takes_the_place_of_the_best() -> None:
     assert second is found[1]
 
 
-def test_an_older_version_is_shown_where_the_newer_says_much_less_of_it() -> None:
+def test_an_older_version_with_a_much_better_score_is_shown() -> None:
     assert shown(hits(("v3/a.md", 1.0), ("a.md", 0.8))) == ["a.md"]
     assert shown(hits(("v3/a.md", 1.0), ("a.md", 0.79))) == ["v3/a.md"]
     assert shown(hits(("v3/a.md", 1.0), ("a.md", 0.79)), share=0.5) == ["a.md"]
@@ -62,18 +62,18 @@ def test_a_version_that_the_query_names_is_shown(query: str, expected: str) -> N
     assert shown(found, query) == [expected]
 
 
-def test_a_version_that_the_query_names_is_shown_however_little_it_says() -> None:
+def test_a_named_version_is_shown_whatever_its_score() -> None:
     found = hits(("a.md", 0.9), ("v3/a.md", 0.1))
     assert shown(found, "seals") == ["a.md"]
     assert shown(found, "seals in v3") == ["v3/a.md"]
 
 
-def test_a_folder_around_several_versions_is_one_of_them() -> None:
+def test_a_parent_folder_can_be_a_version() -> None:
     found = hits(("docs/v2/a.md", 0.9), ("docs/a.md", 0.8))
     assert shown(found, folders=("docs", "docs/v2", "docs/v1")) == ["docs/a.md"]
 
 
-def test_pages_and_sources_of_their_own_are_left_alone() -> None:
+def test_other_pages_and_sources_have_no_versions() -> None:
     found = hits(("v3/only.md", 0.9), ("v30/a.md", 0.8), ("a.md", 0.7), ("v3", 0.6))
     assert shown(found) == [hit.path for hit in found]
     assert shown(found, folders=("v3", "old/v2")) == [hit.path for hit in found]
@@ -82,7 +82,7 @@ def test_pages_and_sources_of_their_own_are_left_alone() -> None:
     assert shown(both) == ["v3/a.md", "a.md"]
 
 
-def test_beyond_the_depth_pages_keep_what_was_decided(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_hits_below_the_depth_have_the_same_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.modules[prefer_version.__module__], "DEPTH", 1)
     found = hits(
         ("v3/a.md", 0.9), ("a.md", 0.85), ("v3/a.md", 0.5), ("a.md", 0.4), ("v3/c.md", 0.3)

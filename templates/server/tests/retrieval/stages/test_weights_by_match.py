@@ -37,7 +37,7 @@ def candidates(*, coverage: float, doubted: bool = False) -> Candidates:
         (candidates(coverage=0.1), Weights(1, 0), (1, 0)),
     ],
 )
-def test_words_weigh_less_where_no_match_is_strong(
+def test_keywords_weigh_less_without_a_strong_match(
     found: Candidates, weights: Weights, expected: tuple[float, float]
 ) -> None:
     journal, tokens = Journal(), TOKENIZER.tokenize("what keeps water in")
