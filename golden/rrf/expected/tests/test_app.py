@@ -32,7 +32,7 @@ def test_every_endpoint_finds_the_same(client: TestClient) -> None:
         assert {**response.json(), "took_ms": 0} == {**wanted, "took_ms": 0}
 
 
-def test_a_word_that_is_there_is_not_completed(client: TestClient) -> None:
+def test_a_known_word_is_not_completed(client: TestClient) -> None:
     word = next(word for word in QUERY.split() if search_hybrid(word, 1, mode="keyword").hits)
     whole = client.post("/search", json={"query": word}).json()
     begun = client.post("/search", json={"query": word, "prefix": True}).json()
@@ -45,7 +45,7 @@ def test_snippets_can_be_left_out(client: TestClient) -> None:
     assert {**response.json(), "took_ms": 0} == {**wanted, "took_ms": 0}
 
 
-def test_ten_results_are_given_unless_another_number_is_asked_for(client: TestClient) -> None:
+def test_ten_results_are_returned_by_default(client: TestClient) -> None:
     wanted = search_hybrid(QUERY, 10).to_json()["results"]
     response = client.post("/search", json={"query": QUERY, "snippets": False})
     assert response.json()["results"] == wanted
@@ -148,14 +148,14 @@ def test_error_is_a_problem_document(
     assert ("allow" in response.headers) == (status == 405)
 
 
-def test_what_is_no_json_is_refused(client: TestClient) -> None:
+def test_invalid_json_is_refused(client: TestClient) -> None:
     for body in ("", "{", "[]", '{"query": NaN}', "\ud800"):
         content = body.encode("utf-8", "surrogatepass")
         headers = {"Content-Type": "application/json"}
         assert client.post("/search", content=content, headers=headers).status_code in (400, 422)
 
 
-def test_answers_may_not_be_framed_sniffed_or_kept(client: TestClient) -> None:
+def test_responses_have_security_headers(client: TestClient) -> None:
     for path in ("/healthz", "/search?q=a", "/nowhere"):
         headers = client.get(path).headers
         assert headers["x-content-type-options"] == "nosniff"
@@ -169,7 +169,7 @@ def test_head_is_get_without_its_body(client: TestClient) -> None:
     assert (response.status_code, response.content) == (200, b"")
 
 
-def test_body_is_limited_whether_it_says_its_length_or_not(client: TestClient) -> None:
+def test_body_size_is_limited_with_and_without_content_length(client: TestClient) -> None:
     most = settings().max_body_bytes
     fitting = b'{"query": "a"' + b" " * (most - 14) + b"}"
     headers = {"Content-Type": "application/json"}
@@ -214,7 +214,7 @@ def test_impossible_environment_is_refused(
     assert refusal.value.hint
 
 
-def test_hook_decides_who_may_pass(
+def test_authorise_hook_rejects_requests(
     monkeypatch: pytest.MonkeyPatch, new_client: Callable[[], TestClient]
 ) -> None:
     hooks = Hooks(authorise=lambda caller: caller.headers.get("x-team") == "mine")
@@ -242,7 +242,7 @@ def test_requests_are_counted(client: TestClient, path: str, route: str) -> None
     assert counted() == before + 1
 
 
-def test_requests_are_logged_without_what_they_ask(
+def test_requests_are_logged_without_their_query(
     client: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level("INFO")

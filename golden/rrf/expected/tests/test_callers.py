@@ -33,7 +33,7 @@ def test_token_opens_the_endpoints(
     assert client.get("/healthz", headers=headers).status_code == 200
 
 
-def test_client_above_its_rate_is_told_to_wait(limited: Callable[..., TestClient]) -> None:
+def test_client_above_its_rate_gets_429(limited: Callable[..., TestClient]) -> None:
     client = limited(requests_per_minute=3)
     answers = [client.get("/search", params={"q": "a"}) for _ in range(4)]
     assert [answer.status_code for answer in answers] == [200, 200, 200, 429]
@@ -44,7 +44,7 @@ def test_client_above_its_rate_is_told_to_wait(limited: Callable[..., TestClient
     assert {unlimited.get("/search?q=a").status_code for _ in range(10)} == {200}
 
 
-def test_tokens_have_limits_of_their_own(
+def test_each_token_has_its_own_rate_limit(
     limited: Callable[..., TestClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("API_TOKENS", f"{TOKEN},{OTHER_TOKEN}")

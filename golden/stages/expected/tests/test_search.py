@@ -95,7 +95,7 @@ def has(document: DocumentRecord, name: str, value: str) -> bool:
 
 @pytest.mark.parametrize("name", ["source", "path", "tags", "media_type"])
 @pytest.mark.parametrize("lanes", LANES)
-def test_filter_leaves_what_has_its_value(name: str, lanes: dict[str, Any]) -> None:
+def test_filter_returns_only_documents_with_its_value(name: str, lanes: dict[str, Any]) -> None:
     values = {
         value
         for document in DOCUMENTS
@@ -120,7 +120,7 @@ def test_filter_leaves_what_has_its_value(name: str, lanes: dict[str, Any]) -> N
         {"path": ["", "no/such/path"], "tags": "no-such-tag"},
     ],
 )
-def test_filter_that_nothing_passes_leaves_nothing(
+def test_filter_without_matches_returns_no_hits(
     filters: dict[str, Any], lanes: dict[str, Any]
 ) -> None:
     assert search_hybrid(DOCUMENTS[0].title, **lanes, filters=filters).hits == ()
@@ -149,7 +149,7 @@ def test_unknown_mode_is_refused() -> None:
         search_hybrid("a", mode=mode)
 
 
-def test_lanes_say_the_same_of_a_passage_in_every_mode() -> None:
+def test_a_passage_has_the_same_scores_in_every_mode() -> None:
     for document in DOCUMENTS[:5]:
         hybrid, semantic, keyword = (
             {hit.id: hit for hit in search_hybrid(document.title, 20, mode=mode).hits}
@@ -163,7 +163,7 @@ def test_lanes_say_the_same_of_a_passage_in_every_mode() -> None:
             assert worded[0] == worded[1] or None in worded
 
 
-def test_passage_is_near_to_its_own_words() -> None:
+def test_a_passage_is_found_by_its_own_text() -> None:
     chunks = [next(CONTENTS.chunks_of(document)) for document in DOCUMENTS]
     responses = [
         search_hybrid(chunk.text[:MAX_QUERY_LENGTH], 3, mode="semantic") for chunk in chunks
@@ -187,12 +187,12 @@ def test_identifier_that_is_nowhere_is_named() -> None:
         assert search_hybrid(query, **LANES[-1]).hits == ()
 
 
-def test_quantity_in_a_sentence_is_no_identifier() -> None:
+def test_quantity_in_a_sentence_is_not_an_identifier() -> None:
     assert search_hybrid("it cost 98765.43 yesterday").unknown_identifiers == ()
     assert search_hybrid("98765.43").unknown_identifiers == ("98765.43",)
 
 
-def test_identifier_is_looked_up_as_it_is_written() -> None:
+def test_identifiers_of_the_documents_are_found() -> None:
     listed = (CONTENTS.chunks_of(document, limit=20) for document in DOCUMENTS)
     chunks = [chunk for chunks in listed for chunk in chunks]
     names = {

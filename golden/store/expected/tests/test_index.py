@@ -68,7 +68,7 @@ def test_link_out_of_the_index_is_noticed(name: str, copied: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", ["", "v", "vx", "7", "../v1"])
-def test_pointer_to_no_version_is_refused(name: str, tmp_path: Path) -> None:
+def test_invalid_current_file_is_refused(name: str, tmp_path: Path) -> None:
     (tmp_path / "CURRENT").write_text(name)
     with pytest.raises(IndexUnusableError, match="does not name a version"):
         load(tmp_path)
@@ -81,9 +81,7 @@ def test_damaged_manifest_is_noticed(manifest: str, copied: Path) -> None:
         load(copied)
 
 
-def test_index_that_cannot_be_used_does_not_replace_the_one_before(
-    client: TestClient, copied: Path
-) -> None:
+def test_unusable_index_does_not_replace_the_served_one(client: TestClient, copied: Path) -> None:
     before = client.get("/readyz").json()
     assert (before["status"], before["verified"]) == ("ok", True)
     (copied / FILES[0]).unlink()

@@ -66,7 +66,7 @@ def after(text: str, *earlier: str, cited: tuple[str, ...] = ()) -> list[Turn]:
         "Is it " + "very " * 21 + "good?",
     ],
 )
-def test_what_cannot_be_searched_for_by_itself_follows_up(text: str) -> None:
+def test_messages_that_refer_back_are_follow_ups(text: str) -> None:
     assert kind_of(after(text), INDEX) == "follow_up"
     assert kind_of([Turn("user", text)], INDEX) == "question"
 
@@ -94,12 +94,12 @@ def test_what_cannot_be_searched_for_by_itself_follows_up(text: str) -> None:
         "why" + " " * 2000,
     ],
 )
-def test_question_that_stands_by_itself_is_searched_for_as_it_is(text: str) -> None:
+def test_complete_questions_are_not_follow_ups(text: str) -> None:
     assert kind_of(after(text), INDEX) == "question"
 
 
 @pytest.mark.parametrize("text", ["thanks", "Ok, great!", "Thank you very much.", "got it", "ok"])
-def test_thanks_ask_nothing(text: str) -> None:
+def test_thanks_are_acknowledgements(text: str) -> None:
     assert kind_of(after(text), INDEX) == "acknowledgement"
     assert kind_of([Turn("user", text)], INDEX) == "question"
     assert kind_of(after(f"{text} and who wrote it?"), INDEX) == "follow_up"
@@ -109,16 +109,16 @@ def test_thanks_ask_nothing(text: str) -> None:
     assert kind_of([*offered[:-1], Turn("user", f"no, {text}")], INDEX) == "acknowledgement"
 
 
-def test_thanks_with_a_matter_of_their_own_ask_something() -> None:
+def test_thanks_with_a_question_are_questions() -> None:
     assert kind_of(after("thanks, now compare the lamp with a refund"), INDEX) == "question"
 
 
-def test_a_question_that_goes_on_has_at_most_two_words_of_its_own() -> None:
+def test_continuations_with_over_two_content_words_are_questions() -> None:
     assert kind_of(after("And how does a lamp burn?"), INDEX) == "follow_up"
     assert kind_of(after("And how does a lamp of the shrine burn?"), INDEX) == "question"
 
 
-def test_follow_up_is_searched_for_with_what_it_refers_to() -> None:
+def test_the_query_of_a_follow_up_includes_what_it_refers_to() -> None:
     turns = after("And where does she live?", cited=("Lamp Shrine > Keepers", "Refunds"))
     assert query_of(turns, INDEX) == f"{FIRST} And where does she live? Lamp Shrine > Keepers"
     # A message without content words adds nothing, and earlier questions are not used.

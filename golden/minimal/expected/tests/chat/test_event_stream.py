@@ -50,7 +50,7 @@ async def serve(client: Client, events: AsyncGenerator[bytes, None]) -> None:
         await EventStream(events)({"type": "http"}, client.receive, client.send)
 
 
-def test_pauses_are_filled_with_comments(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_comments_keep_a_pausing_stream_alive(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workshop.chat.routes.KEEP_ALIVE_SECONDS", 0.05)
 
     async def check() -> None:
@@ -67,7 +67,7 @@ def test_pauses_are_filled_with_comments(monkeypatch: pytest.MonkeyPatch) -> Non
     asyncio.run(check())
 
 
-def test_error_before_the_first_event_is_raised_before_anything_is_sent() -> None:
+def test_an_error_before_the_first_event_sends_nothing() -> None:
     async def refuse() -> AsyncGenerator[bytes, None]:
         raise HTTPException(503)
         yield b""

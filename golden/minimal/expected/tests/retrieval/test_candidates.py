@@ -17,7 +17,7 @@ def test_equal_scores_are_in_the_order_of_the_index() -> None:
     assert candidates(0.5, 0.9, 0.5, 0.5, 0.1).best_places().tolist() == [1, 0, 2, 3, 4]
 
 
-def test_the_best_are_what_sorting_gives() -> None:
+def test_the_best_candidates_are_those_of_sorting() -> None:
     chooser = np.random.default_rng(8)
     for size in range(40):
         scores = chooser.choice([0.0, 0.25, 0.5, 1.0], size).tolist()
@@ -25,7 +25,7 @@ def test_the_best_are_what_sorting_gives() -> None:
         assert candidates(*scores).best_places().tolist() == expected
 
 
-def test_what_only_deeper_lanes_have_comes_after_a_first_page() -> None:
+def test_candidates_below_the_first_depth_come_last() -> None:
     found = candidates(0.1, 0.2, 0.9, 0.8, 0.7, 0.3)
     ranks = np.array([1, 3, 30, 4, 0, 0])
     found = replace(found, first_depth=2, keyword_ranks=ranks, semantic_ranks=ranks[::-1])
@@ -42,7 +42,7 @@ def test_scores_have_six_decimal_places_from_0_to_1() -> None:
     assert found.chunks.tolist() == [10, 20, 30, 40]
 
 
-def test_a_boost_is_scaled_by_the_largest_that_there_can_be() -> None:
+def test_boosts_are_divided_by_the_largest_factor() -> None:
     found = candidates(0.8, 0.5)
     once = found.boosted("age", np.array([0.5, 1.0]))
     assert once.scores.tolist() == [0.4, 0.5]

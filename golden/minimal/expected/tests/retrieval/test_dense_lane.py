@@ -52,7 +52,7 @@ def test_sums_of_products_are_exact() -> None:
     assert [exact_type(size) for size in (1040, 1041)] == [np.float32, np.float64]
 
 
-def test_signs_by_hand() -> None:
+def test_sketches_hold_the_signs_of_vectors() -> None:
     vectors = np.array([[1, -1, 0.5], [-1, 1, 2]], dtype=np.float32)
     centre = np.array([0, 0, 1], dtype=np.float32)
     assert pack_signs(vectors, centre).tolist() == [[0b001, 0b110]]
@@ -72,9 +72,7 @@ def test_few_vectors_are_all_compared(size: int, is_exact: bool) -> None:
 
 
 @pytest.mark.parametrize(("dimensions", "share"), [(64, 1.0), (100, 0.5), (100, 0.1)])
-def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
-    dimensions: int, share: float
-) -> None:
+def test_ties_in_the_first_pass_are_all_rescored(dimensions: int, share: float) -> None:
     chooser = np.random.default_rng(9)
     count, depth = WORDS_AT_ONCE // 2 + 300, 400
     rows = chooser.integers(-127, 128, (count, dimensions), dtype=np.int8)
@@ -98,7 +96,7 @@ def test_the_sketch_pass_rescores_all_that_are_as_near_as_the_last(
 @pytest.mark.parametrize(
     ("dimensions", "telling"), [(128, slice(64)), (128, slice(64, None)), (64, slice(64))]
 )
-def test_of_many_sketches_all_bits_are_compared_where_half_of_them_are_near(
+def test_all_bits_are_compared_for_the_nearest_halves(
     dimensions: int, telling: slice, share: float
 ) -> None:
     chooser = np.random.default_rng(5)
@@ -148,7 +146,7 @@ def test_differing_bits_are_counted(words: int, opposite: int) -> None:
         (64, 5, (slice(0, None), slice(0))),
     ],
 )
-def test_the_half_in_which_a_query_is_furthest_from_the_centre(
+def test_the_half_farthest_from_the_centre_comes_first(
     dimensions: int, furthest: int, words: tuple[slice, slice]
 ) -> None:
     centre = np.full(dimensions, 0.5, dtype=np.float32)

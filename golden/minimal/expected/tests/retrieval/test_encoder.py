@@ -118,7 +118,7 @@ def test_an_encoder_with_another_probe_is_refused(tmp_path: Path, probe: object)
     assert caught.value.hint and str(tmp_path.parent) in caught.value.message
 
 
-def test_the_probe_may_differ_by_what_is_rounded(tmp_path: Path) -> None:
+def test_the_probe_may_differ_by_rounding(tmp_path: Path) -> None:
     open_encoder(written(tmp_path, (0.6005, 0.7995)))
 
 

@@ -39,7 +39,7 @@ def test_equal_texts_are_one_hit(texts: list[str], count: int, expected: list[st
 
 
 @pytest.mark.parametrize("changed", [{"title": "Fans"}, {"section": ["Pumps"]}, {"section": []}])
-def test_equal_texts_below_other_headings_are_hits_of_their_own(changed: dict[str, Any]) -> None:
+def test_equal_texts_under_other_headings_are_separate_hits(changed: dict[str, Any]) -> None:
     first, second = hits_of(*"aa")
     assert len([*merge_equal_texts(iter([first, second]), count=5)]) == 1
     other = replace(second, **changed)

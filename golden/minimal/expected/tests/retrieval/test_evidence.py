@@ -28,7 +28,7 @@ def test_weights_are_those_of_bm25_and_leave_headings_out() -> None:
     }
 
 
-def test_identifier_that_no_chunk_has_is_lacking_in_every_hit() -> None:
+def test_unknown_identifiers_lower_the_coverage_of_every_hit() -> None:
     hits = LaneHits(np.array([4]), np.array([1.0]))
     common, rare = math.log(1 + 2.5 / 1.5), math.log(1 + 3.5 / 0.5)
     known = compare_with_terms(hits, INDEX, ["seal"], ())
@@ -58,7 +58,7 @@ def test_a_query_is_doubted_if_much_of_it_is_in_no_chunk(
     assert judge_terms(Candidates.by_keyword(hits)) == ("weak" if expected else "strong")
 
 
-def test_an_unknown_identifier_is_doubted_in_few_chunks_too() -> None:
+def test_unknown_identifiers_are_doubted_in_small_indexes_too() -> None:
     hits = LaneHits(np.array([4]), np.array([1.0]))
     assert compare_with_terms(hits, INDEX, ["seal"], ("zebra",)).doubted
     assert not compare_with_terms(hits, INDEX, ["seal"]).doubted
@@ -68,7 +68,7 @@ def test_an_unknown_identifier_is_doubted_in_few_chunks_too() -> None:
     ("coverage", "expected"),
     [(0.18, "strong"), (0.179, "weak"), (0.06, "weak"), (0.059, "none"), (None, "none")],
 )
-def test_terms_decide(coverage: float | None, expected: str) -> None:
+def test_the_match_is_graded_by_coverage(coverage: float | None, expected: str) -> None:
     found = Candidates.by_keyword(LaneHits(np.array([4]), np.array([1.0]), coverage=coverage))
     assert judge_terms(found) == expected
 

@@ -97,7 +97,7 @@ def columns(tmp_path_factory: pytest.TempPathFactory) -> FilterColumns:
         ({"tags": None, "path": ["b"]}, [3]),
     ],
 )
-def test_chunks_that_pass(
+def test_filters_select_chunks(
     columns: FilterColumns, filters: dict[str, Any], chunks: list[int]
 ) -> None:
     allowed = columns.select(filters)
@@ -106,7 +106,9 @@ def test_chunks_that_pass(
 
 
 @pytest.mark.parametrize("filters", [None, {}, {"tags": []}, {"path": None, "team": ()}])
-def test_nothing_is_filtered(columns: FilterColumns, filters: dict[str, Any] | None) -> None:
+def test_empty_filters_select_everything(
+    columns: FilterColumns, filters: dict[str, Any] | None
+) -> None:
     assert columns.select(filters) is None
 
 
@@ -124,7 +126,7 @@ def test_nothing_is_filtered(columns: FilterColumns, filters: dict[str, Any] | N
         ({"path": [*range(257)]}, "path", "must be a string or a list of strings"),
     ],
 )
-def test_what_cannot_be_filtered_by(
+def test_invalid_filters_are_refused(
     columns: FilterColumns, filters: dict[str, Any], field: str, message: str
 ) -> None:
     with pytest.raises(InvalidRequestError) as caught:
@@ -133,12 +135,12 @@ def test_what_cannot_be_filtered_by(
     assert message in caught.value.message
 
 
-def test_as_many_values_as_are_allowed() -> None:
+def test_a_filter_may_have_256_values() -> None:
     values = [*map(str, range(256))]
     assert parse_filters({"path": values}) == {"path": tuple(values)}
 
 
-def test_values_are_named_up_to_a_number(columns: FilterColumns) -> None:
+def test_known_values_are_listed_up_to_a_number(columns: FilterColumns) -> None:
     assert columns.columns == ("team",)
     assert columns.known_values("tags", 2) == ["new", "odd"]
     assert columns.known_values("source", 2) == ["docs", "wiki"]
@@ -155,12 +157,12 @@ def test_the_newest_date_is_that_of_any_chunk_which_states_one(columns: FilterCo
 
 
 @pytest.mark.parametrize("text", ["yesterday", "", "2024-13-01"])
-def test_what_is_no_time_is_refused(text: str) -> None:
+def test_invalid_times_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"isoformat|month"):
         parse_time(text)
 
 
-def test_time_before_1970_is_one() -> None:
+def test_times_before_1970_are_valid() -> None:
     assert parse_time("1969-12-31") == -86_400
     assert parse_time("1970-01-01T00:00:01+01:00") == -3599
 
@@ -182,7 +184,7 @@ def test_pairs_are_cut_at_their_first_equals_sign() -> None:
         ({"team": "blue", "path": "x/"}, "No passage has path “x/”; known values of path: “a.md”"),
     ],
 )
-def test_filters_that_let_nothing_through_are_told(
+def test_a_notice_names_filters_that_match_nothing(
     columns: FilterColumns, filters: dict[str, object] | None, said: str | None
 ) -> None:
     journal, index = Journal(), SimpleNamespace(part=lambda _kind: columns)

@@ -35,12 +35,12 @@ def found(*scores: Any) -> list[tuple[str, float]]:
     return [(hit.id, hit.score) for hit in search_giving(*scores)("seal").hits]
 
 
-def test_scores_are_brought_into_their_range() -> None:
+def test_scores_of_hooks_are_clamped() -> None:
     assert found(7.5, 0.5, -0.1) == [("a", 1.0), ("b", 0.5), ("c", 0.0)]
     assert found(math.inf, -math.inf) == [("a", 1.0), ("b", 0.0)]
 
 
-def test_hits_are_in_the_order_that_the_hook_gave_them_by_score() -> None:
+def test_hits_of_hooks_are_sorted_by_score() -> None:
     assert found(0.4, 3.0, 2.0, 2.0) == [("b", 1.0), ("c", 1.0), ("d", 1.0), ("a", 0.4)]
 
 
@@ -48,7 +48,7 @@ def test_a_score_that_is_not_a_number_is_0() -> None:
     assert found(math.nan, 0.5) == [("b", 0.5), ("a", 0.0)]
 
 
-def test_a_request_may_be_answered_as_another_one() -> None:
+def test_before_search_replaces_the_request() -> None:
     asked: list[Any] = []
 
     def search(query: str, top_k: int = 10, **options: Any) -> SearchResponse:
@@ -62,7 +62,7 @@ def test_a_request_may_be_answered_as_another_one() -> None:
     assert asked == [("seal", 3, options)]
 
 
-def test_an_async_authorise_is_refused_because_it_would_let_every_request_pass() -> None:
+def test_an_async_authorise_is_refused() -> None:
     async def authorise(_: Caller) -> bool:
         return False
 

@@ -100,7 +100,7 @@ def test_impossible_weights_in_the_settings_are_refused(
     assert str(weighted) in (refusal.value.hint or "")
 
 
-def test_a_caller_may_give_weights() -> None:
+def test_callers_may_choose_weights() -> None:
     assert choose_weights((0.9, 0.1)) == (0.9, 0.1)
     assert choose_weights((0, 2)) == (0, 2)
 
@@ -111,7 +111,7 @@ def test_impossible_weights_of_a_caller_are_refused(own: tuple[float, float]) ->
         choose_weights(own)
 
 
-def test_linear() -> None:
+def test_linear_fusion_is_the_weighted_mean() -> None:
     fused = fuse_linear(candidates(), 0.7, 0.3)
     assert fused.scores == pytest.approx([0.56, 0.7 * 0.5 + 0.3 * 0.5, 0.3])
 
@@ -150,11 +150,13 @@ def one(cosine: float | None, coverage: float | None) -> Candidates:
         (0.469, None, "none"),
     ],
 )
-def test_the_evidence_decides(cosine: float | None, coverage: float | None, expected: str) -> None:
+def test_the_match_is_graded_by_nearness_and_coverage(
+    cosine: float | None, coverage: float | None, expected: str
+) -> None:
     assert judge(INDEX, one(cosine, coverage)) == expected
 
 
-def test_a_query_about_something_else_needs_more_evidence() -> None:
+def test_distant_queries_need_more_evidence() -> None:
     near = one(0.6, 0.1876)  # 0.2 + 3.2 x 0.1876 is 0.80, minus 0.12 per unit of distance.
     for distance, expected in ((1.49, "strong"), (1.51, "weak"), (7.91, "weak"), (7.93, "none")):
         assert judge(INDEX, replace(near, distance=distance)) == expected
@@ -172,18 +174,18 @@ def test_nothing_found_is_no_match() -> None:
     assert judge(INDEX, Candidates.by_keyword(LaneHits.none())) == "none"
 
 
-def test_what_a_stage_brought_in_does_not_count() -> None:
+def test_candidates_added_by_stages_do_not_count() -> None:
     assert judge(INDEX, one(math.nan, 0.0)) == "none"
 
 
-def test_a_distance_is_counted_in_spreads_from_what_chunks_have_in_common() -> None:
+def test_distance_is_measured_in_standard_deviations() -> None:
     mean, nearer, further = np.array([[0.5, 0.0], [1.0, 0.0], [0.0, 1.0]], dtype=np.float32)
     assert distance_from(mean, 0.125, further) == 2.0
     assert distance_from(mean, 0.125, nearer) == 0.0
     assert distance_from(mean, None, further) is None
 
 
-def test_what_bears_a_name_gains_a_share_of_what_it_lacks() -> None:
+def test_chunks_named_by_the_query_gain_score() -> None:
     given = {"=slam": np.array([2.0, 1.0, 0.0, 0.0]), "==SLAM": np.array([2.0, 1.0, 0.0, 0.0])}
     asked: list[str] = []
 

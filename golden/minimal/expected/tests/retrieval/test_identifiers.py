@@ -39,7 +39,7 @@ def is_identifier(query: str, *patterns: str) -> bool:
         "/Zc:auto",
     ],
 )
-def test_identifiers(query: str) -> None:
+def test_identifier_queries_are_recognised(query: str) -> None:
     assert is_identifier(query)
 
 
@@ -63,11 +63,11 @@ def test_identifiers(query: str) -> None:
         "the",
     ],
 )
-def test_words(query: str) -> None:
+def test_other_queries_are_not_identifiers(query: str) -> None:
     assert not is_identifier(query)
 
 
-def test_the_owners_patterns_count_for_tokens_and_for_whole_queries() -> None:
+def test_patterns_match_tokens_and_whole_queries() -> None:
     assert not is_identifier("gearbox omega")
     assert is_identifier("gearbox omega", "gearbox [a-z]+")
     assert is_identifier("omega", "omega|sigma")

@@ -29,7 +29,7 @@ def test_every_candidate_has_both_scores() -> None:
     assert found.scores.tolist() == [0.0] * 4
 
 
-def test_what_a_search_has_computed_is_not_computed_again() -> None:
+def test_scores_of_the_search_are_not_computed_again() -> None:
     def fail(chunks: Any) -> Any:
         raise AssertionError(chunks)
 
@@ -46,7 +46,7 @@ def test_what_a_search_has_computed_is_not_computed_again() -> None:
     assert found.keyword_ranks.tolist() == [2, 0, 1]
 
 
-def test_one_lane_alone() -> None:
+def test_candidates_of_one_lane() -> None:
     near = by_meaning(LaneHits(np.array([2, 0, 1]), np.array([1.0, 0.5, -0.25])))
     assert near.chunks.tolist() == [0, 1, 2]
     assert near.semantic is not None and near.keyword is None

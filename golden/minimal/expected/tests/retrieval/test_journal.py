@@ -29,14 +29,14 @@ def index_with(**frequencies: int) -> Any:
 
 
 @pytest.mark.parametrize(("units", "is_left"), [(99, True), (100, True), (101, False)])
-def test_a_budget_covers_what_is_left_of_it(units: int, is_left: bool) -> None:
+def test_units_can_be_spent_up_to_the_budget(units: int, is_left: bool) -> None:
     journal = Journal(units=100)
     assert journal.spend("anchors", units) is is_left
     assert journal.units == (100 - units if is_left else 100)
 
 
 @pytest.mark.parametrize("chunks", [0, 1_001, 1_000_000])
-def test_it_grows_with_the_index_and_half_is_kept_for_the_terms(chunks: int) -> None:
+def test_budget_grows_with_the_index_and_half_is_kept_for_terms(chunks: int) -> None:
     index = index_with()
     index.chunk_count = chunks
     half = int(MIN_UNITS + UNITS_OF_CHUNK * chunks) // 2
@@ -50,12 +50,12 @@ def test_it_grows_with_the_index_and_half_is_kept_for_the_terms(chunks: int) -> 
         assert journal.units == 2 * half - TERM_UNITS
 
 
-def test_the_clock_decides_only_after_very_long() -> None:
+def test_time_is_limited_only_by_max_seconds() -> None:
     assert Journal(begun=time.thread_time()).spend("anchors", 1)
     assert not Journal(begun=time.thread_time() - MAX_SECONDS).spend("anchors", 1)
 
 
-def test_a_response_names_each_stage_that_left_something_out_once() -> None:
+def test_each_stopped_stage_is_named_once() -> None:
     journal = Journal(units=10)
     assert journal.spend("operators", 10)
     assert journal.stages == {}
@@ -83,7 +83,7 @@ def test_the_most_frequent_terms_are_left_out_first(left: int, affordable: list[
     assert ("budget" in journal.stages) == ("often" not in affordable)
 
 
-def test_of_terms_equally_frequent_the_same_are_left_out_in_every_process() -> None:
+def test_ties_between_terms_are_broken_the_same_way_everywhere() -> None:
     terms = ["e", "b", "d", "a", "c"]
     for order in (terms, terms[::-1]):
         journal = Journal(units=3 * TERM_UNITS + 15 - MIN_UNITS // 2)
@@ -111,7 +111,7 @@ def test_bounds_of_a_request(query: str, top_k: int, field: str | None) -> None:
         assert caught.value.field == field
 
 
-def test_modes_are_those_that_there_are() -> None:
+def test_only_known_modes_are_accepted() -> None:
     for mode in MODES:
         assert Journal.begin("seal", 10, mode).mode == mode
     with pytest.raises(InvalidRequestError) as caught:
@@ -119,7 +119,7 @@ def test_modes_are_those_that_there_are() -> None:
     assert caught.value.field == "mode"
 
 
-def test_what_stages_did_is_told_in_sentences() -> None:
+def test_notes_of_stages_are_explained_in_sentences() -> None:
     journal = Journal()
     journal.note("links", "1 document raised.", documents=1)
     journal.note("links", "2 documents raised.", "Both are new.", documents=2)
@@ -132,13 +132,13 @@ def test_what_stages_did_is_told_in_sentences() -> None:
     assert journal.stages["links"] == {"documents": 2}
 
 
-def test_filters_are_told_in_words() -> None:
+def test_filters_are_described_in_words() -> None:
     filters = {"modified_after": "2026-01-01", "tags": ["a", "b"]}
     said = format_filters(filters)
     assert said == "modified after \u201c2026-01-01\u201d, tags \u201ca, b\u201d"
 
 
-def test_without_vectors_only_a_search_by_meaning_is_degraded() -> None:
+def test_without_vectors_only_semantic_mode_reports_it() -> None:
     reasons = []
     for mode in MODES:
         journal = Journal.begin("seal", 10, mode)

@@ -34,7 +34,7 @@ WORDS = KeywordLane(
     ],
 )
 @pytest.mark.parametrize("chunk_count", [5, 5_000])
-def test_impacts_of_words_add_up(
+def test_impacts_of_terms_add_up(
     chunk_count: int, terms: list[str], count: int, chunks: list[int], scores: list[float]
 ) -> None:
     hits = replace(WORDS, chunk_count=chunk_count).search(terms, count)
@@ -50,7 +50,7 @@ def test_words_are_counted_and_looked_up_among_some_chunks() -> None:
     assert WORDS.search(["pump"], 1, allowed).chunks.tolist() == [0]
 
 
-def test_the_best_hit_is_worth_1_unless_it_lacks_something() -> None:
+def test_the_best_score_is_1_unless_terms_are_missing() -> None:
     scores = np.array([4.0, 2.0])
     whole, part = (LaneHits(np.array([3, 1]), scores, missing_score=lack) for lack in (0.0, 12.0))
     nothing = LaneHits.none()
@@ -62,14 +62,14 @@ def test_the_best_hit_is_worth_1_unless_it_lacks_something() -> None:
 @pytest.mark.parametrize(
     ("top_k", "count"), [(1, 100), (50, 100), (51, 200), (100, 200), (101, 1_000), (900, 1_000)]
 )
-def test_lanes_deliver_twice_what_is_wanted_in_few_depths(top_k: int, count: int) -> None:
+def test_candidate_count_is_one_of_a_few_depths(top_k: int, count: int) -> None:
     assert candidate_count(top_k) == count
 
 
 @pytest.mark.parametrize(
     ("count", "reached"), [(1, 2), (12, 16), (16, 32), (17, 32), (512, 512), (600, 768)]
 )
-def test_few_more_than_the_best_are_sorted(count: int, reached: int) -> None:
+def test_selecting_the_best_sorts_few_others(count: int, reached: int) -> None:
     scores = np.arange(1024.0)
     assert np.count_nonzero(scores >= threshold(scores, count)) == reached
     assert best(np.arange(1024), scores, count).chunks.tolist() == [*range(1023, 1023 - count, -1)]

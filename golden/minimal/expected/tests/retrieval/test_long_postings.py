@@ -84,7 +84,7 @@ HEAVY = Postings(SIZES, CHUNK_COUNT, most={"the": 9, "of": 9})
     ],
     ids=" ".join,
 )
-def test_frequent_terms_beside_rare_ones(postings: Postings, terms: list[str]) -> None:
+def test_frequent_and_rare_terms_together(postings: Postings, terms: list[str]) -> None:
     postings.check(terms, 1, 10, 200, 3_000)
 
 
@@ -114,13 +114,13 @@ def test_frequent_terms_together_lift_a_chunk_to_the_best(lifted: float) -> None
 
 
 @pytest.mark.parametrize("total", [31_999, 32_000, 32_001, 32_008, 40_000])
-def test_either_side_of_what_is_added_up_as_a_whole(total: int) -> None:
+def test_around_the_limit_for_summing_all_postings(total: int) -> None:
     sizes = {"the": total - 1_600, "pump": 900, "seal": 700}
     Postings(sizes, CHUNK_COUNT, {"the": 1}).check([*sizes], 50)
 
 
 @pytest.mark.parametrize("total", [10, 999, 1_000, 1_001, 8_000])
-def test_either_side_of_what_fills_an_array_of_all_chunks(total: int) -> None:
+def test_around_the_limit_for_a_dense_array(total: int) -> None:
     # If postings exceed an eighth of the chunks, which is 1,000, an array of all chunks is used.
     postings = Postings({"pump": total // 2, "seal": total - total // 2}, 8_000, {})
     allowed = np.random.default_rng(4).random(8_000) < 0.5

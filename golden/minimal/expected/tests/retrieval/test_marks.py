@@ -50,10 +50,10 @@ ENGLISH = Tokenizer("english")
         ),
     ],
 )
-def test_what_is_marked(query: str, text: str, marked: list[str]) -> None:
+def test_words_are_highlighted_in_any_spelling(query: str, text: str, marked: list[str]) -> None:
     assert [text[start:end] for start, end in word_finder(query, ENGLISH)(text)] == marked
 
 
-def test_marks_are_where_the_words_are() -> None:
+def test_highlights_have_the_offsets_of_the_text() -> None:
     text = "\u0130 \u00c9t\u00e9 pump \u00e9t\u00e9"
     assert word_finder("ete", ENGLISH)(text) == [(2, 5), (11, 14)]

@@ -24,7 +24,7 @@ RULE = "The lamp at the gate {} between midnight and five unless a guard is on d
         ("必须关闭", "不必须关闭"),
     ],
 )
-def test_opposites(one: str, other: str) -> None:
+def test_contradictions_are_detected(one: str, other: str) -> None:
     one, other = RULE.format(one), RULE.format(other)
     assert is_opposed(one, other)
     assert is_opposed(other, one)
@@ -40,5 +40,5 @@ def test_opposites(one: str, other: str) -> None:
         ("is cleaned and lit", "is lit and cleaned"),
     ],
 )
-def test_other_words_are_no_opposites(one: str, other: str) -> None:
+def test_other_differences_are_not_contradictions(one: str, other: str) -> None:
     assert not is_opposed(RULE.format(one), RULE.format(other))

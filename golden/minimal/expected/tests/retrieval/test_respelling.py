@@ -100,7 +100,7 @@ PAIRS = [(a, b) for group in SPELLINGS for a in group for b in group]
 
 
 @pytest.mark.parametrize(("query", "written"), PAIRS)
-def test_texts_are_found_however_they_are_spelt(query: str, written: str) -> None:
+def test_texts_are_found_in_any_spelling(query: str, written: str) -> None:
     terms = spell(query, f"The {written} of the carpet.", "Go back, log it, up 500, 230, 10 codes.")
     found = set(ENGLISH.terms(f"The {written} of the carpet."))
     assert not found.isdisjoint(terms), (terms, found)
@@ -110,7 +110,7 @@ def test_texts_are_found_however_they_are_spelt(query: str, written: str) -> Non
     assert {*terms} - {"log", "up", "code", "500", "230", "10", "back"} <= found
 
 
-def test_a_whole_that_no_text_has_without_its_parts_is_left_out() -> None:
+def test_closed_forms_are_used_only_if_texts_have_them_alone() -> None:
     texts = ["boundary-layer flow", "boundary layer flow", "boundary layers"]
     assert spell("boundary-layer", *texts) == ["boundari", "layer"]
     assert spell("boundary layer", *texts) == ["boundari", "layer"]
@@ -118,19 +118,19 @@ def test_a_whole_that_no_text_has_without_its_parts_is_left_out() -> None:
     assert spell("boundary layer", *texts, "boundarylayer") == ["boundarylay", "boundari", "layer"]
 
 
-def test_words_that_stand_apart_are_no_whole() -> None:
+def test_separate_words_are_not_a_compound() -> None:
     assert spell("codeword", "The code has a word.") == ["codeword"]
     assert spell("codeword", "The code\nword.") == ["codeword"]
     assert spell("D40", "Region D has 40 wells.") == ["d40"]
 
 
-def test_what_is_known_is_not_cut() -> None:
+def test_known_words_are_not_split() -> None:
     index: Any = SmallIndex("codeword", "code word")
     respell(index, ENGLISH.tokenize("codeword"), Journal())
     assert index.read == []
 
 
-def test_what_the_budget_does_not_cover_is_not_cut() -> None:
+def test_words_are_not_split_beyond_the_budget() -> None:
     index: Any = SmallIndex("code word")
     journal = Journal(units=SEARCH_UNITS)
     (token,) = respell(index, ENGLISH.tokenize("codeword"), journal)

@@ -110,7 +110,7 @@ def hits_of(*texts: str) -> Iterator[Hit]:
         yield sample_hit(**values, score=1 - number / 100)
 
 
-def test_a_hit_names_the_places_of_those_that_it_stands_for() -> None:
+def test_a_hit_lists_the_places_of_merged_hits() -> None:
     first, second, third = hits_of(*"aaa")
     second = replace(second, path="fans.md", url="https://fans.example", also_at=[COPY])
     third = replace(third, document_id=first.document_id)
@@ -120,7 +120,7 @@ def test_a_hit_names_the_places_of_those_that_it_stands_for() -> None:
     assert hit.also_at == [Place("d1", "docs", "fans.md", "https://fans.example", "Pumps"), COPY]
 
 
-def test_a_response_covers_its_hits_and_what_they_stand_for() -> None:
+def test_a_response_covers_hits_and_what_was_left_out_for_them() -> None:
     def response(**stages: dict[str, Any]) -> SearchResponse:
         first, second, third = hits_of(*"aab")
         hits = iter([first.standing_for([second]), third])

@@ -90,7 +90,7 @@ def marked(shown: Hit) -> list[str]:
         ("Use ``a `b` c`` and `` `x` ``.", "Use a `b` c and `x` ."),
     ],
 )
-def test_markup_is_taken_out(text: str, snippet: str) -> None:
+def test_markup_is_removed(text: str, snippet: str) -> None:
     assert snippet_of(show("nothing", text)) == snippet
 
 
@@ -108,7 +108,7 @@ def test_markup_is_taken_out(text: str, snippet: str) -> None:
         "Take 2 * 3 * 4 of `a*b*c` __init__.",
     ],
 )
-def test_brackets_of_text_are_no_markup(text: str) -> None:
+def test_brackets_in_text_are_not_markup(text: str) -> None:
     assert snippet_of(show("nothing", text)) == text.replace("`", "")
 
 
@@ -208,11 +208,11 @@ def words(first: int, last: int) -> str:
         ("w700", words(0, 999), words(0, 59) + " \u2026"),
     ],
 )
-def test_windows(query: str, text: str, snippet: str) -> None:
+def test_snippets_show_the_part_that_matches(query: str, text: str, snippet: str) -> None:
     assert snippet_of(show(query, text)) == snippet
 
 
-def test_the_window_has_the_most_words() -> None:
+def test_a_snippet_shows_the_most_words_of_the_query() -> None:
     text = f"A lamp. {LOREM * 6}The lamp burns for ten hours. {LOREM * 6}"
     shown = show("how many hours does a lamp burn", text)
     assert snippet_of(shown).startswith("\u2026 The lamp burns for ten hours.")
@@ -250,7 +250,7 @@ def test_the_window_has_the_most_words() -> None:
         ),
     ],
 )
-def test_words_are_marked(query: str, text: str, words: list[str]) -> None:
+def test_words_of_the_query_are_highlighted(query: str, text: str, words: list[str]) -> None:
     found = marked(show(query, text))
     if ENGLISH.terms(query)[0].isascii():
         assert found == words
@@ -258,7 +258,7 @@ def test_words_are_marked(query: str, text: str, words: list[str]) -> None:
         assert found and set("".join(found)) <= set("".join(words))
 
 
-def test_the_longest_of_what_begins_at_a_place_is_marked() -> None:
+def test_the_longest_match_at_an_offset_is_highlighted() -> None:
     # Several numbers are tried, because the order of the two lookups differs between processes.
     for number in range(2, 30):
         shown = show(f"{number} {number}.7", f"From {number}.7 on, and {number} too.")
@@ -328,12 +328,12 @@ def test_an_item_far_down_a_list_is_shown_below_what_introduces_it(mark: str) ->
     assert "Never" not in below
 
 
-def test_names_of_columns_that_leave_no_room_for_a_row_are_not_shown_again() -> None:
+def test_long_column_names_are_not_repeated() -> None:
     shown = show("HP-2030", table(f"| {LOREM * 3} | Name | Price |"))
     assert snippet_of(shown).startswith("\u2026 \u2022 HP-2030 \u00b7 Pump 30")
 
 
-def test_names_of_columns_are_shown_once_where_a_snippet_begins_with_them() -> None:
+def test_column_names_are_not_shown_twice() -> None:
     text = f"{LOREM * 6}\n\n" + table("| Article number | Name | Price |", rows=8)
     beginning = "\u2026 Article number \u00b7 Name \u00b7 Price \u2022 HP-2000"
     assert snippet_of(show("HP-2007", text)).startswith(beginning)
@@ -350,7 +350,7 @@ def test_prose_after_a_table_is_shown_without_the_names_of_its_columns() -> None
     assert snippet_of(show("valve", text)).startswith("\u2026 valve \u00b7 x")
 
 
-def test_a_word_that_is_everywhere_counts_less_than_one_that_is_there_once() -> None:
+def test_frequent_words_count_less_than_rare_ones() -> None:
     text = (
         "The pump of a pump for the pump. "
         + LOREM * 6

@@ -91,7 +91,7 @@ def unknown(query: str, *patterns: str, index: Any = INDEX) -> tuple[str, ...]:
         "/Zi",
     ],
 )
-def test_what_no_text_has_is_unknown(query: str) -> None:
+def test_identifiers_in_no_text_are_unknown(query: str) -> None:
     assert unknown(query) == (query,)
 
 
@@ -118,7 +118,7 @@ def test_what_no_text_has_is_unknown(query: str) -> None:
         "what is D40?",
     ],
 )
-def test_what_a_text_has_is_known(query: str) -> None:
+def test_identifiers_in_a_text_are_known(query: str) -> None:
     assert unknown(query) == ()
 
 
@@ -139,11 +139,11 @@ def test_what_a_text_has_is_known(query: str) -> None:
         ("How are leaks handled?", ()),
     ],
 )
-def test_quantities_in_sentences_name_nothing(query: str, named: tuple[str, ...]) -> None:
+def test_quantities_in_sentences_are_not_identifiers(query: str, named: tuple[str, ...]) -> None:
     assert unknown(query) == named
 
 
-def test_for_a_long_query_no_passage_is_read() -> None:
+def test_no_passages_are_read_for_long_queries() -> None:
     # The parts of PII-2024-0043 exist; only reading chunks would show that the whole does not.
     names = "D41 PII-2024-0043"
     assert unknown(f"leaks of {names}") == ("D41", "PII-2024-0043")
@@ -151,14 +151,14 @@ def test_for_a_long_query_no_passage_is_read() -> None:
     assert unknown(f"leaks of{padding}{names}") == ("D41",)
 
 
-def test_the_owners_identifiers_are_looked_for_as_written() -> None:
+def test_matches_of_patterns_are_looked_for_as_written() -> None:
     assert unknown("quick way", "quick [a-z]+") == ()
     assert unknown("quick call", "quick [a-z]+") == ("quick call",)
     assert unknown("call the guests-way", "[a-z]+-way") == ("guests-way",)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_comparing_letters_first_changes_no_answer(
+def test_comparing_letters_first_changes_no_result(
     monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     chooser = random.Random(seed)
@@ -207,7 +207,7 @@ def test_pattern_is_compiled_only_if_some_text_has_the_letters_in_order(
 
 
 @pytest.mark.parametrize(("left", "found"), [(0, ("--quick",)), (-1, ())])
-def test_what_it_costs_to_look_for_an_identifier(left: int, found: tuple[str, ...]) -> None:
+def test_cost_of_looking_for_an_identifier(left: int, found: tuple[str, ...]) -> None:
     # The term is in one chunk, which is read.
     journal = Journal(units=2_000 + 1 + 1_000 + left)
     _, tokens = TOKENIZER.tokenize_query("--quick")
@@ -216,7 +216,7 @@ def test_what_it_costs_to_look_for_an_identifier(left: int, found: tuple[str, ..
     assert (journal.units == 0) == ("budget" not in journal.stages) == bool(found)
 
 
-def test_nothing_is_called_unknown_while_it_may_stand_in_what_was_not_read() -> None:
+def test_identifiers_that_may_be_in_unread_chunks_are_not_unknown() -> None:
     def unknown_among(count: int) -> tuple[str, ...]:
         index = make_index([(f"Note {number}", "It was quick.") for number in range(count)])
         return unknown("--quick", index=index)
@@ -255,11 +255,11 @@ PATHS = make_index(
         ("tools/gr\u00f6\u00dfe", ("tools/gr\u00f6\u00dfe",)),
     ],
 )
-def test_name_is_unknown_where_others_begin_as_it_does(query: str, named: tuple[str, ...]) -> None:
+def test_paths_are_unknown_if_others_begin_like_them(query: str, named: tuple[str, ...]) -> None:
     assert unknown(query, index=PATHS) == named
 
 
-def test_what_it_costs_to_look_for_a_name_with_a_beginning() -> None:
+def test_cost_of_looking_for_a_path() -> None:
     # `tool` and `destroi` are in one chunk, which is read.
     for left, found in ((0, ("tools/destroy",)), (-1, ())):
         journal = Journal(units=2_000 + 2 + 1_000 + left)
@@ -273,7 +273,7 @@ def test_what_it_costs_to_look_for_a_name_with_a_beginning() -> None:
     assert unknown("tools/destroy", index=make_index(notes)) == ()
 
 
-def test_the_best_hit_lacks_the_idf_of_each_missing_term() -> None:
+def test_the_full_score_includes_missing_terms() -> None:
     query = "CVE-2024-0000"
     terms = query_terms(INDEX.tokenizer.tokenize(query))
     hits = INDEX.keyword_lane.search(terms, 10)
@@ -287,14 +287,14 @@ def test_the_best_hit_lacks_the_idf_of_each_missing_term() -> None:
     assert LaneHits.none().full_score == 1
 
 
-def test_what_only_the_texts_tell_is_missing_as_one_term() -> None:
+def test_an_identifier_without_missing_terms_counts_as_one() -> None:
     terms = query_terms(INDEX.tokenizer.tokenize("--quick"))
     hits = INDEX.keyword_lane.search(terms, 10)
     scored = compare_with_terms(hits, INDEX, terms, ["--quick"])
     assert scored.missing_score == pytest.approx(math.log(14))
 
 
-def test_a_lane_that_may_not_find_the_whole_finds_no_identifier() -> None:
+def test_identifiers_are_found_only_in_allowed_chunks() -> None:
     def finds(query: str, allowed: list[bool]) -> bool:
         tokens = INDEX.tokenizer.tokenize(query)
         hits = INDEX.keyword_lane.search(query_terms(tokens), 10, np.array(allowed))

@@ -37,7 +37,7 @@ def test_token(monkeypatch: pytest.MonkeyPatch) -> None:
         assert caught.value.headers == {"WWW-Authenticate": "Bearer"}
 
 
-def test_what_is_open_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_paths_need_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKENS", TOKEN)
     check = token_check(lambda scope: scope["path"] == "/")
     assert check is not None
@@ -46,7 +46,7 @@ def test_what_is_open_needs_no_token(monkeypatch: pytest.MonkeyPatch) -> None:
         check({**sent(), "path": "/search"})
 
 
-def test_without_tokens_all_may_enter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_tokens_nothing_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKENS", " , ")
     assert token_check() is None
 
@@ -70,7 +70,7 @@ class Clock:
         return self.now
 
 
-def test_a_full_bucket_then_a_steady_trickle() -> None:
+def test_bucket_starts_full_and_refills_steadily() -> None:
     clock = Clock()
     limit = RateLimit(30, clock)
     assert [limit.take(b"a") for _ in range(30)] == [0.0] * 30
@@ -88,7 +88,7 @@ def test_a_full_bucket_then_a_steady_trickle() -> None:
     assert [limit.take(b"a") == 0.0 for _ in range(31)] == [True] * 30 + [False]
 
 
-def test_the_caller_that_was_away_longest_is_forgotten_first(
+def test_the_longest_idle_caller_is_forgotten_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("workshop.web.access.MAX_CALLERS", 2)
@@ -99,7 +99,7 @@ def test_the_caller_that_was_away_longest_is_forgotten_first(
     assert [limit.take(caller) for caller in (b"b", b"a")] == [60.0, 0.0]
 
 
-def test_an_address_of_ipv4_is_one_caller_however_it_comes() -> None:
+def test_all_spellings_of_an_ipv4_address_are_one_caller() -> None:
     check = rate_checks(Limits(9, 9, 9, requests_per_minute=2))["search"]
     check(sent(address="10.0.0.1"))
     check(sent(address="::ffff:10.0.0.1"))
@@ -118,7 +118,7 @@ def test_an_address_of_ipv4_is_one_caller_however_it_comes() -> None:
         (TOKEN, [sent(f"Bearer {TOKEN}"), sent(f"Bearer {OTHER_TOKEN}"), sent(address="10.0.0.2")]),
     ],
 )
-def test_callers_are_told_apart_by_token_or_address(
+def test_callers_are_identified_by_token_or_address(
     monkeypatch: pytest.MonkeyPatch, tokens: str, others: list[dict[str, object]]
 ) -> None:
     monkeypatch.setenv("API_TOKENS", tokens)

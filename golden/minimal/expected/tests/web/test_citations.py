@@ -29,14 +29,14 @@ def nothing_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
         (False, ["/chunks/a%2Fb%23~1", "/documents/a%2Fb%23"]),
     ],
 )
-def test_pages_show_documents_and_passages_in_them_and_else_json_does(
+def test_records_are_cited_as_pages_or_else_as_json(
     has_pages: bool, expected: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(f"{CITATIONS}.HAS_PAGES", has_pages)
     assert [record_path(CHUNK), record_path(DOCUMENT)] == expected
 
 
-def test_an_address_is_that_of_the_source_or_else_of_this_server(
+def test_url_is_the_sources_or_else_this_servers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert document_url(CHUNK) == document_url(DOCUMENT) == "b.md"
@@ -57,12 +57,12 @@ def test_an_address_is_that_of_the_source_or_else_of_this_server(
         ("fe80::1%eth0", "http://[fe80::1]:80"),
     ],
 )
-def test_a_server_says_where_it_listens(address: str, url: str) -> None:
+def test_public_url_defaults_to_the_listening_address(address: str, url: str) -> None:
     announce(address, 80)
     assert public_url() == url
 
 
-def test_an_impossible_address_is_refused_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_public_url_is_refused_at_start(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PUBLIC_URL", "docs.example")
     with pytest.raises(ConfigurationError, match="PUBLIC_URL"):
         announce("127.0.0.1", 80)

@@ -128,7 +128,7 @@ def test_a_connection_serves_one_request_after_the_other(monkeypatch: pytest.Mon
         (REQUEST[:-2] + b"X: " + b"x" * (300 - len(REQUEST)), 431),
     ],
 )
-def test_what_is_no_request_or_too_slow_or_too_long(
+def test_invalid_slow_and_large_heads_are_refused(
     monkeypatch: pytest.MonkeyPatch, sent: bytes, refused: int
 ) -> None:
     set_limit(monkeypatch, "HEAD_SECONDS", 0.1)
@@ -147,7 +147,7 @@ def test_what_is_no_request_or_too_slow_or_too_long(
     asyncio.run(check())
 
 
-def test_the_connection_that_is_idle_longest_makes_room() -> None:
+def test_the_longest_idle_connection_is_closed_first() -> None:
     async def check() -> None:
         async with served(Application(), most=2) as (_, connect):
             first, writer = await connect(b"")
@@ -164,7 +164,7 @@ def test_the_connection_that_is_idle_longest_makes_room() -> None:
     asyncio.run(check())
 
 
-def test_no_room_is_made_among_those_that_work() -> None:
+def test_busy_connections_are_not_closed_for_new_ones() -> None:
     async def check() -> None:
         app = Application()
         async with served(app, most=2) as (_, connect):
@@ -201,7 +201,7 @@ def test_client_that_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -
     asyncio.run(check())
 
 
-def test_no_more_is_made_of_an_answer_than_is_read() -> None:
+def test_a_stream_waits_for_its_reader() -> None:
     async def check() -> None:
         app = Application()
         async with served(app) as (server, connect):
@@ -216,7 +216,7 @@ def test_no_more_is_made_of_an_answer_than_is_read() -> None:
     asyncio.run(check())
 
 
-def test_too_much_that_is_unread_costs_the_one_that_waits_longest(
+def test_too_many_unread_bytes_close_the_oldest_connection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     set_limit(monkeypatch, "MAX_UNREAD_BYTES", BIG_BYTES)
@@ -233,7 +233,7 @@ def test_too_much_that_is_unread_costs_the_one_that_waits_longest(
     asyncio.run(check())
 
 
-def test_what_several_clients_leave_unread_is_bounded_in_all(
+def test_unread_bytes_are_limited_over_all_connections(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # The kernel buffers part of each response: three exceed the limit, two do not.
@@ -258,7 +258,7 @@ def test_what_several_clients_leave_unread_is_bounded_in_all(
     asyncio.run(check())
 
 
-def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
+def test_shutdown_finishes_running_and_arriving_requests() -> None:
     async def check() -> None:
         app = Application()
         async with served(app) as (server, connect):
@@ -280,7 +280,7 @@ def test_a_stop_waits_for_what_has_begun_and_what_arrives_now() -> None:
     asyncio.run(check())
 
 
-def test_a_server_stops_whatever_the_number_of_its_socket() -> None:
+def test_shutdown_works_with_large_file_descriptors() -> None:
     # select(2) only supports descriptors below 1024.
     files, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < 1_200:
@@ -303,7 +303,7 @@ def test_a_server_stops_whatever_the_number_of_its_socket() -> None:
     # 56 files are reserved, and an eighth more connections than the limit may be open.
     [(1024, 2048, 860), (1024, 100, 100), (40, 100, 4), (resource.RLIM_INFINITY, 9999, 9999)],
 )
-def test_there_are_no_more_connections_than_files(
+def test_connections_are_limited_by_open_files(
     monkeypatch: pytest.MonkeyPatch, files: int, wanted: int, connections: int
 ) -> None:
     monkeypatch.setattr(resource, "getrlimit", lambda _: (files, files))

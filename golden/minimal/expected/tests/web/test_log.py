@@ -38,7 +38,7 @@ def test_a_traceback_is_a_field() -> None:
     assert "RuntimeError: broken\nin two" in json.loads(line)["exception"]
 
 
-def test_a_reader_that_does_not_read_costs_lines_and_no_time() -> None:
+def test_slow_log_reader_loses_lines_and_delays_nothing() -> None:
     reader, writer = os.pipe()
     handler = JsonHandler(writer)
     # The lines take ten times the capacity of a pipe.
@@ -69,7 +69,7 @@ def test_a_line_that_was_cut_does_not_damage_the_next_one() -> None:
     assert [json.loads(line)["message"] for line in lines] == ["first", "second"]
 
 
-def test_level_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_log_level_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOG_LEVEL", "loud")
     with pytest.raises(ConfigurationError, match="LOG_LEVEL: 'loud'") as caught:
         configure_logging()

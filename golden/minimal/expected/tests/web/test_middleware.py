@@ -116,7 +116,7 @@ OTHER_HOSTS = """other.example.com other.example.com:8000 evil.example evil.exam
 @pytest.mark.parametrize(
     ("hosts", "status"), [(OWN_HOSTS, 200), ([*OTHER_HOSTS, "", "localhost, evil.example"], 421)]
 )
-def test_host(address: str, hosts: list[str], status: int) -> None:
+def test_only_known_hosts_are_accepted(address: str, hosts: list[str], status: int) -> None:
     client = Client("docs.example.com", "other.example.com:8443", address=address)
     assert {host: client.request(with_host(host)) for host in hosts} == dict.fromkeys(hosts, status)
 
@@ -148,7 +148,7 @@ def test_host_may_be_the_address_itself(address: str) -> None:
 @pytest.mark.parametrize(
     "host", ["[::ffff:127.0.0.1]:8000", "[0:0:0:0:0:0:0:1]", "[::ffff:7f00:1]"]
 )
-def test_this_machine_is_known_by_every_spelling(host: str) -> None:
+def test_every_spelling_of_loopback_is_accepted(host: str) -> None:
     client = Client(address="::ffff:10.1.2.3")
     assert client.request(with_host(host)) == 200
     port = host.partition("]")[2]
@@ -173,7 +173,7 @@ def test_a_refused_host_is_named_with_the_remedy() -> None:
 
 
 @pytest.mark.parametrize("hosts", [[], [b"localhost", b"localhost"], [b"localhost", b"evil"]])
-def test_no_host_or_two(hosts: list[bytes]) -> None:
+def test_exactly_one_host_header_is_required(hosts: list[bytes]) -> None:
     client = Client()
     assert client.request([(b"host", host) for host in hosts]) == 400
 
@@ -188,7 +188,7 @@ OTHER_ORIGINS = """http://127.0.0.1:3000 http://127.0.0.2:8000
 
 @pytest.mark.parametrize("path", ["/search", "/healthz", "/openapi.json", "/nowhere"])
 @pytest.mark.parametrize(("origins", "status"), [(OWN_ORIGINS, 200), ([*OTHER_ORIGINS, ""], 403)])
-def test_origin(origins: list[str], status: int, path: str) -> None:
+def test_only_known_origins_are_accepted(origins: list[str], status: int, path: str) -> None:
     client = Client("docs.example.com")
     for origin in origins:
         headers = with_host("localhost:8000", Origin=origin)
@@ -219,7 +219,7 @@ def refuse(scope: Scope) -> None:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "OPTIONS", "DELETE", "QUERY"])
-def test_a_token_is_asked_for_everywhere_but_on_health(method: str) -> None:
+def test_every_path_but_health_checks_needs_a_token(method: str) -> None:
     client = Client(check_token=refuse)
     for path in ("/search", "/documents", "/openapi.json", "/nowhere", "/healthz/", "//healthz"):
         assert client.request(with_host("localhost"), path=path, method=method) == 401
@@ -228,7 +228,7 @@ def test_a_token_is_asked_for_everywhere_but_on_health(method: str) -> None:
         assert client.request(with_host("localhost"), path=path, method=method) == 200
 
 
-def test_body_of_a_caller_that_is_refused_is_not_read() -> None:
+def test_body_of_a_refused_request_is_not_read() -> None:
     client = Client(check_token=refuse)
     headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
     assert client.request(headers, [b"x"] * 10) == 401
@@ -236,7 +236,7 @@ def test_body_of_a_caller_that_is_refused_is_not_read() -> None:
     assert client.headers[b"connection"] == b"close"
 
 
-def test_each_kind_of_work_has_its_rate() -> None:
+def test_each_kind_of_request_has_its_rate_limit() -> None:
     client = Client(check_rates={"chat": refuse}, queues={"/chat": "chat"})
     for path in ("/search", "/healthz", "/metrics"):
         assert client.request(with_host("localhost"), path=path) == 200
@@ -244,7 +244,7 @@ def test_each_kind_of_work_has_its_rate() -> None:
     assert client.request(with_host("localhost"), path="/chat", method="GET") == 200
 
 
-def test_body_is_limited_as_declared() -> None:
+def test_body_with_a_large_declared_length_is_refused() -> None:
     client = Client(limit=10)
     assert client.request([*with_host("localhost"), (b"content-length", b"11")]) == 413
     assert client.received == 0
@@ -254,14 +254,14 @@ def test_body_is_limited_as_declared() -> None:
     assert client.body == b"0123456789"
 
 
-def test_body_is_limited_as_counted() -> None:
+def test_body_that_grows_too_large_is_refused() -> None:
     client = Client(limit=10)
     headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
     assert client.request(headers, [b"0123456"] * 1000) == 413
     assert client.received == 2
 
 
-def test_body_is_limited_in_pieces() -> None:
+def test_body_in_too_many_pieces_is_refused() -> None:
     client = Client(limit=10**9)
     headers = [*with_host("localhost"), (b"transfer-encoding", b"chunked")]
     assert client.request(headers, [b"x"] * MAX_BODY_MESSAGES) == 200
@@ -270,7 +270,7 @@ def test_body_is_limited_in_pieces() -> None:
     assert client.received == MAX_BODY_MESSAGES + 1
 
 
-def test_body_that_stalls_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_body_that_stalls_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workshop.web.middleware.BODY_SECONDS", 0.05)
     client = Client()
     headers = [*with_host("localhost"), (b"content-length", b"10")]
@@ -354,7 +354,7 @@ def test_ranges_are_for_get_alone(method: str) -> None:
 
 
 @pytest.mark.parametrize("started", [False, True])
-def test_an_error_is_an_answer_only_if_none_has_begun(
+def test_an_error_becomes_a_response_unless_one_has_begun(
     started: bool, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -386,7 +386,7 @@ def test_headers_of_the_application_are_kept() -> None:
     assert client.headers[b"x-content-type-options"] == b"nosniff"
 
 
-def test_what_is_no_request_passes() -> None:
+def test_other_scopes_are_passed_on() -> None:
     seen = []
 
     async def application(scope: Scope, receive: Receive, send: Send) -> None:
@@ -404,7 +404,7 @@ KINDS |= {"/mcp": "mcp", "/mcp/": "mcp"}
 
 
 @pytest.mark.parametrize("path", [*NO_WORK, *KINDS])
-def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_take_slots_of_their_kind(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     kind = KINDS.get(path)
 
     def kinds_of(method: str, **options: Any) -> list[str]:
@@ -434,7 +434,7 @@ def test_kinds_of_work(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert kinds_of("POST") == ["search"] * (kind is not None)
 
 
-def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
+def test_authorise_applies_to_all_but_health_checks() -> None:
     asked: list[tuple[str, str]] = []
 
     def authorise(method: str, path: str, headers: Mapping[str, str]) -> bool:
@@ -452,7 +452,7 @@ def test_the_hook_of_the_owner_refuses_all_but_health_checks() -> None:
     assert asked == []
 
 
-def test_refusals_are_answered_as_the_application_answers_failures() -> None:
+def test_refusals_use_the_error_response_of_the_application() -> None:
     async def answer(request: Request, error: Exception) -> Response:
         problem = describe_failure(request, error)
         return PlainTextResponse(f"{problem.status} {problem.detail}", 418)
@@ -462,7 +462,7 @@ def test_refusals_are_answered_as_the_application_answers_failures() -> None:
     assert client.body.startswith(b"421 This server")
 
 
-def test_a_host_name_that_is_too_long_is_refused_and_not_kept() -> None:
+def test_a_long_host_name_is_refused_and_not_cached() -> None:
     before = plain_host.cache_info().currsize
     for number in range(3):
         assert Client().request(with_host(f"{'a' * 253}{number}")) == 421

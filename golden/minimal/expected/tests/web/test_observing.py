@@ -106,7 +106,7 @@ def test_a_request_is_counted_timed_and_logged(
     assert second["fields"]["query"] == "a-secret"
 
 
-def test_seconds_of_a_request_are_logged_in_thousandths(
+def test_durations_are_logged_in_milliseconds(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -118,7 +118,7 @@ def test_seconds_of_a_request_are_logged_in_thousandths(
     assert vars(record)["fields"]["duration_ms"] == 12.346
 
 
-def test_a_request_that_fails_without_an_answer_is_logged_too(
+def test_a_request_that_fails_without_a_response_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO)

@@ -18,14 +18,14 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("sent", "top_k"), [(1, 1), (100, 100), (3.0, 3), (100.0, 100)])
-def test_a_whole_number_of_results_may_be_asked_for(sent: float, top_k: int) -> None:
+def test_top_k_accepts_whole_numbers(sent: float, top_k: int) -> None:
     arguments = SearchBody.model_validate({"query": " seal ", "top_k": sent})
     assert (arguments.query, arguments.top_k) == ("seal", top_k)
     assert type(arguments.top_k) is int
 
 
 @pytest.mark.parametrize("sent", [0, 101, 3.5, 100.5, "3", True, None, [3], 1e300])
-def test_another_number_of_results_is_refused(sent: Any) -> None:
+def test_other_values_of_top_k_are_refused(sent: Any) -> None:
     with pytest.raises(ValidationError, match="top_k"):
         SearchBody.model_validate({"query": "seal", "top_k": sent})
 
@@ -44,7 +44,7 @@ def test_a_query_is_a_text_of_at_most_2000_characters(query: Any, is_one: bool) 
         assert is_one
 
 
-def test_a_query_string_asks_for_what_a_body_does() -> None:
+def test_query_string_and_body_have_the_same_arguments() -> None:
     arguments = SearchParameters.model_validate({"q": "seal", "top_k": "3"}).search_arguments()
     wanted: dict[str, Any] = {"query": "seal", "top_k": 3}
     wanted["mode"] = "hybrid"
@@ -72,7 +72,7 @@ def test_a_query_string_asks_for_what_a_body_does() -> None:
         (SearchBody, "colour", None),
     ],
 )
-def test_for_an_unknown_field_the_nearest_is_named(
+def test_an_unknown_field_gets_a_suggestion(
     model: type[RequestModel], name: str, meant: str | None
 ) -> None:
     required = {"query": "seal"} if model is SearchBody else {"q": "seal"}

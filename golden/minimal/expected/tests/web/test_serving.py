@@ -47,7 +47,7 @@ def test_loopback_needs_no_token(started: list[tuple[str, int]], host: str) -> N
 @pytest.mark.parametrize(
     "host", ["0.0.0.0", "0", "::", "192.0.2.1", "2001:db8::1", "::ffff:0.0.0.0"]
 )
-def test_other_addresses_need_one(
+def test_other_addresses_need_a_token(
     started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     monkeypatch.setattr(f"{SERVING}.load", lambda **_: pytest.fail("opened the index"))
@@ -61,7 +61,7 @@ def test_other_addresses_need_one(
     assert not started
 
 
-def test_a_stop_right_after_the_address_was_said_waits_for_the_server(
+def test_signals_wait_until_the_server_has_handlers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     held_back: list[set[int]] = []
@@ -84,7 +84,7 @@ def test_name_of_another_address_needs_a_token(monkeypatch: pytest.MonkeyPatch) 
         serve(FastAPI, "server.lan", 0)
 
 
-def test_of_several_addresses_of_a_name_that_of_ipv4_is_taken(
+def test_ipv4_is_preferred_among_addresses_of_a_name(
     started: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     newer = (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", 0, 0, 0))
@@ -95,7 +95,7 @@ def test_of_several_addresses_of_a_name_that_of_ipv4_is_taken(
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "127.0.0.1"])
-def test_token_or_flag_opens(started: list[tuple[str, int]], host: str) -> None:
+def test_a_token_or_the_flag_allows_any_address(started: list[tuple[str, int]], host: str) -> None:
     serve(FastAPI, host, 0, insecure_no_auth=True)
     assert started.pop()[0] == host
     serve(FastAPI, host, 0, has_tokens=True)
@@ -106,7 +106,7 @@ def test_token_or_flag_opens(started: list[tuple[str, int]], host: str) -> None:
 
 
 @pytest.mark.parametrize("port", [-1, 65536, 10**9])
-def test_port_that_does_not_exist(port: int) -> None:
+def test_invalid_port_is_refused(port: int) -> None:
     with pytest.raises(ConfigurationError, match=f"port {port} does not exist"):
         serve(FastAPI, "127.0.0.1", port)
 
@@ -125,7 +125,7 @@ def test_port_in_use(
 
 
 @pytest.mark.parametrize("host", ["", "no such host", "host.invalid", "a" * 300, "1.2.3.4.5"])
-def test_host_that_does_not_exist(host: str) -> None:
+def test_unknown_host_is_refused(host: str) -> None:
     with pytest.raises(ServerError, match="is not an address"):
         serve(FastAPI, host, 0)
 

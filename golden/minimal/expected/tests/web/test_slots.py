@@ -11,7 +11,7 @@ from workshop.web.middleware import Middleware
 from workshop.web.slots import Slots
 
 
-def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
+def test_requests_run_in_order_within_the_slots() -> None:
     async def check() -> None:
         slots = Slots(2)
         order: list[int] = []
@@ -33,7 +33,7 @@ def test_turns_come_in_order_and_slots_are_never_exceeded() -> None:
     asyncio.run(check())
 
 
-def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_waiting_for_a_slot_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workshop.web.slots.WAIT_SECONDS", 0.05)
 
     async def check() -> None:
@@ -48,7 +48,7 @@ def test_waiting_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     asyncio.run(check())
 
 
-def test_answers_in_pieces_have_slots_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_streams_have_their_own_slots(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("workshop.web.slots.WAIT_SECONDS", 0.05)
     begun, go_on = asyncio.Event(), asyncio.Event()
 

@@ -7,7 +7,7 @@ import pytest
 from workshop.web.stopping import ServerStoppingError, Stopping
 
 
-def test_work_goes_on_until_its_time_is_up() -> None:
+def test_work_may_continue_until_the_deadline() -> None:
     async def check() -> None:
         stopping, said = Stopping(), []
 
@@ -34,7 +34,7 @@ def test_work_goes_on_until_its_time_is_up() -> None:
     asyncio.run(check())
 
 
-def test_time_limits_within_work_are_its_own() -> None:
+def test_other_timeouts_are_not_reported_as_stopping() -> None:
     async def check() -> None:
         stopping = Stopping()
         with pytest.raises(TimeoutError):

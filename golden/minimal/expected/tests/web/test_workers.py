@@ -16,7 +16,9 @@ from workshop.web.workers import COUNTS_VARIABLE, add_workers, run_workers, shar
 
 
 @pytest.mark.parametrize("count", ["0", "257", "many"])
-def test_impossible_number_of_workers(count: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_number_of_workers_is_refused(
+    count: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     parser = argparse.ArgumentParser()
     commands = parser.add_subparsers()
     commands.add_parser("serve")
@@ -28,7 +30,7 @@ def test_impossible_number_of_workers(count: str, capsys: pytest.CaptureFixture[
     assert "argument --workers: " in capsys.readouterr().err
 
 
-def test_several_workers_share_a_folder_for_what_they_count(
+def test_workers_share_a_folder_for_their_metrics(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = SimpleNamespace(name=str(tmp_path), cleanup=lambda: None)
@@ -43,7 +45,7 @@ def test_several_workers_share_a_folder_for_what_they_count(
     assert os.environ[COUNTS_VARIABLE] == str(tmp_path)
 
 
-def test_a_worker_that_dies_is_replaced_until_the_server_is_stopped(
+def test_dead_workers_are_replaced_until_shutdown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr("workshop.web.workers.load", lambda **_: None)
