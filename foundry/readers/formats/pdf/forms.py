@@ -9,8 +9,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from foundry.documents.left_out import Omission
 from foundry.readers.decoding import normalise
+from foundry.readers.formats.pdf.characters import Boxes
+from foundry.readers.formats.pdf.layout import body_size
 from foundry.readers.formats.pdf.lines import Line
 from foundry.readers.formats.pdf.rows import Word
 from foundry.readers.notes import leave_out, note_source
@@ -24,6 +28,10 @@ _PASSWORD = 1 << 13
 # Operators that show text, or content that may have text.
 _SHOWS = re.compile(r"\b(?:Tj|TJ|Do)\b|[)>]\s*['\"]")
 _CONTENTS, _VALUE = b"Contents", b"V"
+
+
+Area = tuple[float, float, float, float]
+"""Left, bottom, right and top, in points from the left and the bottom of the page."""
 
 
 class Filled(NamedTuple):
@@ -41,16 +49,17 @@ class Filled(NamedTuple):
         return self.text in BOXES
 
 
-def find_filled(page: Any, number: int) -> tuple[list[Filled], list[int]]:
+def find_filled(page: Any, number: int) -> tuple[list[Filled], dict[int, Area]]:
     """Return the values of a page's form fields, and the texts that were added to it.
 
     Checkboxes are `[x]` if ticked and `[ ]` otherwise. Comments, passwords and hidden values are
-    recorded as left out. Also returns the positions of other annotations that may show text, such
-    as stamps and signatures.
+    recorded as left out. Also returns the numbers and areas of other annotations that may show
+    text, such as stamps and signatures.
     """
     from pypdfium2 import raw
 
-    filled, drawn = [], []
+    filled: list[Filled] = []
+    drawn: dict[int, Area] = {}
     for place in range(min(raw.FPDFPage_GetAnnotCount(page), MAX_ANNOTATIONS)):
         annotation = raw.FPDFPage_GetAnnot(page, place)
         kind = raw.FPDFAnnot_GetSubtype(annotation)
@@ -66,11 +75,12 @@ def find_filled(page: Any, number: int) -> tuple[list[Filled], list[int]]:
             _leave_out(Omission.HIDDEN, "" if text in BOXES else text, number)
             text = ""
         box = raw.FS_RECTF()
-        if text and raw.FPDFAnnot_GetRect(annotation, box):
-            bottom, top = sorted((box.bottom, box.top))
+        is_placed = raw.FPDFAnnot_GetRect(annotation, box)
+        bottom, top = sorted((box.bottom, box.top))
+        if text and is_placed:
             filled.append(Filled(text, box.left, bottom, box.right, top))
         elif not is_hidden and _may_show_text(raw, page.formenv, annotation, kind):
-            drawn.append(place)
+            drawn[place] = (box.left, bottom, box.right, top)
         raw.FPDFPage_CloseAnnot(annotation)
     return filled, drawn
 
@@ -85,10 +95,24 @@ def draw_annotations(page: Any, places: Collection[int]) -> None:
     raw.FPDFPage_Flatten(page, raw.FLAT_NORMALDISPLAY)
 
 
+def shrink_stamps(lines: list[Line], begins: Boxes, stamps: Iterable[Area]) -> None:
+    """Limit the type size of lines in these areas to that of the page: a stamp is no heading.
+
+    `begins` has the box of each line's first character.
+    """
+    usual = body_size(lines)
+    x, y = begins[:, [0, 2]].mean(axis=1), begins[:, [1, 3]].mean(axis=1)
+    for left, bottom, right, top in stamps:
+        is_inside = (left <= x) & (x <= right) & (bottom <= y) & (y <= top)
+        for number in np.flatnonzero(is_inside).tolist():
+            lines[number] = replace(lines[number], size=min(lines[number].size, usual))
+
+
 def fill_in(
     lines: list[Line], words: list[Word], values: Iterable[Filled], page_top: float, height: float
 ) -> None:
     """Insert the values of a page's fields next to their labels; sizes are in points."""
+    usual = body_size(lines)
     for filled in values:
         top, bottom = page_top - filled.top, page_top - filled.bottom
         middle = (top + bottom) / 2
@@ -96,7 +120,7 @@ def fill_in(
         near = min(beside, key=lambda word: _distance(word, filled), default=None)
         if near is None:
             words.append(Word(filled.text, filled.left, filled.right, top, bottom, len(lines)))
-            size = lines[-1].size if lines else bottom - top
+            size = usual or bottom - top
             top, bottom = (each / height for each in (top, bottom))
             lines.append(Line(filled.text, size, max(top, 0.0), min(bottom, 1.0)))
             continue

@@ -15,7 +15,7 @@ from foundry.readers.formats import pictures
 from foundry.readers.formats.pdf.characters import Boxes, Characters
 from foundry.readers.formats.pdf.divided import JOINT
 from foundry.readers.formats.pdf.drawings import find_pictures, find_rules
-from foundry.readers.formats.pdf.forms import draw_annotations, fill_in, find_filled
+from foundry.readers.formats.pdf.forms import draw_annotations, fill_in, find_filled, shrink_stamps
 from foundry.readers.formats.pdf.ligatures import UNNAMED
 from foundry.readers.formats.pdf.lines import Line, order, put_in_tables, split_lines
 from foundry.readers.formats.pdf.links import find_links, write_links
@@ -72,12 +72,12 @@ class PageReader:
             self._characters = Characters(page)
         self._rotation -= 90 * quarters
         self.links = list(find_links(page))
-        self._filled, drawn = find_filled(page, number)
+        self._filled, self._stamps = find_filled(page, number)
         for filled in self._filled:
             note_source(filled.text)
-        if drawn:
+        if self._stamps:
             self._characters.close()
-            draw_annotations(page, drawn)
+            draw_annotations(page, self._stamps)
             page.close()
             page = document[number - 1]
             self._characters = Characters(page)
@@ -118,6 +118,7 @@ class PageReader:
         ]
         types = self._characters.types([(start + stop) // 2 for start, stop in typical])
         lines = self._lines(joined, apart, types, begins[firsts], ends[lasts])
+        shrink_stamps(lines, begins[firsts], self._stamps.values())
         words = self._words(spans, begins, ends, firsts)
         fill_in(lines, words, self._filled, self.top, self.height)
         write_links(lines, words, self.links, self.top)

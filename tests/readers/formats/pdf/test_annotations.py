@@ -13,7 +13,7 @@ def page_with(annotation: str) -> bytes:
         "/Resources<</Font<</F 3 0 R>>>>/Annots[<</Type/Annot/Rect[300 400 500 430]"
         f"/AP<</N 20 0 R>>{annotation}>>]>>"
     )
-    shown = b"BT /F 12 Tf 5 8 Td (Approved by Quincy) Tj ET"
+    shown = b"BT /F 20 Tf 5 8 Td (Approved by Quincy) Tj ET"
     drawing = stream(shown).replace(
         b"<<",
         b"<</Type/XObject/Subtype/Form/BBox[0 0 200 30]/Resources<</Font<</F 3 0 R>>>>",
