@@ -228,6 +228,32 @@ def test_charts_boxes_and_pictures_in_cells_are_read() -> None:
     assert text.endswith("Box\n\nYield\n\n|  | Tons |\n| --- | --- |\n| Q1 | 7 |")
 
 
+def test_charts_and_notes_of_slides_are_read_or_told() -> None:
+    chart = '<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>'
+    notes = "".join(
+        f"<draw:frame{kind}><draw:text-box>{p(text)}</draw:text-box></draw:frame>"
+        for kind, text in (
+            (' presentation:class="notes"', "Speak slowly."),
+            ("", "Drawn beside the notes."),
+            (' presentation:class="page-number"', "7"),
+        )
+    )
+    slides = (
+        f"<draw:page>{p('Shown')}<presentation:notes>{notes}</presentation:notes></draw:page>"
+        f'<draw:page draw:style-name="H">{p("Veiled")}{chart}</draw:page>'
+    )
+    hidden = '<style:drawing-page-properties presentation:visibility="hidden"/>'
+    styles = style("H", hidden, "drawing-page")
+    content = odf("presentation", slides, styles, **{"Object 1/content.xml": CHART})
+    reading = read_whole(content, "a.odp").reading
+    assert "Notes: Speak slowly.\n\nNotes: Drawn beside the notes." in reading.text
+    assert [(each.reason, each.text) for each in reading.left_out] == [
+        (Omission.RUNNING_LINE, "7"),
+        (Omission.HIDDEN, "Veiled Yield Tons Q1 7"),
+    ]
+    assert not reading.unaccounted
+
+
 def test_named_ranges_are_tables() -> None:
     rows = row(p("Fruit"), p("Price")) + row(p("Plum"), p("3"), more='table:visibility="collapse"')
     rows += row(p("Fig"), p("4")) + row(p("Warden"), p("Phone")) + row(p("Orla"), p("5551"))
@@ -261,7 +287,8 @@ def test_old_values_and_error_messages_of_sheets_are_reported() -> None:
     body += "</table:tracked-changes><table:content-validations>"
     body += '<table:content-validation table:name="v1" table:condition="of:cell-content-is-in-list'
     body += '(&quot;Open&quot;;&quot;Closed&quot;)"><table:help-message table:title="State">'
-    body += f"{p('Pick one')}</table:help-message><table:error-message>{p('No such state')}"
+    body += f"{p('Pick one')}</table:help-message>"
+    body += f'<table:error-message table:title="Wrong">{p("No such state")}'
     body += "</table:error-message></table:content-validation></table:content-validations>"
     asked = '<table:table-cell table:content-validation-name="v1"><text:p>Open</text:p>'
     body += f'<table:table table:name="Bills">{row(p("State"), p("No"))}<table:table-row>{asked}'
@@ -276,7 +303,7 @@ def test_old_values_and_error_messages_of_sheets_are_reported() -> None:
     told = {each.reason: each.text for each in document.reading.left_out}
     assert told == {
         Omission.HIDDEN: "old",
-        Omission.FORM: "No such state",
+        Omission.FORM: "Wrong No such state",
         Omission.METADATA: "Orchard",
     }
     assert document.tags == ("plum",)

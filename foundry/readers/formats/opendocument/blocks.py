@@ -30,6 +30,7 @@ from foundry.readers.formats.opendocument.repeated import (
     RUNNING,
     RepeatedTexts,
     class_of,
+    hide_slide,
 )
 from foundry.readers.formats.opendocument.styles import Counter, Styles
 from foundry.readers.formats.opendocument.tables import CELL, add_sheet, read_prompts, read_table
@@ -219,7 +220,7 @@ class Blocks:
             key: value for each in (() if style is None else style) for key, value in each.items()
         }
         if properties.get(f"{PRESENTATION}visibility") == "hidden":
-            leave_out(Omission.HIDDEN, texts_of(page), f"slide {self._slide}")
+            hide_slide(page, self._slide, self._load)
             return
         title = next((each for each in page if class_of(each) == "title"), None)
         named = "" if title is None else " ".join(self._cells.read(title).split())
@@ -239,12 +240,7 @@ class Blocks:
         is_footed = properties.get(f"{PRESENTATION}display-footer") != "false"
         self._repeated.add_behind(composer, page, self._slide, is_footed=is_footed)
         for each in notes:
-            self._notes(composer, each)
-
-    def _notes(self, composer: Composer, notes: Element) -> None:
-        for element in notes:
-            if class_of(element) == "notes" and (text := self._cells.read(element).strip()):
-                composer.text(f"Notes: {text}")
+            self._repeated.add_notes(composer, each, self._slide)
 
     def _object(self, composer: Composer, element: Element) -> None:
         """Add the titles and the data table of a chart."""

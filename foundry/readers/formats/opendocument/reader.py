@@ -111,14 +111,14 @@ _KINDS = {
     "OpenDocument": f"{_TYPE}.text",
 }
 READER = FileReader(
-    "opendocument/9",
+    "opendocument/10",
     _KINDS,
     {f".{suffix}": f"{_TYPE}.{kind}" for suffix, kind in _SUFFIXES.items()},
     read,
     texts=opendocument_texts,
 )
 FLAT_READER = FileReader(
-    "opendocument-flat/8",
+    "opendocument-flat/9",
     {},
     {f".{suffix}": f"{_TYPE}.{kind}-flat-xml" for suffix, kind in _FLAT.items()},
     read_flat,

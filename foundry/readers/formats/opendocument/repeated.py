@@ -1,12 +1,13 @@
-"""Texts that the slides of a presentation repeat: footers, and texts of master pages."""
+"""Texts beside those of slides: repeated ones of footers and master pages, notes, hidden slides."""
 
+from collections.abc import Callable
 from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.office.parts import texts_of
 from foundry.readers.formats.opendocument.cells import CellReader
-from foundry.readers.formats.opendocument.names import DRAW, PRESENTATION
+from foundry.readers.formats.opendocument.names import DRAW, LINK, PRESENTATION
 from foundry.readers.formats.opendocument.places import in_reading_order
 from foundry.readers.formats.opendocument.styles import Styles
 from foundry.readers.notes import leave_out
@@ -53,6 +54,14 @@ class RepeatedTexts:
                 if text not in self._known:
                     self._add(composer, text, "")
 
+    def add_notes(self, composer: Composer, notes: Element, slide: int) -> None:
+        """Add the notes of a slide; footers and numbers of their page are left out."""
+        for element in notes:
+            if class_of(element) in RUNNING:
+                leave_out(Omission.RUNNING_LINE, texts_of(element), f"slide {slide}")
+            elif text := self._cells.read(element).strip():
+                composer.text(f"Notes: {text}")
+
     def _add(self, composer: Composer, text: str, place: str) -> None:
         if text in self._known:
             leave_out(Omission.RUNNING_LINE, text, place)
@@ -64,3 +73,11 @@ class RepeatedTexts:
 def class_of(element: Element) -> str:
     """Return the class of a shape in a presentation, such as `title`; "" for others."""
     return element.get(f"{PRESENTATION}class", "")
+
+
+def hide_slide(page: Element, slide: int, load: Callable[[str], Element | None]) -> None:
+    """Record the texts of a slide, and of its charts and formulas, as hidden."""
+    names = (each.get(LINK, "").removeprefix("./") for each in page.iter(f"{DRAW}object"))
+    objects = (load(name) for name in names if name)
+    texts = [texts_of(page), *(texts_of(each) for each in objects if each is not None)]
+    leave_out(Omission.HIDDEN, " ".join(texts), f"slide {slide}")

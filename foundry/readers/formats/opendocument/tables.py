@@ -16,7 +16,7 @@ from foundry.readers.formats.office.merging import Merged, unmerge
 from foundry.readers.formats.office.number_formats import show_number
 from foundry.readers.formats.office.parts import texts_of
 from foundry.readers.formats.opendocument.names import OFFICE, TABLE, number
-from foundry.readers.notes import leave_out
+from foundry.readers.notes import leave_out, note_source
 
 MAX_CELLS = 5_000_000
 MAX_REPEATED_COLUMNS = 1_000
@@ -92,7 +92,9 @@ def read_prompts(body: Element) -> dict[str, str]:
     prompts: dict[str, str] = {}
     for each in body.iter(f"{TABLE}content-validation"):
         for message in each.iterfind(f"{TABLE}error-message"):
-            leave_out(Omission.FORM, texts_of(message))
+            title = message.get(f"{TABLE}title", "")
+            note_source(title)
+            leave_out(Omission.FORM, f"{title} {texts_of(message)}".strip())
         said = ""
         for message in each.iterfind(f"{TABLE}help-message"):
             said = ": ".join(filter(None, (message.get(f"{TABLE}title"), texts_of(message))))
