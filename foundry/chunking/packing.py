@@ -20,7 +20,7 @@ ZERO_WIDTH_JOINER = "\u200d"
 _EXTENDING = frozenset({"Mn", "Mc", "Me", "Sk", "Cf"})
 _PARAGRAPH_END = re.compile(r"\n(?:[ \t]*\n)+")
 _LINE_END = re.compile(r"\n")
-# With its links and code, which may contain spaces
+# A word, with its links and code, which may contain spaces.
 _WORD = re.compile(r"(?:[^\s\[`]+|\[[^][\n]{1,200}\]\([^()\s]{1,500}\)|`[^`\n]{1,300}`|\S)++\s*+")
 LINK_CHARS = 800
 """More than the length of the longest link that is kept whole."""
@@ -188,7 +188,7 @@ def join(units: Sequence[Span], capacity: int) -> list[Span]:
 
 
 def even_size(length: int, capacity: int) -> float:
-    """Return the size of the fewest equal parts of a length that fit into `capacity`."""
+    """Return the size of a part if a length is cut into the fewest equal parts up to `capacity`."""
     return length / -(-length // capacity)
 
 

@@ -157,7 +157,7 @@ def split_parents(document: Document, packer: Packer) -> Iterator[Piece]:
 
 
 def _split_parent(packer: Packer, section: Section, part: Span, parent: Span) -> Iterator[Piece]:
-    """Yield the pieces of one section's part of a parent."""
+    """Yield the pieces of the `part` of a parent that is in one section."""
     spans = packer.split(part.start, part.end)
     for span in _without_bare_heading(spans, section, packer.text):
         yield Piece(span.start, span.end, section.heading_path, parent)

@@ -151,7 +151,10 @@ def _without_joined(
 def _match(
     parts: Counter[str], wholes: Counter[str], numbers: Set[str] = frozenset()
 ) -> tuple[Counter[str], Counter[str]]:
-    """Match parts with wholes, which may also have numbers; return the unmatched ones."""
+    """Match `wholes` with `parts` that make them up; return the parts and wholes that are left.
+
+    A whole may also contain `numbers`, which are not used up.
+    """
     parts, wholes = Counter(parts), Counter(wholes)
     begins, ends = ({each[at] for each in (*parts, *numbers)} for at in (slice(2), slice(-2, None)))
     # Checking two letters first is faster: most words cannot begin or end with any of the parts.
@@ -174,7 +177,7 @@ def _match(
 
 
 def _divide(whole: str, parts: Counter[str], numbers: Set[str]) -> Counter[str] | None:
-    """Return consecutive parts that make up a word, with numbers; None if there are none."""
+    """Return the parts that make up a word, together with numbers; None if there are none."""
     length = len(whole)
     if length > MAX_JOINED_CHARS:
         return None

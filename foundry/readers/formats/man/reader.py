@@ -88,7 +88,7 @@ class _Writer(Flow):
         elif name in {"SH", "SS", "Sh", "Ss"}:
             self._heading(2 if name[1] in "Hh" else 3, " ".join(given))
         elif name in FONTS:
-            # Without arguments, the font is that of the next line, which may be a request.
+            # Without arguments, the font applies to the next line, which may be a request.
             if given:
                 self._text(" ".join(given))
         elif name in ALTERNATING:

@@ -1,4 +1,4 @@
-"""Bullets of list items, of which only boxes and ticks say anything."""
+"""Bullets of list items; only boxes and ticks have a meaning."""
 
 from foundry.readers.formats.office.symbols import symbol
 

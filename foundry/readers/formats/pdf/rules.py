@@ -17,7 +17,7 @@ NO_RULES: Rules = np.zeros((0, 4))
 
 
 def touching(rules: Rules) -> Iterator[tuple[Rules, Rules]]:
-    """Yield the vertical and horizontal rules of groups that touch, directly or through others."""
+    """Yield the vertical and horizontal rules of each group whose rules touch each other."""
     left, right, top, bottom = rules.T
     is_vertical = bottom - top > right - left
     upright, level = np.flatnonzero(is_vertical), np.flatnonzero(~is_vertical)

@@ -62,7 +62,7 @@ def test_ruled_tables_follow_their_grid(sandbox: Sandbox) -> None:
 
 
 def test_merged_cells_of_a_grid_are_filled(sandbox: Sandbox) -> None:
-    # The names of regions stand at the bottom of their cells, over two rows each.
+    # The names of regions are at the bottom of their cells, which span two rows.
     rules = "".join(f"{x} 600 m {x} 700 l S " for x in (70, 170, 330))
     rules += "250 600 m 250 680 l S "
     rules += "".join(f"70 {y} m 330 {y} l S " for y in (700, 660, 620, 600))
