@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ...index.tokens import ENGLISH_STOP_WORDS
 from ...retrieval.opposites import DENYING, DENYING_SIGNS, opposites_of, words_of
 
-DENIED_WORDS = 4  # A denied word stands less than so many words from its denial.
+DENIED_WORDS = 4  # A denied word is fewer than this many words from its denial.
 
 _MONTHS = (
     "january february march april may june july august september october november december".split()
