@@ -82,6 +82,8 @@ class LineWriter:
         said = self._said(node, tag, attributes, before, in_heading=in_heading)
         if said.strip() and _LABEL.search(attributes.get("class") or ""):
             said = _set_apart(said, attributes, "".join(parts[-2:]), following(node))
+        elif tag == "span" and not attributes and _is_after_label(node, before, said):
+            said = f" {said}"
         parts.append(said)
 
     def _said(
@@ -202,6 +204,13 @@ def _set_apart(text: str, attributes: Attributes, before: str, after: str) -> st
         # Sphinx's styles show a colon.
         lead = " : "
     return f"{lead}{text}{' ' if after.isalnum() else ''}"
+
+
+def _is_after_label(node: LexborNode, before: str, text: str) -> bool:
+    """Return whether a text begins a plain `span` directly after another, as Node's versions do."""
+    previous = node.prev
+    is_span = previous is not None and previous.tag == "span" and not previous.attributes
+    return is_span and before[-1:].isalnum() and text[:1].isupper() and " " in text.strip()
 
 
 def _last(parts: Sequence[str]) -> str:

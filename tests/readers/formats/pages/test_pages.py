@@ -530,6 +530,9 @@ def test_a_short_page_that_has_its_content_needs_no_browser() -> None:
         ("<p>Orchard<span class='badge'>new</span>, old</p>", "Orchard new, old"),
         ("<p><span class='go-Chip'>package</span><span class='go-Chip'>pick</span></p>",
          "package pick"),
+        # Node
+        ("<div><span>Added in: v0.3.8</span><span>Deprecated since: v14</span></div>",
+         "Added in: v0.3.8 Deprecated since: v14"),
     ],
 )  # fmt: skip
 def test_labels_are_apart_from_the_words_beside_them(markup: str, shown: str) -> None:
