@@ -133,7 +133,13 @@ def test_an_unreadable_source_is_an_error_that_names_omitted_files(
     assert "          guide: large.txt (10000 bytes, the limit is 5000)\n" in refused.output
     assert "hint: to read larger files: max_bytes in [[sources]]\n" in refused.output
     (project.root / "guide" / "large.txt").write_text("")
-    assert "hint: check path, include and exclude in foundry.toml" in project.run("build").output
+    said = project.run("build").output
+    assert "hint: check path or url, include and exclude in foundry.toml" in said
+    table = '[project]\nname = "notes"\n[[sources]]\ntype = "records"\npath = "t.jsonl"\n'
+    (project.root / "foundry.toml").write_text(table)
+    (project.root / "t.jsonl").write_text('{"id": "1", "text": ""}\n')
+    said = project.run("build").output
+    assert "hint: check path and the names of columns in foundry.toml" in said
 
 
 def test_findings_name_file_and_line_and_never_the_value(make_project: MakeProject) -> None:

@@ -226,7 +226,9 @@ def nothing_to_index(config: Config, report: Mapping[str, Any]) -> EmptyBuildErr
     reasons = {entry["reason"] for entry in report["skipped"]}
     places = ", ".join(str(getattr(source, "path", source.name)) for source in config.sources)
     listed = "".join(f"\n{line}" for line in describe_skipped(report))
-    hint = f"check path, include and exclude in {CONFIG_NAME}"
+    is_table = all(source.type == "records" for source in config.sources)
+    keys = "path and the names of columns" if is_table else "path or url, include and exclude"
+    hint = f"check {keys} in {CONFIG_NAME}"
     adopted = is_adopted(config.root)
     if adopted:
         hint = "name a folder, a file or a url with documents that can be read"
