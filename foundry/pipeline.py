@@ -72,7 +72,8 @@ def build(project: Path, reporter: Reporter, options: BuildOptions | None = None
     require(of_build(config, options.engine))
     with hold_lock(config, reporter.warn):
         built = build_index(config, reporter, options)
-        if not built.unchanged:
+        # Not after each change that `watch` sees.
+        if not built.changes.reused:
             check_assumed_language(config, Path(built.index), reporter.warn)
         return built
 
