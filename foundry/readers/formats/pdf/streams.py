@@ -42,8 +42,10 @@ def find_damaged_streams(content: bytes) -> Iterator[str]:
             continue
         data = whole[stream.end() :]
         if filters[1]:
-            end = content.find(b"~>", stream.end())
-            data = memoryview(_from_85(content[stream.end() : max(end, stream.end())]))
+            end = content.find(b"~>", stream.end(), stream.end() + allowed)
+            written = content[stream.end() : max(end, stream.end())]
+            allowed -= len(written)
+            data = memoryview(_from_85(written))
         is_whole, unpacked = _unpack(data, allowed)
         allowed -= unpacked
         if not is_whole:

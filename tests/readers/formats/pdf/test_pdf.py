@@ -1,6 +1,7 @@
 """PDF: outline, layout, dates, and what cannot be read."""
 
 import base64
+import time
 import zlib
 
 import pytest
@@ -13,6 +14,7 @@ from foundry.config.file import ChunkingSection
 from foundry.documents import Document, RawDocument, Skipped
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.pdf.reader import read_pdf_date
+from foundry.readers.formats.pdf.streams import find_damaged_streams
 from foundry.readers.sandbox.processes import Sandbox
 from foundry.readers.sandbox.reading import read_apart
 
@@ -347,6 +349,13 @@ def test_bookmarks_that_lead_to_one_place_or_say_nothing_are_no_headings(sandbox
     reading = read_file(pdf(pages, outline=outline), sandbox).reading
     assert not reading.headings
     assert reading.title is None
+
+
+def test_unfinished_ascii_streams_take_bounded_time() -> None:
+    head = b"1 0 obj<</Filter[/ASCII85Decode/FlateDecode]>>stream\n"
+    started = time.process_time()
+    assert list(find_damaged_streams(b"%PDF-1.4\n" + head * 20_000 + b"~>"))
+    assert time.process_time() - started < 30
 
 
 @pytest.mark.parametrize("is_ascii", [False, True])
