@@ -216,16 +216,23 @@ def escaped_texts(source: str) -> list[str]:
 _TERMINAL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
+SOURCES = ("source", "input", "code", "text")
+"""Names of a cell's source in formats 4 and 3, 2, and 1 of notebooks."""
+
+
 def notebook_texts(source: str) -> Iterator[str]:
     """Yield the sources and printed outputs of a notebook's cells."""
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         notebook = json.loads(source)
         for sheet in notebook.get("worksheets") or [notebook]:
             for cell in sheet["cells"]:
-                yield "".join(cell.get("source", cell.get("input", "")))
+                yield "".join(next((cell[name] for name in SOURCES if name in cell), ""))
                 for output in cell.get("outputs", ()):
                     data = output.get("data", {})
-                    yield _TERMINAL.sub("", "\n".join(output.get("traceback", ())))
+                    trace = _TERMINAL.sub("", "\n".join(output.get("traceback", ())))
+                    yield trace
+                    if (value := output.get("evalue", "")) not in trace:
+                        yield value
                     said = output.get("text") or data.get("text/plain") or ()
                     yield _TERMINAL.sub("", "".join(said))
                     if not said:

@@ -8,7 +8,7 @@ from typing import Any
 from foundry.documents import Reading
 from foundry.documents.left_out import Omission
 from foundry.documents.reasons import Reason
-from foundry.readers.accounting.containers import notebook_texts
+from foundry.readers.accounting.containers import SOURCES, notebook_texts
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader, UnreadableError
 from foundry.readers.decoding import normalise, remove_terminal_codes
@@ -26,6 +26,8 @@ _OVERWRITTEN = re.compile(r"(?m)^[^\n]*\r(?!\n|$)")
 _PLACEHOLDER = re.compile(
     r"\s*<[\w.]+[^<>\n]*>\s*$|\s*[\w.]*(?:Figure|Chart|Plot|Map)\w*\(.*\)\s*$"
 )
+# Cells of Markdown in notebooks of Databricks, and IPython's.
+_MARKDOWN = re.compile(r"%md(?:-sandbox)?\b[ \t]*\n?|%%markdown\b[ \t]*\n?")
 _SVG_TEXT = re.compile(r"<(?:text|tspan|title)\b[^<>]*>([^<>]+)")
 _SHOWN = (
     *("text/markdown", "text/html", "text/latex", "application/json", "image/svg+xml"),
@@ -39,7 +41,7 @@ def read(text: str) -> Reading:
 
     Pictures get names with the number of their cell: `cell-3/output-1.png`, `cell-4/image.png`.
     Title and date come from Quarto's front matter. Raises UnreadableError for anything but a
-    notebook of format 3 or 4.
+    notebook.
     """
     try:
         notebook = json.loads(text)
@@ -50,7 +52,8 @@ def read(text: str) -> Reading:
         composer = Composer()
         stated: Mapping[str, Any] = {}
         for number, cell in enumerate((each for sheet in sheets for each in sheet["cells"]), 1):
-            source = normalise(_joined(cell.get("source", cell.get("input", "")))).strip("\n")
+            written = next((cell[name] for name in SOURCES if name in cell), "")
+            source = normalise(_joined(written)).strip("\n")
             length, values = (
                 front_matter.read_front_matter(source + "\n") if number == 1 else (0, None)
             )
@@ -77,7 +80,10 @@ def _add_cell(
         case "heading":
             composer.heading(int(cell.get("level", 1)), source)
         case "code":
-            if source.strip():
+            if magic := _MARKDOWN.match(source):
+                leave_out(Omission.MACRO, magic[0])
+                composer.include(markdown.read(source[magic.end() :]))
+            elif source.strip():
                 composer.code(source, language)
             for place, output in enumerate(cell.get("outputs", ()), 1):
                 _add_output(composer, output, f"cell-{number}/output-{place}")
@@ -92,9 +98,10 @@ def _add_cell(
 def _add_output(composer: Composer, output: Mapping[str, Any], name: str) -> None:
     kind = output.get("output_type")
     if kind in {"error", "pyerr"}:
-        trace = "\n".join(map(str, output.get("traceback", ())))
-        said = f"{output.get('ename', '')}: {output.get('evalue', '')}"
-        _add_shown(composer, "", trace if trace.strip() else said)
+        trace = remove_terminal_codes("\n".join(map(str, output.get("traceback", ()))))
+        value = str(output.get("evalue", ""))
+        said = "" if trace.strip() and value in trace else f"{output.get('ename', '')}: {value}"
+        _add_shown(composer, "", f"{trace}\n{said}")
         return
     if kind == "stream":
         _add_shown(composer, "", _joined(output.get("text", "")))
@@ -190,4 +197,4 @@ def _joined(written: str | Sequence[str]) -> str:
     return written if isinstance(written, str) else "".join(written)
 
 
-READER = Reader("notebook/7", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)
+READER = Reader("notebook/8", {".ipynb": "application/x-ipynb+json"}, read, texts=notebook_texts)

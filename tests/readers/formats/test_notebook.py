@@ -9,6 +9,8 @@ from foundry.documents import Document, RawDocument
 from foundry.documents.left_out import Omission
 from foundry.readers import read
 
+MAGICS = ("%md", "%md-sandbox", "%%markdown")
+
 
 def read_notebook(*cells: dict[str, Any], **more: Any) -> Document:
     content = json.dumps({"nbformat": 4, "metadata": {}, "cells": cells, **more}).encode()
@@ -119,6 +121,29 @@ def test_notebooks_of_format_3() -> None:
     document = read(RawDocument("s", "a.ipynb", "a.ipynb", content))
     assert isinstance(document, Document)
     assert document.reading.text == "## Old\n\n```\n1\n```\n\n```\n2\n```"
+
+
+def test_notebooks_of_format_1() -> None:
+    cells = [
+        {"cell_type": "text", "text": "Plums"},
+        {"cell_type": "code", "code": "print(7)", "prompt_number": 1},
+    ]
+    document = read_document(json.dumps({"nbformat": 1, "cells": cells}).encode(), "a.ipynb")
+    assert document.reading.text == "Plums\n\n```\nprint(7)\n```"
+
+
+def test_cells_of_markdown_in_code_are_markdown() -> None:
+    cells = [{"cell_type": "code", "source": f"{magic}\n# Plums\nripe"} for magic in MAGICS]
+    document = read_notebook(*cells)
+    assert [heading.text for heading in document.reading.headings] == ["Plums"] * len(MAGICS)
+    assert not document.reading.unaccounted
+
+
+def test_messages_of_errors_that_their_trace_lacks_are_read() -> None:
+    error = {"output_type": "error", "ename": "KeyError", "evalue": "no plum"}
+    assert outputs_of({**error, "traceback": ["\x1b[31mcell 1\x1b[0m"]}) == (
+        "```\ncell 1\nKeyError: no plum\n```"
+    )
 
 
 def test_titles_of_charts_are_read() -> None:
