@@ -191,6 +191,10 @@ def test_items_have_the_numbers_shown(written: str, expected: str) -> None:
 def test_named_footnotes_are_read() -> None:
     for macro in ("footnoteref:[dry,Dry ones.]", "footnote:dry[Dry ones.]", "footnote:[Dry ones.]"):
         assert text_of(f"Plums{macro}") == "Plums (Dry ones.)"
+    linked = "Plums footnote:[See https://e.org[the `plum` *site*], or image:a.png[].] ripen."
+    assert " ".join(text_of(linked).split()) == (
+        "Plums (See [the `plum` *site*](https://e.org), or .) ripen."
+    )
 
 
 @pytest.mark.parametrize(

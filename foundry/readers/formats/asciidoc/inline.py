@@ -31,7 +31,7 @@ _INLINE = re.compile(
     r"|<<(?P<place>[^<>,\n]{1,200}+)(?:,(?P<reference>[^<>]{1,300}))?>>"
     r"|\b(?:image|icon)::?(?P<picture>[^\s\[\]:]{1,300}+)"
     r"\[(?P<alt>(?:\"[^\"\n]{0,300}\"|[^\[\],\n]{0,300}+))[^\[\]\n]{0,300}+\]"
-    r"|footnote(?:ref:\[[\w-]{1,50},|:[\w-]{0,50}\[)(?P<note>[^\[\]\n]{0,2000}+)\]"
+    r"|footnote(?:ref:\[[\w-]{1,50},|:[\w-]{0,50}\[)(?P<note>(?:[^\[\]\n]|\[[^\[\]\n]{0,300}\]){0,2000}+)\]"
     r"|\bindexterm2:\[(?P<indexed>[^\[\]\n]{0,300}+)\]|\(\((?P<visible>[^()\n]{1,200}+)\)\)(?!\))"
     r"|(?P<hidden>\(\(\([^()\n]{1,300}+\)\)\)|\bindexterm:\[[^\[\]\n]{0,300}+\])"
     r"|\b(?:kbd|btn|pass|stem|latexmath|asciimath|menu):(?P<menu>[^\s\[\]]{0,100}+)"
@@ -168,7 +168,7 @@ def _unwrap(pictures: str, sections: Mapping[str, str], match: re.Match[str]) ->
         if not note:
             # The first reference to a note has its text.
             return ""
-        return f" ({note})"
+        return f" ({_INLINE.sub(partial(_unwrap, pictures, sections), note)})"
     if match["keys"] is not None:
         menu, keys = match["menu"], match["keys"]
         return f"{menu} > {keys}" if menu and keys else menu or keys

@@ -500,4 +500,4 @@ def read(text: str) -> Reading:
     )
 
 
-READER = Reader("asciidoc/10", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
+READER = Reader("asciidoc/11", dict.fromkeys((".adoc", ".asciidoc", ".asc"), "text/asciidoc"), read)
