@@ -161,7 +161,7 @@ def test_what_was_written_is_opened(tmp_path: Path) -> None:
         Transformer.open(tmp_path).embed(["pumps seal", "##s"], "query"), expected
     )
     layout.description.write_text(json.dumps({**asdict(shape), "format": 3}), encoding="utf-8")
-    with pytest.raises(IndexUnusableError, match="transformer format 3, this server"):
+    with pytest.raises(IndexUnusableError, match="transformer format 3, but this server"):
         Transformer.open(tmp_path)
 
 
