@@ -106,6 +106,16 @@ def test_org_admonitions_and_pictures() -> None:
     assert document.reading.text == "> **Warning**\n>\n> Hot ![](a.png).\n>\n> - b\n\n![](./c.jpg)"
 
 
+def test_exported_html_is_read() -> None:
+    source = "#+begin_export html\n<p>Ripe <b>plums</b></p>\n#+end_export\n"
+    assert read_text(source).reading.text == "Ripe **plums**"
+
+
+def test_rows_for_the_layout_of_columns_are_left_out() -> None:
+    source = "| <10> | <l> |\n| Fruit | Kg |\n|---+---|\n| / | <> |\n| Plum | 1 |\n| | |\n"
+    assert read_text(source).reading.text == "| Fruit | Kg |\n| --- | --- |\n| Plum | 1 |"
+
+
 def test_included_files_are_linked() -> None:
     document = read_text('#+INCLUDE: "plums_a.org" :lines "5-10"\n')
     assert document.reading.text == "[plums_a.org](plums_a.org)"

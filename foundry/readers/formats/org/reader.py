@@ -12,6 +12,7 @@ from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.contract import Reader
 from foundry.readers.dates import normalise_date
+from foundry.readers.formats import html
 from foundry.readers.formats.markdown.names import ADMONITIONS
 from foundry.readers.formats.markdown.reader import strip_markup
 from foundry.readers.formats.org.inline import write_inline
@@ -37,6 +38,9 @@ _ITEM = re.compile(r"([ \t]*)(?:[-+]|(?<=[ \t])\*|(\d{1,4})[.)])[ \t]+(.*)$")
 _COUNT = re.compile(r"\[@(\d{1,4})\][ \t]*")
 _TERM = re.compile(r"(.{1,300}?)[ \t]+::(?:[ \t]+|$)")
 _NOTE = re.compile(r"\[fn:([\w-]{1,50})\][ \t]*")
+_WIDTH = re.compile(r"(?:<[lcr]?\d*>)?")
+_TAG = re.compile(r"<[^<>]*+>")
+_GROUPS = frozenset(("", "<", ">", "<>"))
 _LOGGED = frozenset(("PROPERTIES", "LOGBOOK"))
 _CODE = frozenset(("src", "example", "verbatim"))
 _LEFT_OUT = {"comment": Omission.COMMENT, "export": Omission.SCRIPT}
@@ -174,6 +178,11 @@ class _Writer:
             self._end_later(ending)
             return
         content = self._until(ending)
+        if name == "export" and options.strip().lower() == "html":
+            markup = "\n".join(content)
+            leave_out(Omission.ATTRIBUTE, " ".join([options, *_TAG.findall(markup)]))
+            self.composer.text(html.read_part(markup) or "")
+            return
         if name in _LEFT_OUT:
             leave_out(_LEFT_OUT[name], "\n".join([options, *content]))
             return
@@ -216,8 +225,12 @@ class _Writer:
         while self._next < len(self._lines) and _TABLE.match(self._lines[self._next]):
             line = self._lines[self._next].strip()
             self._next += 1
-            if not _RULE.match(line):
-                cells = line.removeprefix("|").removesuffix("|").split("|")
+            if _RULE.match(line):
+                continue
+            cells = line.removeprefix("|").removesuffix("|").split("|")
+            if _is_layout([cell.strip() for cell in cells]):
+                leave_out(Omission.ATTRIBUTE, line)
+            else:
                 rows.append([self._inline(cell.strip()) for cell in cells])
         self.composer.table(rows)
 
@@ -238,6 +251,11 @@ class _Writer:
             self._held.append(line)
 
 
+def _is_layout(cells: list[str]) -> bool:
+    """Return whether a row has the widths and alignments of columns, or groups of them."""
+    return all(map(_WIDTH.fullmatch, cells)) or (cells[0] == "/" and _GROUPS.issuperset(cells[1:]))
+
+
 _END = re.compile(r"[ \t]*:END:[ \t]*$", re.IGNORECASE)
 
 
@@ -253,4 +271,4 @@ def read(text: str) -> Reading:
     return replace(reading, tags=tuple(dict.fromkeys((*reading.tags, *writer.tags))))
 
 
-READER = Reader("org/4", {".org": "text/org"}, read)
+READER = Reader("org/5", {".org": "text/org"}, read)
