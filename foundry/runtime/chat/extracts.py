@@ -247,7 +247,8 @@ def extract(
     for passage, units, dated in read:
         picked = [one.unit for one in chosen if one.passage is passage]
         for quote in quote_units(units, picked, lambda text: coverage(terms_of(text))):
-            extracts.append((passage, quote if quote.label else replace(quote, label=dated)))
+            label = " > ".join(dict.fromkeys(filter(None, [dated, quote.label])))
+            extracts.append((passage, replace(quote, label=label)))
             dated = ""
     return extracts, max((one.share for one in chosen), default=0.0)
 
