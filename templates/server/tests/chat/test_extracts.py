@@ -537,6 +537,12 @@ def test_the_heading_with_a_version_is_shown_where_the_question_asks_when() -> N
     assert [*labels.values()] == ["2.1 (2024-05-01) > Removed", "Removed"]
 
 
+def test_the_time_that_something_takes_is_quoted() -> None:
+    passages = number_passages([hit("Valves are replaced within 5 days.")])
+    _, share = extract("How long do replaced valves take?", passages, INDEX)
+    assert share == 1
+
+
 def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:
     sources = events(FOLLOWED_UP)[0][1]
     joined = f"{ASKED[0].content} {FOLLOWED_UP[-1].content}"
