@@ -525,16 +525,22 @@ def test_the_heading_with_a_version_is_shown_where_the_question_asks_when() -> N
         id="c",
         title="News",
         text="Valves can be replaced.",
-        section=["News", "2.1 (2024-05-01)", "Features"],
+        section=["News", "2.1 (2024-05-01)", "Removed"],
         path="a.md",
         score=0.5,
     )
     labels = {
         question: quote.label
-        for question in ("When were replaced valves added?", "Are valves replaced?")
+        for question in ("When were replaced valves removed?", "Are valves replaced?")
         for _, quote in extract(question, number_passages([changes]), INDEX)[0]
     }
-    assert [*labels.values()] == ["2.1 (2024-05-01)", ""]
+    assert [*labels.values()] == ["2.1 (2024-05-01) > Removed", "Removed"]
+
+
+def test_the_time_that_something_takes_is_quoted() -> None:
+    passages = number_passages([hit("Valves are replaced within 5 days.")])
+    _, share = extract("How long do replaced valves take?", passages, INDEX)
+    assert share == 1
 
 
 def test_a_follow_up_is_searched_for_with_what_it_follows() -> None:

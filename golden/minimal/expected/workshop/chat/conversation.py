@@ -91,8 +91,9 @@ ENGLISH = LanguageWords(
         " his isn itself just know last let like list ll longer m make many mean means more much"
         " need next no one ones only other please previous question re really repeat rephrase s"
         " same say second see she short shorter show simple simpler simply spanish step steps"
-        " summarise summarize summary sure t table tell terms theirs those too translate"
-        " understand ve very versus vs want who whose without word words write yes yourself"
+        " summarise summarize summary sure t table take takes tell terms theirs those too"
+        " translate understand ve very versus vs want who whose without word words write"
+        " yes yourself"
     ),
     pronouns=re.compile(
         r"\b(?:it|its|they|them|theirs?|he|him|his|she|hers?|this|these|those|former|latter)\b"

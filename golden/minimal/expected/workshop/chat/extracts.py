@@ -70,6 +70,9 @@ _COMPARISON = re.compile(
     r"|\W*how\b.*\b(differ|differs|different)\b"
 )
 
+# An answer has a time or an amount instead of the adjective.
+_DEGREE = re.compile(r"\bhow (long|far|often|old|soon|big|large|fast|quickly)\b")
+
 _done = partial(Done, "extractive", truncated=False, usage=None)
 
 
@@ -196,6 +199,7 @@ def extract(
         without = without.difference(_THING.findall(lowered))
     if compared := _COMPARISON.match(lowered):
         without |= {*filter(None, compared.groups())}
+    without |= {*_DEGREE.findall(lowered)}
     asked = frozenset(_terms_asked(question, index)) or terms_of(question)
     weights = term_weights(index, asked - terms_of(" ".join(without)) or asked)
 
@@ -247,7 +251,8 @@ def extract(
     for passage, units, dated in read:
         picked = [one.unit for one in chosen if one.passage is passage]
         for quote in quote_units(units, picked, lambda text: coverage(terms_of(text))):
-            extracts.append((passage, quote if quote.label else replace(quote, label=dated)))
+            label = " > ".join(dict.fromkeys(filter(None, [dated, quote.label])))
+            extracts.append((passage, replace(quote, label=label)))
             dated = ""
     return extracts, max((one.share for one in chosen), default=0.0)
 

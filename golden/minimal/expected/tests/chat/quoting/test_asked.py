@@ -98,7 +98,8 @@ def test_headings_may_have_options_and_dates(
         (["Features", "2.1 (2024-05-01)", "Changelog"], "2.1 (2024-05-01)"),
         (["Pump v2 Release Notes"], "Pump v2 Release Notes"),
         (["News", "2024"], "2024"),
-        (["3.1 Installation", "Chapter 3"], ""),
+        (["1 May 2024", "Changelog"], "1 May 2024"),
+        (["3.1 Installation", "OAuth 2.0 setup", "Chapter 3"], ""),
     ],
 )
 def test_headings_with_a_date_or_a_version(headings: list[str], dated: str) -> None:

@@ -100,6 +100,13 @@ def test_what_is_said_only_with_the_sentence_before(text: str, said: str) -> Non
     assert quoted(text, "For example", "to close") == [said]
 
 
+def test_what_holds_otherwise_is_quoted_with_its_condition() -> None:
+    text = "We pay, if it is faulty. Otherwise you pay. It is sent. Otherwise it is lost."
+    both = "We pay, if it is faulty. Otherwise you pay. [1]"
+    assert quoted(text, "We pay") == quoted(text, "Otherwise you") == [both]
+    assert quoted(text, "It is sent", "Otherwise it") == ["It is sent. Otherwise it is lost. [1]"]
+
+
 def test_what_follows_two_colons_is_shown_or_marked_as_omitted() -> None:
     assert quoted("Run this:\n\n> If you use it:", "Run this") == [
         "Run this: [1]\n\nIf you use it:\n\n\u2026"
@@ -161,9 +168,20 @@ def test_a_heading_that_is_a_code_is_quoted_once_with_what_it_has() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heading", "label"), [("E28", "E28"), ("2.1", "2.1"), ("Chapter 3", ""), ("Step 2", "")]
+    ("heading", "label"),
+    [
+        ("E28", "E28"),
+        ("2.1", "2.1"),
+        ("Chapter 3", ""),
+        ("Step 2", ""),
+        ("Removed", "Removed"),
+        ("Deprecations and Removals", "Deprecations and Removals"),
+        ("Not supported", "Not supported"),
+        ("Removed pumps are sold", ""),
+        ("Added", ""),
+    ],
 )
-def test_numbers_of_chapters_are_no_codes(heading: str, label: str) -> None:
+def test_headings_that_a_quotation_needs(heading: str, label: str) -> None:
     units = read_units("The pump took too long to start.", heading)
     (quote,) = quote_units(units, units, lambda _: 1.0)
     assert quote.label == label

@@ -94,9 +94,11 @@ _TIME_PAST = re.compile(
     rf"|week|month|year|decade|century|centuries|era|reign|{_MONTH})s?\b",
     re.IGNORECASE,
 )
-# Not the number of a section: `3.1 Installation`
+# `2.1 (2024-05-01)` or `Pump v2 Release Notes`, but not `3.1 Installation`
 _DATED = re.compile(
-    rf"(?!\W*\d{{1,3}}(?:\.\d+)*\.?\s+[^\W\d]).*?(?:{_DATE})", re.IGNORECASE | re.DOTALL
+    r"\W*(?:[\w.,'-]+\s+){0,3}?(?:v?\d+(?:\.[\dx]+)+[\w.+-]*|v\d+|(?:1\d|20)\d\d[\d./-]*)"
+    rf"(?:\W|\d|\b(?:{_MONTH}|releases?|released|notes|changes|changelog|on)\b)*",
+    re.IGNORECASE,
 )
 _WHO = re.compile(r"^\W*(?:who|whose|by whom)\b", re.IGNORECASE)
 # A name inside a sentence, or a word for people.
@@ -179,7 +181,7 @@ def _requirements(question: str) -> Iterator[Requirement]:
 
 def find_dated(headings: Iterable[str]) -> str:
     """Return the first heading with a date or a version, such as `2.1 (2024-05-01)`; "" if none."""
-    return next(filter(_DATED.match, headings), "")
+    return next(filter(_DATED.fullmatch, headings), "")
 
 
 def asks_for_date(question: str) -> bool:

@@ -15,9 +15,10 @@ from ...index.records import GOES_ON, shorten
 from ..text import MIN_SENTENCE, keep_plain
 from .announcing import ends_with_colon
 from .lines import row_of
-from .units import IS_CODE, MAX_UNIT, Unit
+from .units import IS_NEEDED, MAX_UNIT, Unit
 
 _POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
+_OTHERWISE = re.compile(r"(?:otherwise|if not|else|sonst|andernfalls|ansonsten)\b", re.IGNORECASE)
 _NAME = re.compile(r"`[^`\s]{3,}`")
 # Limits for the text after a sentence
 MAX_CODE_LINES, MAX_MEMBERS, MAX_STEPS = 10, 5, 10
@@ -88,7 +89,7 @@ class _Quoting:
         while unit.stem:
             unit = unit.stem
         label = unit.tab
-        if not label and unit.above != self._labelled and IS_CODE.fullmatch(unit.above):
+        if not label and unit.above != self._labelled and IS_NEEDED.fullmatch(unit.above):
             label = self._labelled = unit.above
         if unit.kind == "row":
             rows = [one for one in self._units if one.block == unit.block and one.kind == "row"]
@@ -107,9 +108,14 @@ class _Quoting:
     def _up_to_block(self, unit: Unit, following: Sequence[Unit]) -> tuple[str, Unit]:
         """Return the text of a sentence, and the unit with which the text ends.
 
-        Up to two sentences of its paragraph are added if the last has code or a list below.
+        Up to two sentences of its paragraph are added if the last has code or a list below, and the
+        next one if it tells the other case: "Otherwise, ...".
         """
         said = unit.text
+        other = next(iter(following), None)
+        if other and other.before is unit and _OTHERWISE.match(other.text):
+            self.shown.update((unit, other))
+            return f"{said} {other.text}", other
         if not (unit.code or unit.members or unit.next):
             for place, other in enumerate(following[:2], start=1):
                 if other.kind != "sentence" or other.block != unit.block:

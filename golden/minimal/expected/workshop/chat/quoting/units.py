@@ -35,10 +35,14 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 _STOPPED = re.compile(r"[.!?:;,\u061f\u06d4\u0964\u3002\uff01\uff1a\uff1f][\s*_]*\Z")
-# A heading that its text does not repeat: `28` above "The operation timed out."
-IS_CODE = re.compile(
+# A heading without which the text below it says little, or the opposite: `28` above "The operation
+# timed out", `Removed` above "Support for Python 3.8"
+IS_NEEDED = re.compile(
     r"(?!(?:chapter|section|part|step|appendix|figure|table|page|kapitel|abschnitt|teil|schritt)\b)"
-    r"[^\W\d]*\W*\d[\d.x-]*",
+    r"[^\W\d]*\W*\d[\d.x-]*"
+    r"|(?:(?:and|or|bug|breaking|deprecations?|changes?) )*(?:removed|removals?|deleted|dropped"
+    r"|deprecated|deprecations?|unsupported|not \w+|fixed|(?:bug ?)?fixes|known \w+|limitations"
+    r"|don['\u2019]?ts?|incorrect|wrong|entfernt|veraltet|nicht \w+|behoben)(?: (?:and|or|&) \w+)*",
     re.IGNORECASE,
 )
 _CALLOUT_NAME = re.compile(r"[A-Za-z]+:")
@@ -49,7 +53,8 @@ _STEP = re.compile(r"(?:\w+ )?\d{1,2}[.:)]\s|[\u2460-\u2473]")
 _REFERS_BACK = re.compile(
     r"(?:this|that|these|those|doing so)\b|[^.,]{0,40}\babove\b"
     r"|the (?:previous|preceding) (?:code|command|example|line|query|statement|step)\b"
-    r"|(?:(?:for|por|par|zum) )?(?:example|instance|ejemplo|exemple|beispiel):",
+    r"|(?:(?:for|por|par|zum) )?(?:example|instance|ejemplo|exemple|beispiel):"
+    r"|(?:otherwise|if not|else|sonst|andernfalls|ansonsten|sinon|si no)\b",
     re.IGNORECASE,
 )
 
@@ -111,7 +116,7 @@ class Unit:
 def read_units(text: str, heading: str = "") -> list[Unit]:
     """Return the units of a passage, in order; `heading` is above the passage."""
     reader = _Reader(heading if _QUESTION.search(heading) else "")
-    reader.above = heading if IS_CODE.fullmatch(heading) else ""
+    reader.above = heading if IS_NEEDED.fullmatch(heading) else ""
     reader.read(read_blocks(text), None)
     return reader.units
 
