@@ -68,6 +68,12 @@ class Project:
         assert result.exit_code == 0, result.output
         return result
 
+    def build(self, *arguments: str) -> dict[str, Any]:
+        """Build; returns the output of --json."""
+        answer = json.loads(self.succeed("build", "--quiet", "--json", *arguments).stdout)
+        assert isinstance(answer, dict)
+        return answer
+
     def ask(self, query: str, *arguments: str) -> dict[str, Any]:
         """Ask a question; returns the response of POST /search."""
         answer = json.loads(self.succeed("query", query, "--json", *arguments).stdout)
@@ -84,6 +90,12 @@ class Project:
         copy = Project(shutil.copytree(self.root, root, symlinks=True))
         copy.sign_anew()
         return copy
+
+    def without_state(self, root: Path) -> "Project":
+        """Copy the project, as if it had never been built; `root` is replaced."""
+        shutil.rmtree(root, ignore_errors=True)
+        ignore = shutil.ignore_patterns(STATE)
+        return Project(shutil.copytree(self.root, root, symlinks=True, ignore=ignore))
 
     def sign_anew(self) -> None:
         """Sign the state and its index again with this installation's secret, even if invalid."""
@@ -129,6 +141,12 @@ def make_project(tmp_path: Path) -> MakeProject:
         return write_project(tmp_path / name, files, config)
 
     return make
+
+
+@pytest.fixture
+def stamps_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trust the stamps of new files immediately."""
+    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
 
 
 # The engines are imported when a test uses them: every process reads this file, and few need them.

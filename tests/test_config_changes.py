@@ -498,12 +498,11 @@ def test_the_next_build_sees_a_changed_key(key: str, make_built: MakeBuilt) -> N
     project = make_built(CHANGES[key][0])
     before = snapshot(project.index)
     apply(key, project)
-    answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
+    answer = project.build()
     assert answer["unchanged"] is False
     assert snapshot(project.index) != before
     if key in LAST_OF_TABLES.values():
-        shutil.copytree(project.root, project.root.with_name("fresh"), ignore=_state)
-        fresh = Project(project.root.with_name("fresh"))
+        fresh = project.without_state(project.root.with_name("fresh"))
         fresh.succeed("build", "--quiet")
         assert snapshot(project.index) == snapshot(fresh.index)
 
@@ -524,14 +523,12 @@ def test_changes_of_exempt_keys_need_no_build(config: str, make_built: MakeBuilt
         changed = [key for key in waiting if is_applied(key, project)]
         assert changed
         waiting = [key for key in waiting if key not in changed]
-        answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
+        answer = project.build()
         assert answer["unchanged"] is True, changed
         assert snapshot(project.index) == before, changed
-        target = project.root.with_name("fresh")
-        fresh = Project(shutil.copytree(project.root, target, ignore=_state))
+        fresh = project.without_state(project.root.with_name("fresh"))
         fresh.succeed("build", "--quiet")
         assert snapshot(fresh.index) == before, changed
-        shutil.rmtree(target)
 
 
 def is_applied(key: str, project: Project) -> bool:
@@ -545,10 +542,6 @@ def is_applied(key: str, project: Project) -> bool:
         file.write_text(kept, encoding="utf-8")
         return False
     return True
-
-
-def _state(folder: str, names: list[str]) -> set[str]:
-    return {".foundry"} & set(names)
 
 
 @pytest.fixture
@@ -651,4 +644,4 @@ def test_without_its_record_the_index_still_counts_as_outdated(
 def test_moving_a_project_changes_nothing(built: Project) -> None:
     moved = Project(built.root.rename(built.root.with_name("moved")))
     assert moved.succeed("query", "seal").stderr == ""
-    assert json.loads(moved.succeed("build", "--quiet", "--json").stdout)["unchanged"]
+    assert moved.build()["unchanged"]

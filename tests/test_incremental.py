@@ -33,7 +33,7 @@ from foundry.readers.sandbox import processes
 from foundry.readers.sandbox.processes import Limits
 from foundry.state.stamps import lasting_stamp
 
-pytestmark = pytest.mark.usefixtures("forked_readers")
+pytestmark = pytest.mark.usefixtures("forked_readers", "stamps_last")
 
 RECORDS = """
 [[sources]]
@@ -64,12 +64,6 @@ def write(project: Project, name: str, content: str | bytes) -> Path:
     return path
 
 
-@pytest.fixture(autouse=True)
-def stamps_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trust the stamps of new files immediately."""
-    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
-
-
 @pytest.fixture
 def project(make_project: MakeProject) -> Project:
     made = make_project({}, config=CONFIG + RECORDS)
@@ -78,23 +72,15 @@ def project(make_project: MakeProject) -> Project:
     return made
 
 
-def build(project: Project, *arguments: str) -> dict[str, Any]:
-    answer = json.loads(project.succeed("build", "--quiet", "--json", *arguments).stdout)
-    assert isinstance(answer, dict)
-    return answer
-
-
 def changes(project: Project, *arguments: str) -> tuple[int, int, int]:
     """Return how many documents a build read, reused and removed."""
-    found = build(project, *arguments)["changes"]
+    found = project.build(*arguments)["changes"]
     return found["read"], found["reused"], found["removed"]
 
 
 def fresh_index(project: Project) -> dict[str, str]:
     """Return a snapshot of the index that the project would build without any state."""
-    other = Project(project.root.with_name(FRESH))
-    shutil.rmtree(other.root, ignore_errors=True)
-    shutil.copytree(project.root, other.root, ignore=shutil.ignore_patterns(".foundry"))
+    other = project.without_state(project.root.with_name(FRESH))
     other.succeed("build", "--quiet")
     return snapshot(other.index)
 
@@ -103,7 +89,7 @@ def test_only_what_changed_is_read(project: Project) -> None:
     assert changes(project) == (7, 0, 0)
     assert changes(project) == (0, 7, 0)
     write(project, "b.txt", "Pumps are tested on Tuesdays.")
-    result = build(project)
+    result = project.build()
     assert result["changes"]["read"] == 1
     assert result["changes"]["reused"] == 6
     assert result["changes"]["embedded"] == 1
@@ -117,15 +103,15 @@ def test_only_what_changed_is_read(project: Project) -> None:
 
 
 def test_every_kind_of_edit_is_noticed(project: Project) -> None:
-    build(project)
+    project.build()
     for name, content in {
         "zz.txt": "More words.",
         "zz.png": b"\x89PNG\r\n\x1a\n",
         "rows.csv": "id,title,text\n1,One,First row\n2,Two,Second line\n",
     }.items():
         write(project, name, content)
-        assert not build(project)["unchanged"], name
-        assert build(project)["unchanged"]
+        assert not project.build()["unchanged"], name
+        assert project.build()["unchanged"]
     assert snapshot(project.index) == fresh_index(project)
 
 
@@ -133,14 +119,14 @@ def test_files_with_equal_displayed_names_are_separate_documents(project: Projec
     for end in (b"\xe8", b"\xe9"):
         path = os.fsencode(project.root / "sources") + b"/caf" + end + b".md"
         Path(os.fsdecode(path)).write_bytes(b"# Coffee\n\nOf kind " + end.hex().encode())
-    found = build(project)
+    found = project.build()
     assert found["changes"]["read"] == 9
     told = project.succeed("inspect", "--json", "--path", "caf*").stdout
     assert len(json.loads(told)) == 2
 
 
 def test_changed_options_invalidate_what_depends_on_them(project: Project) -> None:
-    build(project)
+    project.build()
     file = project.root / "foundry.toml"
     written = file.read_text()
     file.write_text(written + "[chunking]\nmax_chars = 100\n")
@@ -150,7 +136,7 @@ def test_changed_options_invalidate_what_depends_on_them(project: Project) -> No
     assert snapshot(project.index) == fresh_index(project)
     file.write_text(written.replace('name = "notes"', 'name = "other"'))
     assert snapshot(project.index) != {}
-    build(project)
+    project.build()
     assert snapshot(project.index) == fresh_index(project)
 
 
@@ -171,7 +157,7 @@ def test_words_and_headings_are_copied_from_the_previous_index(
     project = make_project({}, config=config)
     for name, content in HEADED.items():
         write(project, name, content)
-    build(project)
+    project.build()
     edits = [
         {"b.md": "# Valves\n\nThey are closed slowly.\n"},
         {
@@ -183,19 +169,19 @@ def test_words_and_headings_are_copied_from_the_previous_index(
     for files in edits:
         for name, content in files.items():
             write(project, name, content)
-        build(project)
+        project.build()
         assert snapshot(project.index) == fresh_index(project), files
     handover = project.root / ".foundry" / "handover"
     assert (handover / "words.counts.npy").exists() is (most_counted > 8)
 
 
 def test_only_fresh_builds_read_touched_files_again(project: Project) -> None:
-    first = build(project)
+    first = project.build()
     for path in (project.root / "sources").rglob("*"):
         os.utime(path, (1e9, 1e9))
-    touched = build(project)
+    touched = project.build()
     assert (touched["unchanged"], touched["changes"]["read"]) == (True, 0)
-    again = build(project, "--fresh")
+    again = project.build("--fresh")
     assert (again["unchanged"], again["changes"]["read"]) == (True, 7)
     assert again["version"] == first["version"]
 
@@ -235,7 +221,7 @@ def test_unchanged_files_are_not_opened(project: Project) -> None:
         )
         return done.stdout.splitlines()[-1]
 
-    build(project)
+    project.build()
     assert run() == "exit 0 opened [] False"
     write(project, "b.txt", "Changed.")
     assert run().startswith("exit 0 opened ['b.txt', 'rows.csv']")
@@ -259,7 +245,7 @@ def test_stamps_are_trusted_if_older_than_the_clock_tick(
 def test_a_change_with_equal_size_and_times_is_found(project: Project) -> None:
     path = write(project, "b.txt", "Pumps, one")
     status = path.stat()
-    build(project)
+    project.build()
     path.write_text("Pumps, two")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
     assert path.stat().st_size == status.st_size
@@ -315,12 +301,12 @@ def damage_kind(path: Path) -> None:
 def test_a_damaged_cache_is_discarded(
     damage: Callable[[Path], None], project: Project, caplog: pytest.LogCaptureFixture
 ) -> None:
-    build(project)
+    project.build()
     damage(project.root / ".foundry" / CACHE_NAME)
     # Documents copied from the index are not read from the cache.
     shutil.rmtree(project.root / ".foundry" / "handover")
     write(project, "b.txt", "Changed.")
-    result = build(project)
+    result = project.build()
     if damage is not damage_nothing:
         assert "damaged" in caplog.text
         assert "documents are prepared again" in caplog.text
@@ -329,15 +315,15 @@ def test_a_damaged_cache_is_discarded(
 
 
 def test_only_damaged_entries_are_prepared_again(project: Project) -> None:
-    build(project)
+    project.build()
     with closing(sqlite3.connect(project.root / ".foundry" / CACHE_NAME)) as cache, cache:
         cache.execute(
             "UPDATE entries SET value = substr(value, 2) WHERE CAST(key AS TEXT) LIKE 'entry%'"
         )
     write(project, "b.txt", "Changed.")
-    assert build(project)["changes"]["read"] == 7
+    assert project.build()["changes"]["read"] == 7
     write(project, "b.txt", "Changed again.")
-    assert build(project)["changes"]["read"] == 1
+    assert project.build()["changes"]["read"] == 1
     assert snapshot(project.index) == fresh_index(project)
 
 
@@ -351,10 +337,10 @@ def test_a_dead_worker_loses_one_document_until_the_next_build(
         waiting = [sys.executable, "-c", "import time; time.sleep(3600)"]
         patch.setattr(processes, "_command", lambda _: waiting)
         patch.setattr(pool, "LIMITS", Limits(wall=0.001))
-        first = build(project)
+        first = project.build()
     assert first["skipped"]["over a limit of its reader"] == 4
     assert first["documents"] == 6
-    second = build(project)
+    second = project.build()
     assert second["changes"]["read"] == 4
     assert second["documents"] == 10
     assert not second["unchanged"]
@@ -408,7 +394,7 @@ def test_workers_and_this_process_give_the_same_results(
     expected = fresh_index(project)
     monkeypatch.setattr(pool, "FEW_DOCUMENTS", 0)
     monkeypatch.setattr(pool, "LITTLE_WORK", (0, 0))
-    build(project, "--jobs", jobs)
+    project.build("--jobs", jobs)
     assert snapshot(project.index) == expected
 
 
@@ -490,15 +476,11 @@ def check_edits(edits: list[list[tuple[str, str, Any]]]) -> None:
         (project.root / "sources").mkdir(parents=True)
         (project.root / "foundry.toml").write_text(CONFIG + RECORDS + TABLES)
         write(project, "rows.csv", "id,title,text\n1,One,First\n")
-        other = Project(project.root.with_name(FRESH))
         for number, round_of_edits in enumerate([[], *edits]):
             for edit in round_of_edits:
                 apply(project, edit)
             result = project.run("build", "--quiet", "--jobs", "1")
-            shutil.rmtree(other.root, ignore_errors=True)
-            shutil.copytree(
-                project.root, other.root, ignore=shutil.ignore_patterns(".foundry"), symlinks=True
-            )
+            other = project.without_state(project.root.with_name(FRESH))
             wanted = other.run("build", "--quiet", "--jobs", "1")
             assert (result.exit_code, number) == (wanted.exit_code, number), result.output
             assert not isinstance(result.exception, Exception), result.exception
@@ -531,5 +513,5 @@ def test_few_documents_are_read_by_one_worker(
         write(project, f"m{number}.py", f"def function{number}():\n    return {number}\n")
     monkeypatch.setattr(pool, "ThreadPoolExecutor", Counted)
     monkeypatch.setattr(pool, "LITTLE_WORK", little)
-    assert build(project, "--jobs", "2")["documents"] == 14
+    assert project.build("--jobs", "2")["documents"] == 14
     assert started == [workers]

@@ -44,13 +44,6 @@ def config_of(site: Site, *lines: str, kind: str = "site", url: str = "/") -> st
     )
 
 
-def build(project: Project, site: Site) -> dict[str, object]:
-    result = project.succeed("build", "--json", "--quiet", *site.allowing)
-    answer = json.loads(result.stdout)
-    assert isinstance(answer, dict)
-    return answer
-
-
 def test_a_website_is_built_queried_and_rebuilt(site: Site, make_project: MakeProject) -> None:
     site.routes |= {
         "/": page("Home", "/pumps", "/gone", "/old"),
@@ -58,7 +51,7 @@ def test_a_website_is_built_queried_and_rebuilt(site: Site, make_project: MakePr
         "/old": redirect("/pumps"),
     }
     project = make_project({}, config=config_of(site, "min_coverage = 0.6"))
-    first = build(project, site)
+    first = project.build(*site.allowing)
     assert first["documents"] == 2
     report = json.loads((project.index / "report.json").read_bytes())
     assert report["coverage"] == {
@@ -73,27 +66,25 @@ def test_a_website_is_built_queried_and_rebuilt(site: Site, make_project: MakePr
     }
     hit = project.ask("oil for the centrifugal pump")["results"][0]
     assert (hit["title"], hit["url"]) == ("Pumps", f"{site.url}/pumps")
-    second = build(project, site)
+    second = project.build(*site.allowing)
     assert second["unchanged"]
-    changes = second["changes"]
-    assert isinstance(changes, dict)
-    assert changes["web"] == {"web": {"fetched": 0, "unchanged": 2}}
+    assert second["changes"]["web"] == {"web": {"fetched": 0, "unchanged": 2}}
     assert "fetched" in project.succeed("build", "--quiet", *site.allowing).stdout
 
 
 def test_the_index_does_not_depend_on_cached_pages(site: Site, make_project: MakeProject) -> None:
     site.routes |= {"/": page("Home", "/a", "/b"), "/a": page("A"), "/b": page("B")}
     once = make_project({}, config=config_of(site))
-    build(once, site)
+    once.build(*site.allowing)
     twice = make_project({}, config=config_of(site), name="other")
-    build(twice, site)
+    twice.build(*site.allowing)
     site.routes["/b"] = page("New B")
-    build(twice, site)
-    build(once, site)
+    twice.build(*site.allowing)
+    once.build(*site.allowing)
     site.routes["/b"] = page("B")
-    build(twice, site)
+    twice.build(*site.allowing)
     fresh = make_project({}, config=config_of(site), name="fresh")
-    build(fresh, site)
+    fresh.build(*site.allowing)
     assert {path.name: path.read_bytes() for path in fresh.index.iterdir() if path.is_file()} == {
         path.name: path.read_bytes() for path in twice.index.iterdir() if path.is_file()
     }
@@ -121,7 +112,7 @@ def test_a_language_that_is_not_the_assumed_one_is_named(
 def test_a_failing_site_leaves_the_index(site: Site, make_project: MakeProject) -> None:
     site.routes |= {"/": page("Home", "/a", "/b"), "/a": page("A"), "/b": page("B")}
     project = make_project({}, config=config_of(site))
-    build(project, site)
+    project.build(*site.allowing)
     before = project.index
     site.routes["/b"] = Reply(b"", 501)
     result = project.run("build", "--quiet", *site.allowing)
@@ -165,11 +156,9 @@ def test_an_interrupted_build_is_continued(site: Site, make_project: MakeProject
     assert "Traceback" not in said
     interrupted.set()
     site.requests.clear()
-    answer = build(project, site)
+    answer = project.build(*site.allowing)
     assert answer["documents"] == count + 1
-    changes = answer["changes"]
-    assert isinstance(changes, dict)
-    assert changes["web"] == {"web": {"fetched": 6, "unchanged": 7}}
+    assert answer["changes"]["web"] == {"web": {"fetched": 6, "unchanged": 7}}
     assert all("if-none-match" in site.asked(f"/{n:02}")[0].headers for n in range(6))
 
 
@@ -225,7 +214,7 @@ def test_init_for_a_website(site: Site, tmp_path: Path) -> None:
     file.write_text(
         file.read_text().replace("# requests_per_second = 5.0", "requests_per_second = 1000")
     )
-    assert build(Project(root), site)["documents"] == 2
+    assert Project(root).build(*site.allowing)["documents"] == 2
     assert "/blog" not in site.paths()
 
 
@@ -298,7 +287,7 @@ def test_pages_with_every_failure_are_counted(
     site.routes["/robots.txt"] = text("User-agent: *\nDisallow: /secret\n")
     lines = ("min_coverage = 0.7", "max_bytes = 200000", "timeout_seconds = 600.0")
     project = make_project({}, config=config_of(site, *lines, kind="sitemap", url="/map.xml"))
-    first = build(project, site)
+    first = project.build(*site.allowing)
     assert first["documents"] == 101
     report = json.loads((project.index / "report.json").read_bytes())
     assert report["coverage"]["web"] == {
@@ -322,8 +311,6 @@ def test_pages_with_every_failure_are_counted(
         },
         "coverage": round(101 / 129, 4),
     }
-    second = build(project, site)
-    changes = second["changes"]
-    assert isinstance(changes, dict)
-    assert changes["web"] == {"web": {"fetched": 0, "unchanged": 101}}
+    second = project.build(*site.allowing)
+    assert second["changes"]["web"] == {"web": {"fetched": 0, "unchanged": 101}}
     assert second["unchanged"]

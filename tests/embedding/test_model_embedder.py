@@ -227,7 +227,7 @@ def test_only_a_changed_document_is_requested(
     service.reset_counters()
     note = project.root / "sources" / "valve.md"
     note.write_text("# The valve\n\nIt is blue now.\n", encoding="utf-8")
-    result = json.loads(project.succeed("build", "--quiet", "--json").stdout)
+    result = project.build()
     assert result["changes"]["embedded"] == 1
     asked = [text for text in service.answered if "blue" not in text]
     assert any("blue" in text for text in service.answered)

@@ -329,7 +329,7 @@ def test_prepared_documents_without_our_signature_are_ignored(
             )
         cache.commit()
     shutil.rmtree(state_of(copy) / "index")
-    changes = json.loads(copy.succeed("build", "--quiet", "--json").stdout)["changes"]
+    changes = copy.build()["changes"]
     assert changes["read"] == 1
     assert "yearly" in copy.ask("seal")["results"][0]["text"]
 
@@ -342,7 +342,7 @@ def test_a_cache_file_with_a_view_is_not_used(built: Project, tmp_path: Path) ->
             "CREATE VIEW entries AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n)"
             " SELECT x'' AS key, x'' AS checksum, x'' AS value FROM n;"
         )
-    changes = json.loads(copy.succeed("build", "--quiet", "--json").stdout)["changes"]
+    changes = copy.build()["changes"]
     assert changes["read"] == 1
 
 

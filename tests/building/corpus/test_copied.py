@@ -1,7 +1,6 @@
 """A build reuses unchanged parts of the previous index, and produces the same bytes."""
 
 import random
-import shutil
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -17,15 +16,16 @@ from foundry.building.documents.cache import DocumentCache
 from foundry.building.documents.encoding import StoredDocument
 from foundry.documents import Skipped
 
+pytestmark = pytest.mark.usefixtures("stamps_last")
+
 ROWS = '[[sources]]\ntype = "records"\nname = "rows"\npath = "rows.csv"\n'
 COUNT = 9
 NOTICE = "All of these pages are the property of the pump company, which keeps its rights to them."
 
 
 @pytest.fixture(autouse=True)
-def changes_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    """File stamps are trusted at once, and a few documents suffice to detect boilerplate."""
-    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
+def few_suffice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A few documents suffice to detect boilerplate."""
     monkeypatch.setattr(boilerplate, "MIN_DOCUMENTS", 3)
 
 
@@ -74,13 +74,11 @@ def check(project: Project, rounds: list[list[tuple[str, int, int]]]) -> None:
     for number in range(COUNT):
         apply(project, ("write", number, number % 4))
     apply(project, ("rows", 4, 0))
-    fresh = Project(project.root.with_name(f"{project.root.name}-fresh"))
     for edits in [[], *rounds]:
         for edit in edits:
             apply(project, edit)
         project.succeed("build", "--quiet", "--jobs", "1")
-        shutil.rmtree(fresh.root, ignore_errors=True)
-        shutil.copytree(project.root, fresh.root, ignore=shutil.ignore_patterns(".foundry"))
+        fresh = project.without_state(project.root.with_name(f"{project.root.name}-fresh"))
         fresh.succeed("build", "--quiet", "--jobs", "1")
         assert snapshot(project.index) == snapshot(fresh.index)
 

@@ -2,7 +2,6 @@
 
 import json
 import random
-import shutil
 import string
 from collections.abc import Mapping
 from typing import Any
@@ -17,16 +16,13 @@ from foundry.building.documents.encoding import StoredDocument
 from foundry.indexing.carried.numbers import PreviousDocument, Span
 from foundry.indexing.writer import IndexWriter
 
+pytestmark = pytest.mark.usefixtures("stamps_last")
+
 SEALS = "# Seals\n\nReplace the D40 seal yearly.\n"
 PUMPS = "# Pumps\n\nTest the pumps each week.\n"
 KEY = "AKIA" + "".join(random.Random(1).choices(string.ascii_uppercase + "234567", k=16))
 PICTURE = "\0\1\2"
 NOTICE = "All of these pages are the property of the pump company, which keeps its rights to them."
-
-
-@pytest.fixture(autouse=True)
-def stamps_tell(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
 
 
 class Corpus:
@@ -49,9 +45,7 @@ class Corpus:
         """Edit and build; returns the report, which is part of an index."""
         self.write(files)
         self.project.succeed("build", "--quiet", "--jobs", "1", *options)
-        fresh = Project(self.project.root.with_name("fresh"))
-        shutil.rmtree(fresh.root, ignore_errors=True)
-        shutil.copytree(self.project.root, fresh.root, ignore=shutil.ignore_patterns(".foundry"))
+        fresh = self.project.without_state(self.project.root.with_name("fresh"))
         fresh.succeed("build", "--quiet", "--jobs", "1")
         assert snapshot(self.project.index) == snapshot(fresh.index)
         report = json.loads((self.project.index / "report.json").read_bytes())

@@ -27,13 +27,7 @@ path = "rows.jsonl"
 """
 AUTHORS = 'metadata = ["author"]\n'
 ROWS = [{"id": f"r{number}", "text": f"Seal {number} is blue."} for number in range(6)]
-FRESH = "fresh"
-
-
-@pytest.fixture(autouse=True)
-def stamps_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let tests trust the stamps of new files without waiting."""
-    monkeypatch.setattr("foundry.state.stamps.TICK_NS", -1)
+pytestmark = pytest.mark.usefixtures("stamps_last")
 
 
 @pytest.fixture
@@ -61,17 +55,9 @@ def write(project: Project, rows: Iterable[Mapping[str, object] | str], start: s
     path.write_text(start + "".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def build(project: Project) -> dict[str, Any]:
-    answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
-    assert isinstance(answer, dict)
-    return answer
-
-
 def check_equal_to_fresh(project: Project) -> None:
     """Compare with the index and the output of a build without any state."""
-    other = Project(project.root.with_name(FRESH))
-    shutil.rmtree(other.root, ignore_errors=True)
-    shutil.copytree(project.root, other.root, ignore=shutil.ignore_patterns(".foundry"))
+    other = project.without_state(project.root.with_name("fresh"))
     found, fresh = (each.run("build", "--quiet") for each in (project, other))
     assert found.exit_code == fresh.exit_code
     if fresh.exit_code:
@@ -99,10 +85,10 @@ def test_an_edited_table_is_built_like_a_fresh_one(
     name: str, project: Project, parsed: list[str]
 ) -> None:
     write(project, ROWS)
-    build(project)
+    project.build()
     parsed.clear()
     write(project, EDITS[name])
-    build(project)
+    project.build()
     known = [json.dumps(row) for row in ROWS]
     assert not {text.rstrip("\n") for text in parsed} & {*known} - {known[1], known[2], known[4]}
     check_equal_to_fresh(project)
@@ -110,21 +96,21 @@ def test_an_edited_table_is_built_like_a_fresh_one(
 
 def test_only_changed_lines_are_parsed(project: Project, parsed: list[str]) -> None:
     write(project, ROWS)
-    build(project)
+    project.build()
     for row in (CHANGED, ROWS[2]):
         parsed.clear()
         write(project, [*ROWS[:2], row, *ROWS[3:]])
-        found = build(project)
+        found = project.build()
         assert parsed == [json.dumps(row) + "\n"]
         assert (found["changes"]["read"], found["changes"]["reused"]) == (1, 5)
 
 
 def test_other_options_parse_every_line(project: Project, parsed: list[str]) -> None:
     write(project, ROWS)
-    build(project)
+    project.build()
     parsed.clear()
     (project.root / "foundry.toml").write_text(f'{CONFIG}base_url = "https://x.org"\n')
-    build(project)
+    project.build()
     assert len(parsed) == len(ROWS)
     check_equal_to_fresh(project)
 
@@ -132,7 +118,7 @@ def test_other_options_parse_every_line(project: Project, parsed: list[str]) -> 
 def test_a_removed_column_is_an_error(project: Project) -> None:
     (project.root / "foundry.toml").write_text(CONFIG + AUTHORS)
     write(project, [*ROWS, {"id": "n", "text": "Oil.", "author": "Ann"}])
-    build(project)
+    project.build()
     write(project, ROWS)
     assert "no such column: metadata 'author'" in project.run("build").output
     check_equal_to_fresh(project)
@@ -140,9 +126,9 @@ def test_a_removed_column_is_an_error(project: Project) -> None:
 
 def test_a_byte_order_mark_is_not_part_of_a_line(project: Project) -> None:
     write(project, ROWS, start="\ufeff")
-    build(project)
+    project.build()
     write(project, [{"id": "new", "text": "Grease."}, "\ufeff" + json.dumps(ROWS[0]), *ROWS[1:]])
-    build(project)
+    project.build()
     check_equal_to_fresh(project)
 
 
@@ -150,7 +136,7 @@ def test_entries_that_an_interrupted_build_replaced_are_not_read(
     project: Project, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     write(project, ROWS)
-    build(project)
+    project.build()
     with monkeypatch.context() as patch:
         patch.setattr(_Collector, "finish", _stop)
         write(project, [*ROWS[:5], {"id": "r5", "text": "Seal 5 is red."}])
@@ -158,7 +144,7 @@ def test_entries_that_an_interrupted_build_replaced_are_not_read(
     # Documents copied from the index are not read from the cache.
     shutil.rmtree(project.root / ".foundry" / "handover")
     write(project, [*ROWS[:2], CHANGED, *ROWS[3:]])
-    build(project)
+    project.build()
     assert "damaged" not in caplog.text
     check_equal_to_fresh(project)
 
@@ -170,11 +156,11 @@ def _stop(*_: object) -> None:
 
 def test_known_lines_of_a_removed_source_are_dropped(project: Project) -> None:
     write(project, ROWS)
-    build(project)
+    project.build()
     (project.root / "other.jsonl").write_text('{"id": "o", "text": "Other."}\n')
     config = project.root / "foundry.toml"
     config.write_text(CONFIG.replace('"rows.jsonl"', '"other.jsonl"\nname = "other"'))
-    build(project)
+    project.build()
     cache = DocumentCache(project.root / ".foundry" / CACHE_NAME)
     assert [*cache.take_lines()] == ["other"]
     cache.close()

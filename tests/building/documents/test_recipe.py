@@ -1,7 +1,6 @@
 """Cached documents become invalid when code changes that their content may depend on."""
 
 import ast
-import json
 import shutil
 from pathlib import Path
 
@@ -50,8 +49,7 @@ def built(installed: Path, make_project: MakeProject) -> Project:
 def read_by_build(project: Project) -> int:
     """Return the number of documents that a build prepares with the current code and libraries."""
     forget()
-    answer = json.loads(project.succeed("build", "--quiet", "--json").stdout)
-    return int(answer["changes"]["read"])
+    return int(project.build()["changes"]["read"])
 
 
 def change(module: Path) -> None:
