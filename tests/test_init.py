@@ -205,6 +205,13 @@ def test_base_url_must_be_a_url_and_is_only_for_folders(
     assert not project.exists()
 
 
+def test_a_file_url_is_refused_with_its_remedy(tmp_path: Path) -> None:
+    arguments = ["init", str(tmp_path / "p"), "--source", f"file://{tmp_path}"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == 1
+    assert "hint: write it as a path, without file://" in result.stderr
+
+
 def test_a_table_is_configured_by_its_columns(tmp_path: Path) -> None:
     table = tmp_path / "t.csv"
     table.write_text(f'key,name,body,team\n1,A,"{TEXTS["french"]}",us\n', encoding="utf-8")

@@ -16,7 +16,7 @@ from foundry.terminal import printable
 @click.option(
     "--source",
     help="What to index: a folder, a .csv or .jsonl table, or the url of a website, a sitemap or a"
-    " git repository (ending in .git).",
+    " git repository (ending in .git, or its page on GitHub, GitLab, Bitbucket or Codeberg).",
 )
 @click.option("--title", help="The title of the search page.  [default: the folder's name]")
 @click.option("--description", help="One sentence on what the documents are about.")

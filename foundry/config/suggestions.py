@@ -24,6 +24,10 @@ def suggest(written: str, project: Path) -> dict[str, object]:
     """
     if names_repository(written):
         return {"type": "git", "repository": written.rstrip("/")}
+    if written.startswith("file://"):
+        raise FoundryError(
+            f"{written}: is no web address", hint="write it as a path, without file://"
+        )
     if "://" in written:
         return suggest_site(written)
     source = Path(written)
