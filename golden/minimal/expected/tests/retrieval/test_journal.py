@@ -51,8 +51,8 @@ def test_budget_grows_with_the_index_and_half_is_kept_for_terms(chunks: int) -> 
 
 
 def test_time_is_limited_only_by_max_seconds() -> None:
-    assert Journal(begun=time.thread_time()).spend("anchors", 1)
-    assert not Journal(begun=time.thread_time() - MAX_SECONDS).spend("anchors", 1)
+    assert Journal(processor_started=time.thread_time()).spend("anchors", 1)
+    assert not Journal(processor_started=time.thread_time() - MAX_SECONDS).spend("anchors", 1)
 
 
 def test_each_stopped_stage_is_named_once() -> None:

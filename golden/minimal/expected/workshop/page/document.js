@@ -284,8 +284,7 @@ byId("save").addEventListener("click", async () => {
   }
 });
 document.addEventListener("keydown", (event) => {
-  if (isTyping(event)) return;
-  const key = keyOf(event);
+  const key = isTyping(event) ? "" : keyOf(event);
   if (key === "j" && !byId("next").disabled) step(1);
   else if (key === "k" && !byId("previous").disabled) step(-1);
   else if (key === "n") stepMark(1);

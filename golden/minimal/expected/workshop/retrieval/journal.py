@@ -43,7 +43,7 @@ class Journal:
     told: dict[str, tuple[str, ...]] = field(default_factory=dict)  # Sentences, by stage
     apart: dict[str, Token | None] = field(default_factory=dict)  # Words split by `respell`.
     units: int = MIN_UNITS  # Units that are left.
-    begun: float = field(default_factory=time.thread_time)
+    processor_started: float = field(default_factory=time.thread_time)
     offset: int = 0  # First hit to return
 
     @classmethod
@@ -112,7 +112,7 @@ class Journal:
         If too few are left, or the query has run too long, note that the stage stopped, and return
         False.
         """
-        if units <= self.units and time.thread_time() - self.begun < MAX_SECONDS:
+        if units <= self.units and time.thread_time() - self.processor_started < MAX_SECONDS:
             self.units -= units
             return True
         self.stop(stage)

@@ -46,8 +46,8 @@ _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SE
 REQUESTS = counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Duration of requests.", "route")
 # The fields of a response that counters and logs use.
-TOLD = ["mode", "reason", "degraded", "match"]
-SEARCHES = counter("searches", "Searches.", *TOLD)
+OBSERVED_FIELDS = ["mode", "reason", "degraded", "match"]
+SEARCHES = counter("searches", "Searches.", *OBSERVED_FIELDS)
 STAGE_SECONDS = _histogram(
     "search_stage_seconds", "Duration of searches and their stages.", "stage"
 )
@@ -82,10 +82,10 @@ def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., Searc
 
     @wraps(search)
     def observed(query: str, *arguments: Any, **options: Any) -> SearchResponse:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         response = search(query, *arguments, **options)
-        STAGE_SECONDS("all").observe(time.perf_counter() - begun)
-        found = {name: getattr(response, name) for name in TOLD}
+        STAGE_SECONDS("all").observe(time.perf_counter() - started)
+        found = {name: getattr(response, name) for name in OBSERVED_FIELDS}
         SEARCHES(*(str(value).lower() for value in found.values())).inc()
         if (logged := _found.get()) is not None:
             asked = {"query": query} if log_queries else {}
@@ -98,7 +98,7 @@ def observe_search(search: Callable[..., SearchResponse]) -> Callable[..., Searc
 @contextmanager
 def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
     """Count, trace and log a request once it has been answered."""
-    begun = time.perf_counter()
+    started = time.perf_counter()
     outcome = Outcome()
     found: dict[str, object] = {}
     _found.set(found)
@@ -109,7 +109,7 @@ def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
     try:
         yield outcome
     finally:
-        seconds = time.perf_counter() - begun
+        seconds = time.perf_counter() - started
         REQUESTS(scope["method"], outcome.route, str(outcome.status)).inc()
         REQUEST_SECONDS(outcome.route).observe(seconds)
         client = scope.get("client")
