@@ -5,8 +5,8 @@ from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
-from foundry.readers.formats.office.bullets import BULLET
 from foundry.readers.formats.office.parts import texts_of
+from foundry.readers.formats.office.symbols import BULLET
 from foundry.readers.formats.opendocument.cells import CellReader
 from foundry.readers.formats.opendocument.inline import (
     LEFT_OUT,

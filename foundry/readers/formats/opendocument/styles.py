@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from foundry.readers.formats.office.bullets import BULLET, bullet
 from foundry.readers.formats.office.headings import level_of_style
 from foundry.readers.formats.office.numerals import numeral
+from foundry.readers.formats.office.symbols import BULLET, bullet
 from foundry.readers.formats.opendocument.names import STYLE, TABLE, TEXT, number
 
 MAX_LEVELS = 10

@@ -5,9 +5,9 @@ import re
 from foundry.documents import Reading
 from foundry.readers.composing import Composer
 from foundry.readers.decoding import normalise
-from foundry.readers.formats.office.bullets import bullet
 from foundry.readers.formats.office.running import RunningLines
 from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.office.symbols import bullet
 from foundry.readers.formats.rtf.tables import CellShape, Table
 
 # Pandoc writes the numbers of items as text.

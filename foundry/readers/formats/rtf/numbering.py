@@ -5,8 +5,8 @@ Most programs store each number as text (`\\listtext`, `\\pntext`), and it is re
 
 from dataclasses import dataclass, field, replace
 
-from foundry.readers.formats.office.bullets import BULLET
 from foundry.readers.formats.office.numerals import numeral
+from foundry.readers.formats.office.symbols import BULLET
 
 MAX_LEVELS = 9
 _FORMATS = {

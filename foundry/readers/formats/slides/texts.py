@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 from foundry.readers.formats.office.alternatives import choose
-from foundry.readers.formats.office.bullets import saying
 from foundry.readers.formats.office.equations import MATH, spell
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.merging import Merged, unmerge
 from foundry.readers.formats.office.numerals import numeral
 from foundry.readers.formats.office.parts import ALTERNATIVES, RELATIONSHIPS, Relation
 from foundry.readers.formats.office.scripts import ScriptedText
+from foundry.readers.formats.office.symbols import saying
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 MAX_SPAN = 1_000

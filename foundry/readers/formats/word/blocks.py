@@ -6,7 +6,6 @@ from xml.etree.ElementTree import Element
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.office.alternatives import choose
-from foundry.readers.formats.office.bullets import BULLET
 from foundry.readers.formats.office.embedded import add_embedded
 from foundry.readers.formats.office.merging import Merged, unmerge
 from foundry.readers.formats.office.parts import (
@@ -15,6 +14,7 @@ from foundry.readers.formats.office.parts import (
     Parts,
     texts_of,
 )
+from foundry.readers.formats.office.symbols import BULLET
 from foundry.readers.formats.word.drawings import Note, control_omission
 from foundry.readers.formats.word.imported import include_part
 from foundry.readers.formats.word.inline import Inline

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from foundry.readers.formats.office.bullets import bullet
 from foundry.readers.formats.office.numerals import numeral
+from foundry.readers.formats.office.symbols import bullet
 from foundry.readers.formats.word.names import VAL, W, is_on, number
 
 MAX_LEVELS = 9
