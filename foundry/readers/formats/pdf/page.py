@@ -23,9 +23,9 @@ from foundry.readers.formats.pdf.raised import SMALLER, find_raised, write_raise
 from foundry.readers.formats.pdf.rows import Word, find_rows
 from foundry.readers.formats.pdf.rules import NO_RULES
 from foundry.readers.formats.pdf.tables import MAX_WORDS, MIN_WORDS, find_tables
-from foundry.readers.formats.pdf.undrawn import leave_out_undrawn
-from foundry.readers.formats.pdf.unseen import are_unseen
-from foundry.readers.formats.pdf.upright import quarters_of, turn
+from foundry.readers.formats.pdf.views.undrawn import leave_out_undrawn
+from foundry.readers.formats.pdf.views.unseen import are_unseen
+from foundry.readers.formats.pdf.views.upright import quarters_of, turn
 from foundry.readers.notes import leave_out, note_source
 
 STAMP_CHARS = 60
