@@ -209,6 +209,6 @@ def _place_on(page: _Page, mode: int, numbers: Sequence[float]) -> float:
 
 
 READER = pictures.extend(
-    FileReader("pdf/10", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
+    FileReader("pdf/11", {"PDF": "application/pdf"}, {".pdf": "application/pdf"}, read),
     partial(read, ocr=True),
 )
