@@ -28,7 +28,11 @@ from foundry.readers.formats.pdf.ligatures import name_ligatures
 from foundry.readers.formats.pdf.lines import Line
 from foundry.readers.formats.pdf.page import PageReader
 from foundry.readers.formats.pdf.running import drop_running_lines
-from foundry.readers.formats.pdf.streams import find_damaged_streams, may_have_layers
+from foundry.readers.formats.pdf.streams import (
+    find_damaged_streams,
+    find_missing_contents,
+    may_have_layers,
+)
 from foundry.readers.notes import leave_out, note_damage, note_source
 
 MAX_PAGES = 20_000
@@ -82,7 +86,8 @@ def read(content: bytes, *, ocr: bool = False) -> Reading:
     ]
     if document.get_formtype() == raw.FORMTYPE_XFA_FULL and _is_hint(pages):
         raise UnreadableError(Reason.NEEDS_ADOBE_READER)
-    damaged = [f"object {name}" for name in find_damaged_streams(content)]
+    numbers = (*find_missing_contents(content), *find_damaged_streams(content))
+    damaged = [f"object {number}" for number in numbers]
     for name in damaged:
         note_damage(name)
     if not any(_LETTER_OR_DIGIT.search(line.text) for page in pages for line in page.lines):

@@ -1,4 +1,4 @@
-"""Looks into the bytes of a PDF: for damaged streams, and for layers.
+"""Looks into the bytes of a PDF: for damaged and missing streams, and for layers.
 
 PDFium reads damaged streams up to the damage, without an error.
 """
@@ -17,6 +17,9 @@ _DICTIONARY_BYTES = 2_000
 _STEP_BYTES = 1 << 16
 _STREAM = re.compile(rb"stream(?<!endstream)(?:\r\n|\n)(?!\s*endstream)")
 _NUMBER = re.compile(rb"(\d{1,10})\s+\d{1,5}\s+\Z")
+_OBJ = re.compile(rb"(?<!end)obj\b")
+_CONTENTS = re.compile(rb"/Contents\s*(\[[\d\sR]*+\]|\d{1,10}\s+\d{1,5}\s+R)")
+_REFERENCE = re.compile(rb"(\d{1,10})\s+\d{1,5}\s+R")
 _FILTER = re.compile(rb"/Filter\s*\[?\s*/(?:(ASCII85Decode|A85)\s*/)?(?:FlateDecode|Fl)\b")
 # Pictures, the outlines of fonts, and profiles of colours.
 _NO_WORDS = re.compile(rb"/(?:Image|Length1|Type1C|CIDFontType0C|OpenType|Alternate)\b")
@@ -52,6 +55,22 @@ def find_damaged_streams(content: bytes) -> Iterator[str]:
             yield number[1].decode()
         if allowed <= 0:
             return
+
+
+def find_missing_contents(content: bytes) -> Iterator[str]:
+    """Yield the numbers of objects that pages name as their contents and the file does not have.
+
+    Files whose objects are packed are not examined.
+    """
+    if b"/ObjStm" in content:
+        return
+    named = (_REFERENCE.findall(match[1]) for match in _CONTENTS.finditer(content))
+    numbers = dict.fromkeys(number for each in named for number in each)
+    heads = (
+        content[max(match.start() - 20, 0) : match.start()] for match in _OBJ.finditer(content)
+    )
+    present = {found[1] for head in heads if (found := _NUMBER.search(head))}
+    yield from (number.decode() for number in numbers if number not in present)
 
 
 def may_have_layers(content: bytes) -> bool:

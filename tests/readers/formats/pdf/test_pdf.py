@@ -351,6 +351,13 @@ def test_bookmarks_that_lead_to_one_place_or_say_nothing_are_no_headings(sandbox
     assert reading.title is None
 
 
+def test_missing_contents_of_a_page_are_reported(sandbox: Sandbox) -> None:
+    content = pdf([body(600, "first"), body(600, "second")])
+    reading = read_file(content.replace(b"/Contents 13 0 R", b"/Contents 93 0 R"), sandbox).reading
+    assert (reading.text, reading.damaged) == ("first", ("object 93",))
+    assert not read_file(content, sandbox).reading.damaged
+
+
 def test_unfinished_ascii_streams_take_bounded_time() -> None:
     head = b"1 0 obj<</Filter[/ASCII85Decode/FlateDecode]>>stream\n"
     started = time.process_time()
