@@ -58,12 +58,9 @@ class Composer:
 
     def table(self, rows: Sequence[Sequence[str]]) -> None:
         """Add rows of cells, with the header first, as a Markdown table."""
-        cells = [[_cell(value) for value in row] for row in rows]
-        width = max((len(row) for row in cells), default=0)
-        if width:
-            head = [_line(cells[0], width), "|" + " --- |" * width]
-            body = [_line(row, width) for row in cells[1:]]
-            self.text("\n".join([*head, *body]), is_block=True)
+        if any(rows):
+            cells = [[normalise_line(value, len(value)) for value in row] for row in rows]
+            self.text(pipe_table(cells), is_block=True)
 
     def include(self, reading: Reading) -> None:
         """Include another document's reading, with its outline."""
@@ -135,9 +132,12 @@ def fence(code: str, language: str = "") -> str:
     return f"{mark}{language}\n{code}\n{mark}"
 
 
-def _cell(value: str) -> str:
-    return normalise_line(value, len(value)).replace("|", "\\|")
-
-
-def _line(cells: Sequence[str], width: int) -> str:
-    return "| " + " | ".join([*cells, *[""] * (width - len(cells))]) + " |"
+def pipe_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells, each on one line, as a Markdown table; the first is the header."""
+    width = max(map(len, rows))
+    lines = []
+    for row in rows:
+        cells = (cell.replace("|", "\\|") for cell in row)
+        lines.append("| " + " | ".join([*cells, *[""] * (width - len(row))]) + " |")
+    lines.insert(1, "|" + " --- |" * width)
+    return "\n".join(lines)

@@ -51,13 +51,14 @@ def add_to(composer: Composer, blocks: Iterable[Block]) -> None:
             composer.include(Reading(block.text, blocks=block.spans))
 
 
+def unsplit(text: str) -> list[Block]:
+    """Return a text as a block that stays whole; nothing for an empty text."""
+    return [Block(text, 0, (Span(0, len(text)),))] if text else []
+
+
 def fenced(code: str, language: str) -> list[Block]:
     """Return code in a fence longer than any fence inside it; nothing for empty code."""
-    code = code.strip("\n")
-    if not code.strip():
-        return []
-    text = fence(code, language)
-    return [Block(text, 0, (Span(0, len(text)),))]
+    return unsplit(fence(code.strip("\n"), language) if code.strip() else "")
 
 
 def code_span(text: str) -> str:
@@ -65,15 +66,6 @@ def code_span(text: str) -> str:
     longest = max(map(len, _TICKS.findall(text)), default=0)
     ticks = "`" * (longest + 1)
     return f"{ticks} {text} {ticks}" if longest else f"`{text}`"
-
-
-def table_lines(grid: Sequence[Sequence[str]]) -> str:
-    """Return rows of equal length, the header first, as a table; "" if all cells are empty."""
-    if not any(map(any, grid)):
-        return ""
-    rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in grid]
-    rows.insert(1, "|" + " --- |" * len(grid[0]))
-    return "\n".join(rows)
 
 
 def flat(block: Block) -> str:

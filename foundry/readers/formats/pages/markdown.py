@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from selectolax.lexbor import LexborNode
 
-from foundry.documents import Reading, Span
+from foundry.documents import Reading
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.pages.blocks import (
@@ -20,7 +20,6 @@ from foundry.readers.formats.pages.blocks import (
     nested,
     panel,
     paragraph,
-    table_lines,
 )
 from foundry.readers.formats.pages.code import (
     code_block,
@@ -33,7 +32,7 @@ from foundry.readers.formats.pages.equations import equation
 from foundry.readers.formats.pages.grids import find_rows, is_head
 from foundry.readers.formats.pages.lines import LineWriter
 from foundry.readers.formats.pages.numbers import ListNumbers, integer
-from foundry.readers.formats.pages.tables import Cell, lay_out
+from foundry.readers.formats.pages.tables import Cell, write_table
 from foundry.readers.formats.pages.tree import (
     BLOCKS,
     Attributes,
@@ -55,7 +54,6 @@ _TITLES_OF_BOXES = (
 _TITLES = "h1, .headertitle > .title"
 """Selectors of a page's title; the second is for Doxygen."""
 _NEVER_BLOCKS = frozenset("br wbr img math svg script style template pre sup sub select".split())
-MAX_CELL_CHARS = 2_000
 Sections = Mapping[str, tuple[str, int]]
 """Titles and levels of sections, by the ids of their first elements."""
 
@@ -403,11 +401,10 @@ class _Writer(LineWriter):
         self, cells: list[list[Cell]], rows: list[list[LexborNode]], heads: int = 0
     ) -> list[Block]:
         """Return rows of cells as a table, or the blocks in them if they do not fit into one."""
-        grid = lay_out(cells, heads)
-        if grid is None or any(len(cell) > MAX_CELL_CHARS for row in grid for cell in row):
+        table = write_table(cells, heads)
+        if table is None:
             return [block for row in rows for cell in row for block in self._blocks(cell)]
-        text = table_lines(grid)
-        return [Block(text, 0, (Span(0, len(text)),))] if text else []
+        return table
 
     def _member(self, row: list[LexborNode]) -> list[Block]:
         if any(cell.css_first("h1,h2,h3,h4") is not None for cell in row):

@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from foundry.readers.composing import pipe_table
+from foundry.readers.formats.pages.blocks import Block, unsplit
+
 MAX_COLUMNS = 1_000
 MAX_CELLS = 200_000
+MAX_CELL_CHARS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +19,14 @@ class Cell:
     is_head: bool = False
     columns: int = 1
     rows: int = 1
+
+
+def write_table(rows: Sequence[Sequence[Cell]], heads: int) -> list[Block] | None:
+    """Return the rows of `lay_out` as a table; None if they do not fit into one."""
+    grid = lay_out(rows, heads)
+    if grid is None or any(len(cell) > MAX_CELL_CHARS for row in grid for cell in row):
+        return None
+    return unsplit(pipe_table(grid) if any(map(any, grid)) else "")
 
 
 def lay_out(rows: Sequence[Sequence[Cell]], heads: int) -> list[list[str]] | None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from docutils import nodes
 
-from foundry.documents import Link, Reading, Span
+from foundry.documents import Link, Reading
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.decoding import normalise
@@ -26,14 +26,13 @@ from foundry.readers.formats.pages.blocks import (
     panel,
     paragraph,
     picture,
-    table_lines,
+    unsplit,
 )
 from foundry.readers.formats.pages.numbers import lowered, note_mark, ordinal, raised
-from foundry.readers.formats.pages.tables import Cell, lay_out
+from foundry.readers.formats.pages.tables import Cell, write_table
 from foundry.readers.formats.rst.names import CALLABLES, CLASSES
 from foundry.readers.notes import leave_out
 
-MAX_CELL_CHARS = 2_000
 MAX_SIGNATURE_CHARS = 200
 ERROR = 3
 _LABELS = {
@@ -248,8 +247,7 @@ class _Writer:
 
     def _math_block(self, node: nodes.Element) -> list[Block]:
         label = f" ({node['label']})" if node.get("label") else ""
-        text = f"$${normalise(node.astext()).strip()}$${label}"
-        return [Block(text, 0, (Span(0, len(text)),))]
+        return unsplit(f"$${normalise(node.astext()).strip()}$${label}")
 
     def _bullet_list(self, node: nodes.Element) -> list[Block]:
         items = (self._item(child, "- ") for child in node.children)
@@ -346,11 +344,10 @@ class _Writer:
             ]
             for row in rows
         ]
-        grid = lay_out(cells, heads)
-        if grid is None or any(len(cell) > MAX_CELL_CHARS for row in grid for cell in row):
+        table = write_table(cells, heads)
+        if table is None:
             return [block for row in rows for cell in row for block in self.blocks(cell)]
-        text = table_lines(grid)
-        return [Block(text, 0, (Span(0, len(text)),))] if text else []
+        return table
 
     def _image(self, node: nodes.Element) -> list[Block]:
         text = " ".join(normalise(node.get("alt") or "").split())

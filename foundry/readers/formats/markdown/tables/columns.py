@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from foundry.readers.formats.markdown.directives import FENCE, fence_after
-from foundry.readers.formats.markdown.tables.grids import pipe_table
+from foundry.readers.formats.markdown.tables.grids import table_lines
 
 _RULE = re.compile(r" {0,3}-{3,}(?: +-{3,})+[ \t]*")
 _WHOLE_RULE = re.compile(r" {0,3}-{10,}[ \t]*")
@@ -58,7 +58,7 @@ def _find(lines: Sequence[str], rule: int) -> tuple[int, int, list[str]] | None:
     rows = [_cells(head, columns)] if head else []
     for group in _groups(body) if has_blanks else [[line] for line in body]:
         rows.append(_cells(group, columns))
-    return begin, end + is_closed, pipe_table(rows)
+    return begin, end + is_closed, table_lines(rows)
 
 
 def _fits(line: str, columns: Sequence[tuple[int, int]]) -> bool:

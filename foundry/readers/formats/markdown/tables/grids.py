@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from foundry.readers.composing import pipe_table
 from foundry.readers.formats.markdown.directives import FENCE, fence_after
 from foundry.readers.formats.office.merging import Merged, unmerge
 
@@ -61,18 +62,13 @@ def _convert(lines: list[str]) -> list[str] | None:
                 down, right = cell[0] + 1, cell[1] + 1
                 merged.append((range(len(rows), len(rows) + down), range(column, column + right)))
         rows.append([_text(cell[3]) if cell else "" for cell in cells])
-    return pipe_table(unmerge(rows, merged, headers=len(head)))
+    return table_lines(unmerge(rows, merged, headers=len(head)))
 
 
 def _text(lines: list[str]) -> str:
     return " ".join(" ".join(lines).replace(_PAD, "").split())
 
 
-def pipe_table(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a pipe table; the first of its rows, at least one, is the header."""
-    first, *rest = map(_line, rows)
-    return [first, "|" + " --- |" * len(rows[0]), *rest]
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(re.sub(r"(?<!\\)\|", r"\\|", cell) for cell in cells) + " |"
+def table_lines(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table whose cells are Markdown, so a `|` may be escaped already."""
+    return pipe_table([[cell.replace("\\|", "|") for cell in row] for row in rows]).split("\n")

@@ -5,7 +5,7 @@ import re
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.markdown.roles import write_roles
-from foundry.readers.formats.markdown.tables.grids import pipe_table
+from foundry.readers.formats.markdown.tables.grids import table_lines
 from foundry.readers.notes import leave_out
 
 MAX_RECORD_CHARS = 10_000
@@ -74,7 +74,7 @@ class TableRows:
     def end(self) -> None:
         """Write the rows in place of the first lines that they were on."""
         if self._rows:
-            written = pipe_table(self._rows)
+            written = table_lines(self._rows)
             # A table of one column has no line to spare for the rule below its header.
             self._lines[self._begin : self._begin + len(written)] = written
         self._rows, self._cell_fence = [], ("", False)
