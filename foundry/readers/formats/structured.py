@@ -30,15 +30,11 @@ _JSON_KEY = re.compile(
 )
 # A surrogate pair or any other escape. Other escapes are matched as a whole, so that no match
 # begins inside one.
-_JSON_ESCAPE = re.compile(
-    r"(\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})|\\."
-)
+_UNITS = r"(?P<units>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})"
+_JSON_ESCAPE = re.compile(rf"{_UNITS}|(?P<slash>\\/)|\\.")
 _JSON_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{},:]|[^\s\[\]{},:"]+')
-_CODES = re.compile(
-    r"(?P<units>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4})"
-    # Text in single quotes has no escapes.
-    r"|\\U(?P<number>[0-9a-fA-F]{8})|\\.|(?<== )'[^'\n]*'"
-)
+# In TOML, text in single quotes has no escapes.
+_CODES = re.compile(rf"{_UNITS}|\\U(?P<number>[0-9a-fA-F]{{8}})|\\.|(?<== )'[^'\n]*'")
 _TOML_TABLE = re.compile(
     r"^\[{1,2}[ \t]*([^\[\]\n]{1,200}?)[ \t]*\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE
 )
@@ -51,7 +47,7 @@ def read_json(text: str) -> Reading:
 
     Escaped characters and slashes are decoded.
     """
-    text = _unescape(text)
+    text = _unescape(text, _JSON_ESCAPE)
     if len(text) > MAX_OUTLINED_CHARS:
         return code.read(text)
     try:
@@ -84,24 +80,28 @@ def _put_on_lines(text: str) -> str:
 
 def read_json_lines(text: str) -> Reading:
     """Read one value per line as written, with characters decoded as in `read_json`."""
-    return code.read(_unescape(text))
+    return code.read(_unescape(text, _JSON_ESCAPE))
 
 
-def _unescape(text: str) -> str:
-    """Decode `\\u00fc` and `\\/` in JSON, which stays valid."""
-    if "\\u" not in text and "\\/" not in text:
-        return text
+def _unescape(text: str, escape: re.Pattern[str]) -> str:
+    """Decode the escapes of printable characters, except those of ASCII; the text stays valid."""
+    is_escaped = any(sign in text for sign in ("\\u", "\\U", "\\/"))
+    return normalise(escape.sub(_character, text)) if is_escaped else text
 
-    def character(found: re.Match[str]) -> str:
-        if found[0] == "\\/":
-            return "/"
-        shown = str(json.loads(f'"{found[0]}"')) if found[1] else found[0]
-        if shown == "\xad":
-            # A soft hyphen is not part of its word.
-            return ""
-        return shown if shown.isprintable() and not shown.isascii() else found[0]
 
-    return normalise(_JSON_ESCAPE.sub(character, text))
+def _character(found: re.Match[str]) -> str:
+    named = found.groupdict()
+    if named.get("slash"):
+        return "/"
+    if units := named.get("units"):
+        shown = bytes.fromhex(units.replace("\\u", "")).decode("utf-16-be", "surrogatepass")
+    else:
+        number = int(named.get("number") or "0", 16)
+        shown = chr(number) if 0 < number <= sys.maxunicode else ""
+    if shown == "\xad":
+        # A soft hyphen is not part of its word.
+        return ""
+    return shown if shown.isprintable() and not shown.isascii() else found[0]
 
 
 def read_yaml(text: str) -> Reading:
@@ -118,33 +118,14 @@ def read_yaml(text: str) -> Reading:
 
 def read_toml(text: str) -> Reading:
     """Read TOML; table names are headings. Characters are decoded as in `read_properties`."""
-    text = _unescape_codes(text)
+    text = _unescape(text, _CODES)
     headings = (Heading(1, match[1], *match.span()) for match in _TOML_TABLE.finditer(text))
     return replace(code.read(text), headings=tuple(headings))
 
 
 def read_properties(text: str) -> Reading:
     """Read Java properties, with escaped characters decoded."""
-    return code.read(_unescape_codes(text))
-
-
-def _unescape_codes(text: str) -> str:
-    """Decode `\\u00fc` and `\\U000000fc` in a text."""
-    if "\\u" not in text and "\\U" not in text:
-        return text
-
-    def character(found: re.Match[str]) -> str:
-        units, number = found["units"], int(found["number"] or "0", 16)
-        shown = chr(number) if 0 < number <= sys.maxunicode else ""
-        if units:
-            codes = bytes.fromhex(units.replace("\\u", ""))
-            shown = codes.decode("utf-16-be", "replace")
-        if shown == "\xad":
-            return ""
-        is_seen = shown.isprintable() and not shown.isascii()
-        return shown if is_seen else found[0]
-
-    return normalise(_CODES.sub(character, text))
+    return code.read(_unescape(text, _CODES))
 
 
 def _headings(keys: Iterable[_Key]) -> Iterator[Heading]:
