@@ -109,7 +109,9 @@ class NumbersByKey:
         ranks = np.zeros(len(keys), dtype=np.int64)
         ranks[[self._keys[key] for key in keys]] = np.arange(len(keys))
         places = ranks[np.array(self._places, dtype=np.uint32)]
-        pairs = np.unique(places << np.int64(32) | np.array(self._numbers, dtype=np.int64))
+        pairs = np.sort(places << np.int64(32) | np.array(self._numbers, dtype=np.int64))
+        # `np.unique` would hash, which takes many times as long as sorting.
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
         counts = np.bincount(pairs >> np.int64(32), minlength=len(keys))
         used = np.flatnonzero(counts)
         numbers = (pairs & 0xFFFFFFFF).astype(np.uint32)

@@ -195,7 +195,8 @@ def _distinct_pairs(
     distinct = sorted(set(values))
     ranks = {value: rank for rank, value in enumerate(distinct)}
     ranked = np.array([ranks[value] for value in values], dtype=np.int64)[places]
-    pairs = np.unique(documents << np.int64(32) | ranked)
+    pairs = np.sort(documents << np.int64(32) | ranked)
+    pairs = pairs[np.diff(pairs, prepend=-1) > 0]
     return distinct, pairs >> np.int64(32), pairs & np.int64(2**32 - 1)
 
 
