@@ -6,6 +6,7 @@ from xml.etree.ElementTree import Element
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
 from foundry.readers.formats.office.number_formats import show_number
+from foundry.readers.formats.office.parts import number
 from foundry.readers.notes import leave_out
 
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
@@ -109,7 +110,8 @@ def _add_extended(composer: Composer, data: Element, root: Element) -> None:
     for level in data.iter(f"{CX}lvl"):
         code = level.get("formatCode", "General")
         points = {
-            _place(each): _shown(each.text, code, False, "pt") for each in level.findall(f"{CX}pt")
+            number(each.get("idx")): _shown(each.text, code, False, "pt")
+            for each in level.findall(f"{CX}pt")
         }
         (values if level.get("formatCode") is not None else texts).append(points)
     # Levels are stored from the innermost to the outermost.
@@ -156,13 +158,8 @@ def _cached(cache: Element, is_1904: bool) -> Points:
     for each in cache.findall(f"{C}pt"):
         value = each.find(f"{C}v")
         text = value.text if value is not None else None
-        points[_place(each)] = _shown(text, each.get("formatCode", code), is_1904, kind)
+        points[number(each.get("idx"))] = _shown(text, each.get("formatCode", code), is_1904, kind)
     return points
-
-
-def _place(point: Element) -> int:
-    written = point.get("idx", "0")
-    return int(written) if written.isdecimal() and len(written) < 7 else 0
 
 
 def _shown(text: str | None, code: str, is_1904: bool, kind: str) -> str:

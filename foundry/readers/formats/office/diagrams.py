@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
+from foundry.readers.formats.office.parts import number
+
 _DGM = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
 _A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SHOWN = frozenset({"node", "asst", "doc"})
@@ -22,9 +24,8 @@ def diagram_lines(root: Element) -> Iterator[str]:
     children: dict[str, list[tuple[int, str]]] = {}
     for link in root.iter(f"{_DGM}cxn"):
         if link.get("type", "parOf") == "parOf":
-            place = link.get("srcOrd", "0")
-            order = int(place) if place.isdecimal() and len(place) < 9 else 0
-            children.setdefault(link.get("srcId", ""), []).append((order, link.get("destId", "")))
+            child = number(link.get("srcOrd")), link.get("destId", "")
+            children.setdefault(link.get("srcId", ""), []).append(child)
     seen: set[str] = set()
 
     def below(name: str, depth: int) -> Iterator[str]:

@@ -116,6 +116,12 @@ def as_transitional(content: bytes) -> bytes:
     return content
 
 
+def number(written: str | None, default: int = 0) -> int:
+    """Return an attribute as a number; `default` if it does not have one to nine digits."""
+    digits = written or ""
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 10 else default
+
+
 def texts_of(element: Element) -> str:
     """Return all texts below an element, separated by spaces."""
     return " ".join(filter(None, (text.strip() for text in element.itertext())))

@@ -5,7 +5,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.readers.composing import Composer
-from foundry.readers.formats.office.parts import texts_of
+from foundry.readers.formats.office.parts import number, texts_of
 from foundry.readers.formats.office.symbols import BULLET
 from foundry.readers.formats.opendocument.cells import CellReader
 from foundry.readers.formats.opendocument.inline import (
@@ -22,7 +22,6 @@ from foundry.readers.formats.opendocument.names import (
     PRESENTATION,
     TABLE,
     TEXT,
-    number,
 )
 from foundry.readers.formats.opendocument.places import in_reading_order
 from foundry.readers.formats.opendocument.repeated import (
@@ -134,7 +133,7 @@ class Blocks:
             composer.code("\n".join(code).strip("\n"))
 
     def _heading(self, composer: Composer, element: Element, label: str | None = None) -> None:
-        level = number(element, f"{TEXT}outline-level")
+        level = number(element.get(f"{TEXT}outline-level"), 1)
         text = self._inline.read(element).strip()
         referred = self._inline.take()
         if label is None:
@@ -170,7 +169,7 @@ class Blocks:
 
     def _item(self, composer: Composer, item: Element, of: _List) -> None:
         is_header = item.tag == f"{TEXT}list-header"
-        start = number(item, f"{TEXT}start-value", -1)
+        start = number(item.get(f"{TEXT}start-value"), -1)
         indent = "   " * (of.level - 1)
         label: str | None = None
         for child in item:

@@ -6,7 +6,7 @@ from xml.etree.ElementTree import Element
 
 from foundry.documents.left_out import Omission
 from foundry.readers.formats.office.links import write_link
-from foundry.readers.formats.office.parts import texts_of
+from foundry.readers.formats.office.parts import number, texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.stored_pictures import write_pictures
 from foundry.readers.formats.opendocument.controls import CONTROL
@@ -18,7 +18,6 @@ from foundry.readers.formats.opendocument.names import (
     SVG,
     TABLE,
     TEXT,
-    number,
 )
 from foundry.readers.formats.opendocument.styles import Styles
 from foundry.readers.formats.pages.equations import spell
@@ -88,7 +87,7 @@ class Inline:
         if tag == f"{TEXT}span":
             self._span(child)
         elif tag == f"{TEXT}s":
-            self._line.put(" " * min(number(child, f"{TEXT}c"), MAX_REPEATED), self._script)
+            self._line.put(" " * min(number(child.get(f"{TEXT}c"), 1), MAX_REPEATED), self._script)
         elif tag in _SIGNS:
             self._line.put(_SIGNS[tag])
         elif tag == f"{TEXT}a":

@@ -1,16 +1,8 @@
 """Names of OpenDocument elements and attributes, with their namespaces."""
 
-from xml.etree.ElementTree import Element
-
 _URN = "{urn:oasis:names:tc:opendocument:xmlns:%s:1.0}"
 TEXT, TABLE, DRAW, OFFICE = (_URN % name for name in ("text", "table", "drawing", "office"))
 STYLE, PRESENTATION, CHART = (_URN % name for name in ("style", "presentation", "chart"))
 SVG = _URN % "svg-compatible"
 LINK = "{http://www.w3.org/1999/xlink}href"
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
-
-
-def number(element: Element, name: str, default: int = 1) -> int:
-    """Return an attribute as a number; `default` if it does not have one to eight digits."""
-    written = element.get(name, "")
-    return int(written) if written.isascii() and written.isdigit() and len(written) < 9 else default

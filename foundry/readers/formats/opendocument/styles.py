@@ -7,8 +7,9 @@ from xml.etree.ElementTree import Element
 
 from foundry.readers.formats.office.headings import level_of_style
 from foundry.readers.formats.office.numerals import numeral
+from foundry.readers.formats.office.parts import number
 from foundry.readers.formats.office.symbols import BULLET, bullet
-from foundry.readers.formats.opendocument.names import STYLE, TABLE, TEXT, number
+from foundry.readers.formats.opendocument.names import STYLE, TABLE, TEXT
 
 MAX_LEVELS = 10
 _ESCAPED = re.compile(r"_([0-9a-f]{2,4})_")
@@ -126,7 +127,7 @@ def _extend(style: Style, element: Element) -> None:
 def _levels(element: Element) -> dict[int, ListLevel]:
     levels: dict[int, ListLevel] = {}
     for each in element:
-        place = number(each, f"{TEXT}level")
+        place = number(each.get(f"{TEXT}level"), 1)
         if "bullet" in each.tag or "image" in each.tag:
             levels[place] = ListLevel("bullet", each.get(f"{TEXT}bullet-char", ""))
         elif each.tag.startswith(TEXT):
@@ -134,8 +135,8 @@ def _levels(element: Element) -> dict[int, ListLevel]:
                 each.get(f"{STYLE}num-format", ""),
                 each.get(f"{STYLE}num-prefix", ""),
                 each.get(f"{STYLE}num-suffix", ""),
-                number(each, f"{TEXT}start-value"),
-                number(each, f"{TEXT}display-levels"),
+                number(each.get(f"{TEXT}start-value"), 1),
+                number(each.get(f"{TEXT}display-levels"), 1),
             )
     return levels
 

@@ -14,8 +14,8 @@ from foundry.readers.contract import UnreadableError
 from foundry.readers.formats.office.grids import DeclaredTable, Grid, add_grid, parse_reference
 from foundry.readers.formats.office.merging import Merged, unmerge
 from foundry.readers.formats.office.number_formats import show_number
-from foundry.readers.formats.office.parts import texts_of
-from foundry.readers.formats.opendocument.names import OFFICE, TABLE, number
+from foundry.readers.formats.office.parts import number, texts_of
+from foundry.readers.formats.opendocument.names import OFFICE, TABLE
 from foundry.readers.notes import leave_out, note_source
 
 MAX_CELLS = 5_000_000
@@ -51,7 +51,7 @@ def read_table(table: Element, read: Callable[[Element], str]) -> Cells:
         for column in filter(hidden.__contains__, range(len(texts)) if hidden else ()):
             leave_out(Omission.HIDDEN, texts[column])
             texts[column] = ""
-        stated = number(row, f"{TABLE}number-rows-repeated")
+        stated = number(row.get(f"{TABLE}number-rows-repeated"), 1)
         number_of_row += stated
         repeated = min(stated, MAX_REPEATED_ROWS if any(texts) else 2)
         if any(texts) and stated > repeated:
@@ -144,7 +144,9 @@ def _hidden_columns(table: Element) -> set[int]:
     hidden: set[int] = set()
     count = 0
     for column in _columns(table):
-        repeated = min(number(column, f"{TABLE}number-columns-repeated"), MAX_REPEATED_COLUMNS)
+        repeated = min(
+            number(column.get(f"{TABLE}number-columns-repeated"), 1), MAX_REPEATED_COLUMNS
+        )
         if column.get(f"{TABLE}visibility") in _HIDDEN:
             hidden.update(range(count, count + repeated))
         count += repeated
@@ -172,9 +174,9 @@ def _read_row(
             # A cell that was merged into another keeps its content, which is not shown.
             leave_out(Omission.HIDDEN, texts_of(cell))
         text = "" if is_covered else read(cell)
-        repeated = number(cell, f"{TABLE}number-columns-repeated")
-        across = number(cell, f"{TABLE}number-columns-spanned")
-        down = number(cell, f"{TABLE}number-rows-spanned")
+        repeated = number(cell.get(f"{TABLE}number-columns-repeated"), 1)
+        across = number(cell.get(f"{TABLE}number-columns-spanned"), 1)
+        down = number(cell.get(f"{TABLE}number-rows-spanned"), 1)
         if across > 1 or down > 1:
             column = len(texts)
             merged.append((range(line, line + down), range(column, column + across)))

@@ -10,6 +10,7 @@ from foundry.documents.reasons import Reason
 from foundry.readers.contract import UnreadableError
 from foundry.readers.formats.office.grids import number_of_column
 from foundry.readers.formats.office.number_formats import show_general, show_number, show_text
+from foundry.readers.formats.office.parts import number
 from foundry.readers.formats.office.scripts import ScriptedText, struck
 from foundry.readers.formats.sheets.rows import Sheet
 from foundry.readers.notes import leave_out
@@ -103,10 +104,7 @@ class _Handler:
         elif name in _SCRIPTED:
             self._script = script_of(name, attributes.get("val")) or self._script
         elif name == "row":
-            written = attributes.get("r", "")
-            self._number = (
-                int(written) if written.isdecimal() and len(written) < 8 else self._number + 1
-            )
+            self._number = number(attributes.get("r"), self._number + 1)
             self._is_hidden = attributes.get("hidden") in {"1", "true"}
             self._row, self._column = [], -1
         elif name == "rPh":

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 from xml.etree.ElementTree import Element
 
-from foundry.readers.formats.office.parts import Parts
+from foundry.readers.formats.office.parts import Parts, number
 from foundry.readers.formats.pages.blocks import picture
 
 T = TypeVar("T")
@@ -39,6 +39,6 @@ def _shown(value: Element, keys: list[list[str]]) -> str | None:
     return named.get("_DisplayString")
 
 
-def _item(items: Sequence[T], number: str | None) -> T | None:
-    place = int(number) if number and number.isdecimal() and len(number) < 9 else len(items)
+def _item(items: Sequence[T], written: str | None) -> T | None:
+    place = number(written, len(items))
     return items[place] if place < len(items) else None

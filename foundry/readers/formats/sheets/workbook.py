@@ -16,7 +16,7 @@ from foundry.readers.formats.office.embedded import add_embedded, add_object
 from foundry.readers.formats.office.grids import add_grid
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.number_formats import BUILT_IN
-from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, texts_of
+from foundry.readers.formats.office.parts import RELATIONSHIPS, Parts, number, texts_of
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.stored_pictures import describe, picture_files, write_pictures
 from foundry.readers.formats.packed import Package, describe_file
@@ -134,16 +134,16 @@ def _formats(parts: Parts, book: Element) -> Formats:
     struck = frozenset[int]()
     if styles is not None:
         for each in styles.iter(f"{_S}numFmt"):
-            codes[_number(each.get("numFmtId"))] = each.get("formatCode", "General")
+            codes[number(each.get("numFmtId"))] = each.get("formatCode", "General")
         for cells in styles.iter(f"{_S}cellXfs"):
-            used = [codes.get(_number(each.get("numFmtId")), "General") for each in cells]
+            used = [codes.get(number(each.get("numFmtId")), "General") for each in cells]
             fonts = {
                 place
                 for place, font in enumerate(styles.iterfind(f"{_S}fonts/{_S}font"))
                 if _script(font) == "struck"
             }
             struck = frozenset(
-                place for place, each in enumerate(cells) if _number(each.get("fontId")) in fonts
+                place for place, each in enumerate(cells) if number(each.get("fontId")) in fonts
             )
     properties = book.find(f"{_S}workbookPr")
     is_1904 = properties is not None and properties.get("date1904") in {"1", "true"}
@@ -181,10 +181,6 @@ def _script(font: Element | None) -> str:
         for each in (() if font is None else font.iter(f"{_S}{name}"))
     )
     return next(filter(None, scripts), "")
-
-
-def _number(written: str | None) -> int:
-    return int(written) if written and written.isdecimal() and len(written) < 9 else 0
 
 
 READER = FileReader(

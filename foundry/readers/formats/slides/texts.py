@@ -8,7 +8,12 @@ from foundry.readers.formats.office.equations import MATH, spell
 from foundry.readers.formats.office.links import write_link
 from foundry.readers.formats.office.merging import Merged, unmerge
 from foundry.readers.formats.office.numerals import numeral
-from foundry.readers.formats.office.parts import ALTERNATIVES, RELATIONSHIPS, Relation
+from foundry.readers.formats.office.parts import (
+    ALTERNATIVES,
+    RELATIONSHIPS,
+    Relation,
+    number,
+)
 from foundry.readers.formats.office.scripts import ScriptedText
 from foundry.readers.formats.office.symbols import saying
 
@@ -30,7 +35,7 @@ def lines_of(body: Element, relations: Relations, part: str) -> Iterator[str]:
     for paragraph in body.iter(f"{A}p"):
         text = paragraph_text(paragraph, relations, part).strip()
         properties = paragraph.find(f"{A}pPr")
-        level = _number(properties, "lvl", 0) if properties is not None else 0
+        level = 0 if properties is None else number(properties.get("lvl"))
         numbered = None if properties is None else properties.find(f"{A}buAutoNum")
         if not text:
             continue
@@ -40,7 +45,7 @@ def lines_of(body: Element, relations: Relations, part: str) -> Iterator[str]:
             counts.pop(level, None)
             label = _bullet(properties)
         else:
-            counts[level] = counts.get(level, _number(numbered, "startAt", 1) - 1) + 1
+            counts[level] = counts.get(level, number(numbered.get("startAt"), 1) - 1) + 1
             label = _label(numbered.get("type", "arabicPeriod"), counts[level]) + " "
         yield "  " * min(level, 8) + label + text
 
@@ -68,7 +73,8 @@ def table_rows(table: Element, relations: Relations, part: str) -> list[list[str
     for line, row in enumerate(table.findall(f"{A}tr")):
         texts: list[str] = []
         for column, cell in enumerate(row.findall(f"{A}tc")):
-            across, down = (_number(cell, name, 1) for name in ("gridSpan", "rowSpan"))
+            spans = (number(cell.get(name), 1) for name in ("gridSpan", "rowSpan"))
+            across, down = (min(span, MAX_SPAN) for span in spans)
             if across > 1 or down > 1:
                 merged.append((range(line, line + down), range(column, column + across)))
             texts.append(" ".join(lines_of(cell, relations, part)))
@@ -114,8 +120,3 @@ def _label(kind: str, count: int) -> str:
         if kind.startswith(name):
             return _FORMS.get(kind.removeprefix(name), "{}.").format(numeral(count, shown))
     return f"{count}."
-
-
-def _number(element: Element, name: str, default: int) -> int:
-    written = element.get(name, "")
-    return min(int(written), MAX_SPAN) if written.isdecimal() and len(written) < 8 else default

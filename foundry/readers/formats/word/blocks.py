@@ -12,6 +12,7 @@ from foundry.readers.formats.office.parts import (
     ALTERNATIVES,
     RELATIONSHIPS,
     Parts,
+    number,
     texts_of,
 )
 from foundry.readers.formats.office.symbols import BULLET
@@ -25,7 +26,6 @@ from foundry.readers.formats.word.names import (
     TABLE,
     VAL,
     W,
-    number,
 )
 from foundry.readers.formats.word.numbering import Numbering
 from foundry.readers.formats.word.styles import BODY_LEVEL, Style, Styles

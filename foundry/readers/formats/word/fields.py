@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from foundry.readers.formats.office.fields import arguments_of, shown_by
-from foundry.readers.formats.word.names import VAL, W, is_on, number
+from foundry.readers.formats.office.parts import number
+from foundry.readers.formats.word.names import VAL, W, is_on
 
 CONTENTS = frozenset({"TOC", "INDEX", "TOA"})
 """Fields whose result repeats other text."""

@@ -20,10 +20,3 @@ _FALSE = frozenset({"0", "false", "off", "none"})
 def is_on(value: str | None) -> bool:
     """Return whether a switch with this value is on; without a value, it is."""
     return value not in _FALSE
-
-
-def number(value: str | None, default: int = 0) -> int:
-    """Return an attribute as a number; `default` if it does not have one to nine digits."""
-    written = value or ""
-    digits = written.removeprefix("-")
-    return int(written) if digits.isascii() and digits.isdigit() and len(digits) < 10 else default

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
 from foundry.readers.formats.office.numerals import numeral
+from foundry.readers.formats.office.parts import number
 from foundry.readers.formats.office.symbols import bullet
-from foundry.readers.formats.word.names import VAL, W, is_on, number
+from foundry.readers.formats.word.names import VAL, W, is_on
 
 MAX_LEVELS = 9
 _PLACE = re.compile(r"%([1-9])")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from xml.etree.ElementTree import Element
 
 from foundry.readers.formats.office.headings import level_of_style
-from foundry.readers.formats.word.names import VAL, W, is_on, number
+from foundry.readers.formats.office.parts import number
+from foundry.readers.formats.word.names import VAL, W, is_on
 
 _CODE = re.compile(r"source ?code|html preformatted|preformatted text|code(?: block)?$")
 _DEEPER = re.compile(r"list (?:bullet|number) ([2-5])$")

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from foundry.readers.formats.word.names import PARAGRAPH, TABLE, VAL, W, number
+from foundry.readers.formats.office.parts import number
+from foundry.readers.formats.word.names import PARAGRAPH, TABLE, VAL, W
 
 MAX_COLUMNS = 200
 
@@ -55,4 +56,4 @@ def merging(cell: Element) -> tuple[int, bool | None]:
 def columns_before(properties: Element | None) -> int:
     """Return how many columns a row skips at its beginning."""
     found = None if properties is None else properties.find(f"{W}gridBefore")
-    return 0 if found is None else min(max(number(found.get(VAL)), 0), MAX_COLUMNS)
+    return 0 if found is None else min(number(found.get(VAL)), MAX_COLUMNS)
