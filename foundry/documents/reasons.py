@@ -49,7 +49,6 @@ class Reason(StrEnum):
     TEXT_IS_NO_STRING = "text is not a string"
 
     # Documents that are read.
-    CANNOT_BE_CONVERTED = "HTML cannot be converted"
     CANNOT_BE_PREPARED = "cannot be prepared"
     DATABASE = "a database"
     DAMAGED = "damaged"

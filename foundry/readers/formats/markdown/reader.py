@@ -83,11 +83,6 @@ def read(text: str, *, is_mdx: bool = False) -> Reading:
     )
 
 
-def read_body(text: str) -> Reading:
-    """Read Markdown converted from another format, without front matter and tags."""
-    return replace(_read_from(_drop_embedded(text), 0, None, indented_code=True), tags=())
-
-
 def _read_from(
     text: str, body_start: int, parsed: Parsed | None, *, indented_code: bool
 ) -> Reading:
