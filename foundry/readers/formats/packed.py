@@ -76,7 +76,10 @@ class _TreeWithoutDtd(ElementTree.TreeBuilder):
 
 
 def parse_xml(content: bytes) -> Element:
-    """Parse XML without a DTD, and so without entities. Raises UnreadableError."""
+    """Parse XML without a DTD, and so without entities. Raises UnreadableError.
+
+    Comments and processing instructions are not in the tree.
+    """
     try:
         return ElementTree.fromstring(content, ElementTree.XMLParser(target=_TreeWithoutDtd()))
     except (ElementTree.ParseError, ValueError, LookupError):
@@ -84,9 +87,8 @@ def parse_xml(content: bytes) -> Element:
 
 
 def bare_tag(element: Element) -> str:
-    """Return an element's tag without its namespace; "" for a comment or an instruction."""
-    # Comments and processing instructions have a function as their tag.
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    """Return an element's tag without its namespace."""
+    return element.tag.rpartition("}")[2]
 
 
 def describe_file(root: Element | None) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def add_chart(composer: Composer, root: Element) -> None:
     _tell_codes(root)
     is_1904 = any(each.get("val", "1") in {"1", "true"} for each in root.iter(_DATE_1904))
     for plot in root.iter():
-        if isinstance(plot.tag, str) and plot.tag.startswith(C) and plot.tag.endswith("Chart"):
+        if plot.tag.startswith(C) and plot.tag.endswith("Chart"):
             series = plot.findall(f"{C}ser")
             if any(
                 each.find(f"{C}xVal") is not None or each.find(f"{C}yVal") is not None

@@ -17,8 +17,6 @@ _ROOTS = {"2": "√", "3": "∛", "4": "∜"}
 def spell(element: Element) -> str:
     """Return an equation, or a part of one, as text."""
     tag = element.tag
-    if not isinstance(tag, str):
-        return ""
     if tag in {f"{MATH}t", _WORD_TEXT, _DRAWING_TEXT}:
         return (element.text or "").replace(_APPLY, " ")
     if tag in {_WORD_TAB, _WORD_BREAK}:

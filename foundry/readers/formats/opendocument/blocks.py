@@ -67,8 +67,6 @@ class Blocks:
 
     def _add(self, composer: Composer, element: Element) -> None:
         tag = element.tag
-        if not isinstance(tag, str):
-            return
         if tag == f"{TEXT}p":
             self._paragraph(composer, element)
             return

@@ -33,9 +33,9 @@ class CellReader:
                 parts += self._items(element, counter, 1)
             elif tag in LEFT_OUT:
                 leave_out(LEFT_OUT[tag], texts_of(element))
-            elif isinstance(tag, str) and tag.startswith(DRAW) and parent.tag in CELLS:
+            elif tag.startswith(DRAW) and parent.tag in CELLS:
                 parts.append(self._inline.refer(element))
-            elif isinstance(tag, str):
+            else:
                 parts.append(self.read(element))
         return " ".join(filter(None, parts))
 

@@ -19,7 +19,7 @@ def place_controls(body: Element) -> None:
         name: each
         for forms in body.iter(f"{OFFICE}forms")
         for each in forms.iter()
-        if isinstance(each.tag, str) and each.tag.startswith(_FORM)
+        if each.tag.startswith(_FORM)
         for name in (each.get(f"{_FORM}id"), each.get(_ID))
         if name
     }

@@ -82,8 +82,6 @@ class Inline:
 
     def _child(self, child: Element) -> None:
         tag = child.tag
-        if not isinstance(tag, str):
-            return
         if tag == f"{TEXT}span":
             self._span(child)
         elif tag == f"{TEXT}s":

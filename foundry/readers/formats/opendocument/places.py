@@ -21,7 +21,7 @@ def in_reading_order(elements: Iterable[Element]) -> list[Element]:
     placed: list[tuple[Place, Element]] = []
     others: list[Element] = []
     for each in each_one:
-        if not isinstance(each.tag, str) or not each.tag.startswith(DRAW):
+        if not each.tag.startswith(DRAW):
             others.append(each)
         elif place := _place(each):
             placed.append((place, each))

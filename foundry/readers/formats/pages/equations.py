@@ -39,11 +39,9 @@ def spell(element: Element) -> str:
 
 def as_html(element: Element) -> Iterator[str]:
     """Yield MathML of an XML document as HTML, without namespaces."""
-    # Comments and processing instructions have a function as their tag.
-    name = element.tag.rpartition("}")[2] if isinstance(element.tag, str) else "none"
+    name = element.tag.rpartition("}")[2]
     given = (f' {key}="{html.escape(value)}"' for key, value in element.attrib.items())
-    shown = "" if name == "none" else element.text or ""
-    yield f"<{name}{''.join(given)}>{html.escape(shown, quote=False)}"
+    yield f"<{name}{''.join(given)}>{html.escape(element.text or '', quote=False)}"
     for child in element:
         yield from as_html(child)
         yield html.escape(child.tail or "", quote=False)

@@ -93,7 +93,7 @@ def _write(line: ScriptedText, parent: Element, relations: Relations, part: str)
             _write(line, choose(element, part), relations, part)
         elif tag in {f"{MATH}oMath", f"{MATH}oMathPara"}:
             line.put(spell(element))
-        elif isinstance(tag, str) and not tag.endswith("Pr"):
+        elif not tag.endswith("Pr"):
             _write(line, element, relations, part)
 
 
