@@ -123,47 +123,25 @@ def sheet_texts(content: bytes) -> Iterator[str]:
         yield _runs(member)
     shared: list[str] = []
     for member in _members(content, re.compile(r"xl/sharedStrings\.xml")):
-        shared = _shared_strings(member)
+        shared = _strings(member, [])
     for member in _members(content, _SHEET):
-        yield "\n".join(_cells(member, shared))
+        yield "\n".join(_strings(member, shared))
 
 
-def _shared_strings(content: bytes) -> list[str]:
-    found: list[str] = []
-    inside = spoken = False
+def _strings(content: bytes, shared: list[str]) -> list[str]:
+    """Return the shared strings of a workbook, or the text of each cell in a sheet.
 
-    def start(name: str, _: Mapping[str, str]) -> None:
-        nonlocal inside, spoken
-        if name == "si":
-            found.append("")
-        spoken = spoken or name == "rPh"
-        inside = name == "t" and not spoken and bool(found)
-
-    def end(name: str) -> None:
-        nonlocal inside, spoken
-        inside = False
-        spoken = spoken and name != "rPh"
-
-    def data(text: str) -> None:
-        if inside:
-            found[-1] += text
-
-    _parse(content, start, end, data)
-    return found
-
-
-def _cells(content: bytes, shared: list[str]) -> list[str]:
-    """Return the text of each cell: a shared or inline string, or a formula's; "" for numbers.
-
-    Prompts, messages and options of validations follow, and descriptions of links.
+    The latter is a shared or inline string, or a formula's; "" for numbers. Prompts, messages and
+    options of validations follow, and descriptions of links.
     """
     found: list[str] = []
-    kind, inside = "", False
+    kind, inside, spoken = "", False, False
 
     def start(name: str, given: Mapping[str, str]) -> None:
-        nonlocal kind, inside
-        if name == "c":
-            kind = given.get("t", "")
+        nonlocal kind, inside, spoken
+        spoken = spoken or name == "rPh"
+        if name in {"c", "si"}:
+            kind = given.get("t", "") if name == "c" else "inlineStr"
             found.append("")
         if name in {"dataValidation", "hyperlink", "formula1"}:
             kind = ""
@@ -171,13 +149,14 @@ def _cells(content: bytes, shared: list[str]) -> list[str]:
             found.append("")
         inside = bool(found) and (
             (name == "v" and kind in {"s", "str"})
-            or (name == "t" and kind == "inlineStr")
+            or (name == "t" and kind == "inlineStr" and not spoken)
             or name == "formula1"
         )
 
     def end(name: str) -> None:
-        nonlocal inside
+        nonlocal inside, spoken
         inside = False
+        spoken = spoken and name != "rPh"
         if name == "c" and kind == "s":
             number = int(found[-1]) if found[-1].isdecimal() else len(shared)
             found[-1] = shared[number] if number < len(shared) else ""
