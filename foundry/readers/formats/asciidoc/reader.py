@@ -16,7 +16,7 @@ from foundry.readers.formats.asciidoc.inline import fill_in, write_inline
 from foundry.readers.formats.asciidoc.sections import find_sections
 from foundry.readers.formats.asciidoc.tables import read_table
 from foundry.readers.formats.markdown.reader import strip_markup
-from foundry.readers.formats.pages.blocks import CLOSED, TAB, Block, link, panel
+from foundry.readers.formats.pages.blocks import CLOSED, TAB, Block, add_to, link, panel
 from foundry.readers.notes import leave_out
 
 _HEADING = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?[ \t]*$")
@@ -326,8 +326,7 @@ class _Writer:
             self.composer.text(box.sign.format(box.title))
             self.composer.include(inner)
             return
-        for block in panel(box.title, blocks, box.sign):
-            self.composer.include(Reading(block.text, blocks=block.spans, links=inner.links))
+        add_to(self.composer, panel(box.title, blocks, box.sign), inner.links)
 
     def _attribution(self) -> str:
         """Return author and source of the quotation that begins here; "" for other blocks."""
@@ -494,7 +493,7 @@ def read(text: str) -> Reading:
     attributes = writer.attributes
     return writer.composer.finish(
         modified=normalise_date(
-            attributes.get("revdate") or attributes.get("docdate") or writer.date or ""
+            attributes.get("revdate") or attributes.get("docdate") or writer.date
         ),
         language=attributes.get("lang"),
     )

@@ -61,8 +61,7 @@ def read(text: str) -> Reading:
     writer = _Writer(body, state)
     writer.write()
     writer.flush()
-    dated = normalise_date(state.date) if state.date else None
-    return state.composer.finish(title=state.title, modified=dated)
+    return state.composer.finish(title=state.title, modified=normalise_date(state.date))
 
 
 class _Writer(Environments):

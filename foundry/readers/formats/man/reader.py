@@ -282,9 +282,7 @@ def read(text: str) -> Reading:
         return plain.READER.read(text)
     writer = _Writer(text)
     writer.write()
-    return writer.composer.finish(
-        title=writer.title, modified=normalise_date(writer.date) if writer.date else None
-    )
+    return writer.composer.finish(title=writer.title, modified=normalise_date(writer.date))
 
 
 # Many packages add their name to the number of the section: `ls.1p`, `openssl.1ssl`.

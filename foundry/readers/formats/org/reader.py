@@ -16,7 +16,7 @@ from foundry.readers.formats import html
 from foundry.readers.formats.markdown.names import ADMONITIONS
 from foundry.readers.formats.markdown.reader import strip_markup
 from foundry.readers.formats.org.inline import write_inline
-from foundry.readers.formats.pages.blocks import Block, labelled, nested
+from foundry.readers.formats.pages.blocks import Block, add_to, labelled, nested
 from foundry.readers.notes import leave_out
 
 _HEADING = re.compile(
@@ -200,8 +200,7 @@ class _Writer:
         writer.write()
         inner = writer.composer.finish()
         blocks = labelled(kind.capitalize(), [Block(inner.text, 0, inner.blocks)])
-        for block in nested(blocks, "> ", "> "):
-            self.composer.include(Reading(block.text, blocks=block.spans, links=inner.links))
+        add_to(self.composer, nested(blocks, "> ", "> "), inner.links)
 
     def _end_later(self, ending: re.Pattern[str]) -> None:
         """Blank the line that ends a block; the text before it is read as usual."""
@@ -265,7 +264,7 @@ def read(text: str) -> Reading:
     writer.write()
     reading = writer.composer.finish(
         title=writer.title,
-        modified=normalise_date(writer.date) if writer.date else None,
+        modified=normalise_date(writer.date),
         language=writer.language,
     )
     return replace(reading, tags=tuple(dict.fromkeys((*reading.tags, *writer.tags))))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from foundry.documents import Reading, Span
+from foundry.documents import Link, Reading, Span
 from foundry.readers.composing import Composer, fence
 from foundry.readers.decoding import normalise
 
@@ -40,15 +40,15 @@ def paragraph(text: str) -> str:
     return re.sub(r"\n{2,}", "\0", "\n".join(lines)).replace("\n", "  \n").replace("\0", "\n\n")
 
 
-def add_to(composer: Composer, blocks: Iterable[Block]) -> None:
-    """Add blocks to a document."""
+def add_to(composer: Composer, blocks: Iterable[Block], links: tuple[Link, ...] = ()) -> None:
+    """Add blocks with these links to a document."""
     for block in blocks:
         if block.level and block.text:
             composer.heading(block.level, block.text)
         elif block.level:
             composer.end_section(block.level)
         else:
-            composer.include(Reading(block.text, blocks=block.spans))
+            composer.include(Reading(block.text, blocks=block.spans, links=links))
 
 
 def unsplit(text: str) -> list[Block]:
