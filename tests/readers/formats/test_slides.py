@@ -150,7 +150,7 @@ def test_merged_cells_numbers_powers_and_links() -> None:
         frame = box(slide, "one", 1, 2)
         frame.add_paragraph().text = "two"
         for paragraph in frame.paragraphs:
-            number = f'<a:buAutoNum {NAMES} type="arabicPeriod" startAt="3"/>'
+            number = f'<a:buAutoNum {NAMES} type="arabicPeriod" startAt="1200"/>'
             paragraph._p.get_or_add_pPr().append(parse_xml(number))
         last = frame.add_paragraph()
         last.add_run().text = "10"
@@ -168,7 +168,7 @@ def test_merged_cells_numbers_powers_and_links() -> None:
         list(slide.shapes)[-1].click_action.hyperlink.address = "https://example.org/b"
 
     assert text_of(clicked) == "[The site](https://example.org/b)"
-    assert text_of(lists) == "3. one\n4. two\n10^6 [a site](https://example.org/a)"
+    assert text_of(lists) == "1200. one\n1201. two\n10^6 [a site](https://example.org/a)"
 
 
 def test_hidden_and_repeated_text_is_reported() -> None:
