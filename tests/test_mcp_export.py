@@ -434,7 +434,7 @@ def test_stdio_continues_after_malformed_messages(export: Path) -> None:
         (json.dumps(LIST).encode() * 2, -32700),
         ([LIST], -32600),
         (LIST | {"id": None}, -32600),
-        (b"x" * 3_000_000, -32700),
+        (b"x" * 3_000_000, -32600),
         (b"", None),
         (b"  ", None),
         ({"jsonrpc": "2.0", "method": "notifications/unknown"}, None),
