@@ -171,14 +171,15 @@ def draft_questions(project: Path, file: Path) -> int:
 def collect_questions(project: Path, logs: Sequence[Path], draft: Path | None) -> AskedQuestions:
     """Return the questions in a server's logs; write them to the file `draft`, if given."""
     from foundry.config.sources import QUESTIONS_NAME
-    from foundry.evaluation.asked import collect_questions, write_asked
+    from foundry.evaluation.asked import collect_questions
+    from foundry.evaluation.questions import write_lines
     from foundry.indexing.versions import built_index, open_index
 
     config = _load_config(project)
     index = open_index(built_index(config).folder)
     found = collect_questions(index, logs, config.root / QUESTIONS_NAME)
     if draft is not None:
-        write_asked(found.questions, draft)
+        write_lines(draft, (question.to_json() for question in found.questions))
     return found
 
 

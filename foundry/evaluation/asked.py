@@ -9,13 +9,12 @@ import os
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from foundry.config.named_files import read_named
-from foundry.evaluation.questions import write_lines
 from foundry.runtime.evaluation.questions import MAX_FILE_BYTES, skip_reason
 from foundry.runtime.index.documents import Documents
 from foundry.runtime.index.reader import Index
@@ -132,11 +131,6 @@ def collect_questions(index: Index, logs: Iterable[Path], known: Path) -> AskedQ
     ]
     questions.sort(key=lambda one: (-one.asked, -len(one.relevant), one.query))
     return AskedQuestions(tuple(questions), len(found.keys() & keys), tuple(bad))
-
-
-def write_asked(questions: Sequence[AskedQuestion], file: Path) -> None:
-    """Write a new file of questions to complete. Raises FoundryError."""
-    write_lines(file, (question.to_json() for question in questions))
 
 
 def _take(values: object, found: dict[str, _Lines]) -> None:

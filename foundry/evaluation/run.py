@@ -16,8 +16,8 @@ from foundry.evaluation.limits import Comparison, compare, read_baseline
 from foundry.evaluation.options import EvaluationOptions
 from foundry.evaluation.questions import read_beir, read_questions
 from foundry.evaluation.report import write_report
-from foundry.evaluation.results import CONFIGURED, Evaluation, Report
-from foundry.evaluation.tuning import METRIC, Candidate, Tuning, tune, vary_stages
+from foundry.evaluation.results import CONFIGURED, HEADLINE, Evaluation, Report
+from foundry.evaluation.tuning import Candidate, Tuning, tune, vary_stages
 from foundry.files import CONFIG_NAME
 from foundry.indexing.versions import open_index
 from foundry.progress import Reporter
@@ -152,7 +152,7 @@ def _ask_all(
         for changed, variant in variants:
             server = render_variant(design.varied(variant))
             report = ask(server, index, asked, advance=progress.advance)
-            candidates.append(Candidate(changed, report.systems["hybrid"][METRIC]))
+            candidates.append(Candidate(changed, report.systems["hybrid"][HEADLINE]))
     return reports, candidates
 
 
@@ -184,7 +184,7 @@ def _tune(
     reports: Mapping[str, Report],
     variants: Sequence[Candidate],
 ) -> Tuning:
-    configured = Candidate(evaluation.configured, evaluation.systems[CONFIGURED][METRIC])
+    configured = Candidate(evaluation.configured, evaluation.systems[CONFIGURED][HEADLINE])
     share = config.weights[0] / sum(config.weights)
     candidates: list[Candidate] = []
     for name, report in reports.items():
@@ -195,7 +195,7 @@ def _tune(
                 "semantic_weight": weight,
                 "keyword_weight": round(1 - weight, 6),
             }
-            candidates.append(Candidate(options, values[METRIC]))
+            candidates.append(Candidate(options, values[HEADLINE]))
     found = tune(configured, [*candidates, *variants])
     if found is None:
         raise FoundryError(

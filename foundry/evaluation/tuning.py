@@ -17,9 +17,9 @@ from pydantic import ValidationError
 
 from foundry.config.project import Config
 from foundry.evaluation.intervals import SEED, Interval, bootstrap
+from foundry.evaluation.results import HEADLINE
 from foundry.features.stage import Stage
 
-METRIC = "nDCG@10"
 FOLDS = 5
 FEWEST_QUESTIONS = 2 * FOLDS
 """With fewer questions, there is no tuning: a fold would have a single question."""
@@ -55,7 +55,7 @@ class Tuning:
     def to_json(self) -> dict[str, Any]:
         """Return everything, by name."""
         return {
-            "metric": METRIC,
+            "metric": HEADLINE,
             "best": dict(self.best),
             "apparent": self.apparent,
             "configured": self.configured,
@@ -67,7 +67,7 @@ class Tuning:
 
     def describe(self, file: Path | str = "foundry.toml") -> str:
         """Format the outcome for people, with the lines to put into `file`."""
-        tried = f"{self.candidates} candidates, {FOLDS}-fold cross-validation on {METRIC}"
+        tried = f"{self.candidates} candidates, {FOLDS}-fold cross-validation on {HEADLINE}"
         if self.apparent <= self.configured:
             return f"tuning: {tried}: none is better than the current foundry.toml"
         lines = [
