@@ -117,3 +117,36 @@ def test_unchanged_documents_that_are_read_again_are_counted(project: Project) -
     said = project.succeed("build").stdout
     assert "\n3 documents read again although unchanged, because Foundry, its libraries or" in said
     assert "although unchanged" not in project.succeed("build").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "table"),
+    [
+        (
+            "faq.csv",
+            "id,title,text,product,answer\n1,Rain,It rains.,umbrella,Take two coats.\n2,Sun,,,\n",
+        ),
+        (
+            "faq.jsonl",
+            '{"id": "1", "title": "Rain", "text": "It rains.", "product": "umbrella",'
+            ' "answer": ["Take two coats."]}\n',
+        ),
+    ],
+)
+def test_columns_that_are_not_indexed_are_left_out(
+    make_project: MakeProject, name: str, table: str
+) -> None:
+    config = f"""
+    [project]
+    name = "faq"
+    [[sources]]
+    type = "records"
+    path = "{name}"
+    metadata = ["product"]
+    """
+    project = make_project({f"./{name}": table}, config=config)
+    said = project.succeed("build").stdout
+    assert "left out (column)" in said
+    assert words_of(project)["left_out"] == {"column": 3}
+    shown = json.loads(project.succeed("inspect", "--left-out", "1", "--json").stdout)
+    assert shown["left_out"] == [{"reason": "column", "place": "answer", "text": "Take two coats."}]

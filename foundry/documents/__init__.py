@@ -27,6 +27,7 @@ class RawDocument:
             to the source's root, or a record's id.
         path: `key` in printable form.
         metadata_keys: Keys that the content may add to `metadata`.
+        unread: Texts that came with the document and are not indexed, by the name of their column.
         stamp: A value that changes with the content; None if the source has no reliable one.
         charset: The character set that a server declared.
         modified_elsewhere: A date for documents without one in `modified` and in the content.
@@ -45,6 +46,7 @@ class RawDocument:
     modified: str | None = None
     metadata: Mapping[str, str] = field(default_factory=dict)
     metadata_keys: tuple[str, ...] = ()
+    unread: Mapping[str, str] = field(default_factory=dict)
     stamp: str | None = None
     charset: str | None = None
     modified_elsewhere: str | None = None
@@ -54,7 +56,8 @@ class RawDocument:
     def describe(self) -> dict[str, Any]:
         """Return everything about the document except content and stamp, for JSON."""
         names, values_of = _described()
-        return {**dict(zip(names, values_of(self), strict=True)), "metadata": dict(self.metadata)}
+        described = dict(zip(names, values_of(self), strict=True))
+        return {**described, "metadata": dict(self.metadata), "unread": dict(self.unread)}
 
     @classmethod
     def from_description(cls, described: Mapping[str, Any], content: bytes) -> Self:

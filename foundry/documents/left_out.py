@@ -10,6 +10,7 @@ class Omission(StrEnum):
 
     ATTRIBUTE = "attribute"  # in a value that is not shown: a class, a label, an option
     BINARY = "binary"  # bytes written as letters, such as an embedded picture
+    COLUMN = "column"  # of a table, not named in foundry.toml
     COMMENT = "comment"
     DUPLICATE = "duplicate"  # repeated elsewhere: a table of contents, an alternative part
     FORM = "form"  # a control: buttons, menus, fields

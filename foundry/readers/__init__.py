@@ -74,9 +74,16 @@ def read(raw: RawDocument, *, is_worker: bool = False) -> Document | Skipped:
                 source = chain(notes.source, texts)
         hidden, guessed = tuple(notes.hidden.values()), tuple(sorted(notes.guessed))
         front = reading.text[: reading.body_start]
-        left_out = (*notes.left_out, *([LeftOut(Omission.METADATA, front)] if front else ()))
+        left_out = (
+            *notes.left_out,
+            *([LeftOut(Omission.METADATA, front)] if front else ()),
+            *(LeftOut(Omission.COLUMN, text, name) for name, text in raw.unread.items()),
+        )
         words, unaccounted = account(
-            source, _said(reading), left_out, with_targets=reader.with_targets
+            chain(source, raw.unread.values()),
+            _said(reading),
+            left_out,
+            with_targets=reader.with_targets,
         )
         reading = replace(
             reading,

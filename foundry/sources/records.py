@@ -143,6 +143,8 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
         # The title is the only text, and plain text in every format.
         text, media_type = title, _MEDIA_TYPES["text"]
     tags = _split_tags(values.get(source.tags_column)) if source.tags_column else ()
+    options = (source.title, source.url, source.modified, source.tags_column)
+    named = {id_column, source.text, *options, *source.metadata}
     return RawDocument(
         source=source.name,
         key=key,
@@ -158,6 +160,11 @@ def _convert(source: RecordsSource, row: Row) -> RawDocument | Skipped:
             name: _to_text(values[name])
             for name in source.metadata
             if values.get(name) not in (None, "")
+        },
+        unread={
+            name: text
+            for name, value in values.items()
+            if name not in named and (text := _repair(_to_text(value)).strip())
         },
     )
 
