@@ -59,18 +59,14 @@ LICENCE = " ".join(f"Clause {n} of the licence that all of them share." for n in
 
 
 @pytest.mark.parametrize(
-    ("written", "count"),
-    [
-        ("# Page {}\n\n" + LICENCE, 2),
-        ("Own text {}.\n\n" + LICENCE, 2),
-        (LICENCE + "\n\nOwn text {}.", 3),
-    ],
+    "written",
+    ["# Page {}\n\n" + LICENCE, "Own text {}.\n\n" + LICENCE, LICENCE + "\n\nOwn text {}."],
 )
-def test_a_block_that_a_chunk_has_only_a_part_of_is_kept(written: str, count: int) -> None:
+def test_a_block_that_a_chunk_has_only_a_part_of_is_kept(written: str) -> None:
     texts = [written.format(number) for number in range(MIN_DOCUMENTS)]
     found = trimmed(texts, chunking("sentences", 1200, 0))
     for text, chunks in zip(texts, found, strict=True):
-        assert len(chunks) == count
+        assert len(chunks) == 2
         assert " ".join(piece.text for piece in chunks).split() == text.split()
 
 
