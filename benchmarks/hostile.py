@@ -162,14 +162,14 @@ def measure(server: Any, asked: dict[str, Any]) -> dict[str, Any]:
     doors: dict[str, Callable[[str], object]] = {"search": server.search_hybrid}
     if asked["doors"]:
         snippets, answer = in_room("retrieval.snippets"), in_room("chat.answer")
-        extracts = in_room("chat.extracts")
+        selection = in_room("chat.quoting.selection")
 
         def show(query: str) -> object:
             return snippets.add_snippets(server.search_hybrid(query), tokenizer)
 
         def extract(query: str) -> object:
             hits = server.search_hybrid(query).hits
-            return extracts.extract(query, answer.number_passages(hits), index)
+            return selection.select_quotes(query, answer.number_passages(hits), index)
 
         def show_most(query: str) -> object:
             return snippets.add_snippets(server.search_hybrid(query, 100), tokenizer)

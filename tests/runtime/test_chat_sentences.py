@@ -9,7 +9,7 @@ from small_indexes import Note, write_notes
 
 from foundry.indexing.versions import open_index
 from foundry.runtime.chat.answer import number_passages
-from foundry.runtime.chat.extracts import extract
+from foundry.runtime.chat.quoting.selection import select_quotes
 from foundry.runtime.chat.quoting.units import MAX_UNIT, sentences
 from foundry.runtime.chat.text import MIN_SENTENCE
 from foundry.runtime.retrieval.results import Hit, LaneRanks, LaneScores
@@ -37,7 +37,9 @@ def test_each_extract_adds_something_new(tmp_path: Path) -> None:
         Hit(*astuple(index.chunk(number))[:-1], [], 0.5, *scores, {})
         for number in range(len(texts))
     ]
-    extracts, share = extract("What do refunds of parcels take?", number_passages(hits), index)
+    extracts, share = select_quotes(
+        "What do refunds of parcels take?", number_passages(hits), index
+    )
     assert [(passage.source.number, quote.lead) for passage, quote in extracts] == [
         (1, texts[0]),
         (2, "Refunds of parcels cost nothing."),

@@ -13,7 +13,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from foundry.runtime.chat.quoting.quotes import quote_units
-from foundry.runtime.chat.quoting.units import Unit, read_units
+from foundry.runtime.chat.quoting.unit import Unit
+from foundry.runtime.chat.quoting.units import read_units
 
 PARSER = MarkdownIt("commonmark").enable("table")
 TEXTS = (

@@ -15,7 +15,8 @@ from ...index.records import GOES_ON, shorten
 from ..text import MIN_SENTENCE, keep_plain
 from .announcing import ends_with_colon
 from .lines import row_of
-from .units import IS_NEEDED, MAX_UNIT, Unit
+from .unit import Unit
+from .units import IS_NEEDED, MAX_UNIT
 
 _POLAR = re.compile(r"(?:yes|no|ja|nein|oui|non|s[i\u00ed])\b", re.IGNORECASE)
 _OTHERWISE = re.compile(r"(?:otherwise|if not|else|sonst|andernfalls|ansonsten)\b", re.IGNORECASE)

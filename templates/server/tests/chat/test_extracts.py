@@ -10,7 +10,8 @@ from samples import sample_hit
 
 from foundry.runtime.chat.answer import PASSAGES_CHARACTERS, number_passages
 from foundry.runtime.chat.conversation import Conversation, Turn, heading_of
-from foundry.runtime.chat.extracts import Chat, extract, extract_answer
+from foundry.runtime.chat.extracts import Chat, extract_answer
+from foundry.runtime.chat.quoting.selection import select_quotes
 from foundry.runtime.index.records import shorten
 from foundry.runtime.index.tokens import Tokenizer
 from foundry.runtime.retrieval.journal import Journal
@@ -62,7 +63,7 @@ def test_a_passage_is_cut_only_where_enough_of_it_is_left() -> None:
 
 
 def extracts(question: str, *hits: Hit) -> list[tuple[int, str]]:
-    found, _ = extract(question, number_passages(hits), INDEX)
+    found, _ = select_quotes(question, number_passages(hits), INDEX)
     return [
         (passage.source.number, "\n\n".join([quote.lead, *quote.rest])) for passage, quote in found
     ]
@@ -111,7 +112,7 @@ def test_a_comparison_is_answered_by_what_is_said_of_both(question: str) -> None
 
 def test_a_difference_of_no_two_things_must_be_mentioned() -> None:
     passages = number_passages([hit("An operator opens the valve.", "Rooms")])
-    _, share = extract("What is the difference operator?", passages, INDEX)
+    _, share = select_quotes("What is the difference operator?", passages, INDEX)
     assert share == 0.5
 
 
@@ -205,7 +206,7 @@ def test_less_is_enough_in_the_first_passage_of_a_strong_match(
     question: str, is_strong: bool, is_quoted: bool
 ) -> None:
     passages = number_passages([hit("The pump is on the floor. It is loud.", "Rooms")])
-    found, _ = extract(question, passages, INDEX, is_strong=is_strong)
+    found, _ = select_quotes(question, passages, INDEX, is_strong=is_strong)
     assert bool(found) == is_quoted
 
 
@@ -532,14 +533,14 @@ def test_the_heading_with_a_version_is_shown_where_the_question_asks_when() -> N
     labels = {
         question: quote.label
         for question in ("When were replaced valves removed?", "Are valves replaced?")
-        for _, quote in extract(question, number_passages([changes]), INDEX)[0]
+        for _, quote in select_quotes(question, number_passages([changes]), INDEX)[0]
     }
     assert [*labels.values()] == ["2.1 (2024-05-01) > Removed", "Removed"]
 
 
 def test_the_time_that_something_takes_is_quoted() -> None:
     passages = number_passages([hit("Valves are replaced within 5 days.")])
-    _, share = extract("How long do replaced valves take?", passages, INDEX)
+    _, share = select_quotes("How long do replaced valves take?", passages, INDEX)
     assert share == 1
 
 
@@ -577,7 +578,7 @@ def test_code_that_a_passage_announces_is_quoted_from_the_next_one() -> None:
     )
     index: Any = SimpleNamespace(**{**vars(INDEX), "chunk_after": lambda _: after})
     (passage,) = number_passages([first])
-    ((_, quote),), _ = extract("How is the valve opened? Is it loud?", [passage], index)
+    ((_, quote),), _ = select_quotes("How is the valve opened? Is it loud?", [passage], index)
     assert (quote.lead, quote.rest) == (text, ("```\nopen valve\n```",))
 
 
