@@ -316,7 +316,7 @@ def test_export_has_the_services_dependencies_and_no_values_in_code(
     make_project: MakeProject, exported: Path
 ) -> None:
     names = {path.stem for path in (exported / "notes" / "retrieval").rglob("*.py")}
-    assert {"live", "openai", "calls"} <= names
+    assert {"live", "openai", "circuit_breaker"} <= names
     assert not names & {"encoder", "cohere", "local"}
     assert not (exported / "notes" / "data" / "encoder").exists()
     assert '"httpx2' in (exported / "pyproject.toml").read_text()
@@ -341,7 +341,7 @@ def test_export_has_the_services_dependencies_and_no_values_in_code(
     assert not compare(other)
 
 
-SERVICE = {"calls", "live", "http"}
+SERVICE = {"circuit_breaker", "live", "http"}
 MODEL = {"local"}
 NUMPY = {"transformer", "word_pieces"}
 CLIENTS = {"openai", "cohere", "fastembed", "sentence_transformers"}

@@ -198,7 +198,7 @@ def test_failed_build_leaves_the_previous_index(damage: str, built: Project) -> 
     result = built.run("build")
     assert result.exit_code == 1
     assert f"no documents to index in {built.root / 'sources'}" in result.stderr
-    hint = "to read scans: ocr = true" if damage == "only pictures" else "check path, include"
+    hint = "to read scans: ocr = true" if damage == "only pictures" else "check path or url"
     assert f"hint: {hint}" in result.stderr
     assert versions(built) == ["v1"]
     assert edition(built) == "one"

@@ -107,7 +107,7 @@ class QuestionLog(Interface):
     def open(self, chosen: Collection[str], words: str | None) -> Iterator[AppStep]:
         """Yield the steps that open the log, keep questions in it, and add the thumbs' route."""
         del words
-        counting = (Imported("web.question_counts", "count_question"),)
+        counting = (Imported("web.observing", "count_question"),)
         counted = counting if Monitoring.name in chosen else ()
         yield AppStep(
             AppPlace.START, Call("web.questions", "QuestionLog.open", counted), "questions"

@@ -373,7 +373,7 @@ def test_damaged_transformer_of_an_index_is_refused(tmp_path: Path) -> None:
     layout = TransformerLayout(tmp_path / "encoder")
     described = layout.description.read_bytes()
     layout.description.write_bytes(described.replace(b'"format": 2', b'"format": 3'))
-    with pytest.raises(IndexUnusableError, match="transformer format 3, this server"):
+    with pytest.raises(IndexUnusableError, match="transformer format 3, but this server"):
         Transformer.open(layout.root)
     layout.description.write_bytes(b"{")
     with pytest.raises(IndexUnusableError, match="unreadable"):

@@ -10,7 +10,7 @@ from conftest import CONFIG, MakeProject
 from rerank_services import Kind, fake_reranker
 
 from foundry.runtime.errors import ConfigurationError
-from foundry.runtime.retrieval import calls
+from foundry.runtime.retrieval import circuit_breaker
 from foundry.runtime.retrieval.stages.rerank import FAILED, LATE, Reranker
 from foundry.runtime.retrieval.stages.rerank_service import (
     MAX_REPLY_BYTES,
@@ -95,7 +95,7 @@ def test_a_key_that_is_invalid_in_a_header_is_refused_and_not_shown(key: str) ->
 def test_a_slow_service_times_out_and_a_missing_one_is_not_called_for_a_while(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(calls, "FIRST_PAUSE", 600.0)
+    monkeypatch.setattr(circuit_breaker, "FIRST_PAUSE", 600.0)
     let_go = threading.Event()
 
     def hold(reply: Any) -> Any:

@@ -18,11 +18,16 @@ from .web.access import rate_checks, read_tokens, token_check
 from .web.citations import public_servers
 from .web.documents import document_routes
 from .web.middleware import Middleware
-from .web.observing import TELEMETRY, metrics_routes, observe_request, observe_search
+from .web.observing import (
+    TELEMETRY,
+    count_question,
+    metrics_routes,
+    observe_request,
+    observe_search,
+)
 from .web.openapi import Application
 from .web.page import agent_routes, is_page, page_routes
 from .web.problems import FAILURES, PROBLEM_RESPONSES
-from .web.question_counts import count_question
 from .web.questions import QuestionLog
 from .web.routes import health_routes, in_event_loop, search_routes
 from .web.suggest import suggest_routes

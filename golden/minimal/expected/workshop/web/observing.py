@@ -40,18 +40,19 @@ def _labelled(
     return cache(kind(name, meaning, labels, registry=REGISTRY).labels)
 
 
-counter = partial(_labelled, prometheus.Counter)
+_counter = partial(_labelled, prometheus.Counter)
 _histogram = partial(_labelled, partial(prometheus.Histogram, buckets=BUCKETS_SECONDS))
 
-REQUESTS = counter("http_requests", "Requests answered.", "method", "route", "status")
+REQUESTS = _counter("http_requests", "Requests answered.", "method", "route", "status")
 REQUEST_SECONDS = _histogram("http_request_duration_seconds", "Duration of requests.", "route")
 # The fields of a response that counters and logs use.
 OBSERVED_FIELDS = ["mode", "reason", "degraded", "match"]
-SEARCHES = counter("searches", "Searches.", *OBSERVED_FIELDS)
+SEARCHES = _counter("searches", "Searches.", *OBSERVED_FIELDS)
 STAGE_SECONDS = _histogram(
     "search_stage_seconds", "Duration of searches and their stages.", "stage"
 )
-INDEX_RELOADS = counter("index_reloads", "New indexes, opened or found unusable.", "result")
+QUESTIONS = _counter("questions", "Lines for the question log: kept, or lost.", "result")
+INDEX_RELOADS = _counter("index_reloads", "New indexes, opened or found unusable.", "result")
 
 _logger = logging.getLogger(__name__)
 
@@ -125,6 +126,11 @@ def observe_request(scope: Scope, request_id: str) -> Iterator[Outcome]:
         }
         level = logging.DEBUG if scope["path"] in OPEN_PATHS else logging.INFO
         _logger.log(level, "request", extra={"fields": fields})
+
+
+def count_question(result: str) -> None:
+    """Count a line of the question log: `kept`, or `lost` because it could not be written."""
+    QUESTIONS(result).inc()
 
 
 def count_reload(result: str) -> None:
