@@ -47,6 +47,11 @@ class Characters:
         for size, (a, b, c, d, _, _) in zip(self.sizes(places), matrices.tolist(), strict=True):
             yield size * math.hypot(c, d), math.degrees(math.atan2(b, a))
 
+    def angles(self, places: Sequence[int]) -> NDArray[np.float64]:
+        """Return the angles of characters (n,) on the page, in degrees."""
+        matrices = read_floats("FPDFText_GetMatrix", 6, 1, *self._arguments(places))
+        return np.degrees(np.arctan2(matrices[:, 1], matrices[:, 0]))
+
     def are_unknown(self, places: Sequence[int]) -> Iterator[int]:
         """Yield for each character 0 if the font identifies it, and another number if not."""
         return map(function("FPDFText_HasUnicodeMapError"), *self._arguments(places))
