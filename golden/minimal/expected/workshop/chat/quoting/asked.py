@@ -167,7 +167,7 @@ def _requirements(question: str) -> Iterator[Requirement]:
     if extreme := _EXTREME.search(question):
         yield Requirement(f'which is "{extreme[0].lower()}"', _ANY_EXTREME.search)
     if asked := _HOW_MANY.search(question):
-        yield Requirement("how many", partial(_counts, asked[1]))
+        yield Requirement("how many", _pattern_of_counts(asked[1]).search)
     if much := _HOW_MUCH.search(question):
         yield Requirement(much[0].lower(), _AMOUNT.search)
     if _WHEN.search(question):
@@ -211,8 +211,8 @@ def _asks_for_denial(question: str) -> bool:
     return is_told and not (_ASKS_BEYOND.match(question) or is_message(question))
 
 
-def _counts(things: str, said: str) -> bool:
-    """Return whether a text has a number near one of the counted words."""
+def _pattern_of_counts(things: str) -> re.Pattern[str]:
+    """Return a pattern for a number near one of the counted words."""
     named = dropwhile(ENGLISH_STOP_WORDS.__contains__, things.lower().split())
     words = takewhile(lambda word: word not in ENGLISH_STOP_WORDS, named)
     stems = "|".join(map(re.escape, _stems(words)))
@@ -220,7 +220,7 @@ def _counts(things: str, said: str) -> bool:
     after = rf"\b(?:{stems})\w*(?:\W+\w+){{0,6}}?\W+{_COUNT}\b{_UNIT}"
     # "More than `max_size` times" names the number by a setting.
     setting = rf"\b(?:than|least|most|up to) \S*[\w`][._`]\S* (?:{stems})"
-    return any(re.search(pattern, said, re.IGNORECASE) for pattern in (before, after, setting))
+    return re.compile(f"{before}|{after}|{setting}", re.IGNORECASE)
 
 
 def _stems(words: Iterable[str]) -> tuple[str, ...]:
